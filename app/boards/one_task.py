@@ -4,6 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from app.boards.methods.weighted_rank.groups import BY_SIZE, RULES
+from app.boards.methods.weighted_rank.identity import split_identity
+from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.wording import names_in_words
+from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
 from app.names import in_words
 from app.values.table import Cell, Column, Table
@@ -11,11 +16,31 @@ from app.values.table import Cell, Column, Table
 SHOWN = 3
 
 
+def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[str, Metric]:
+    """Return the metrics of which the mean of an entrant's rows on a task says who is better, those that rank first.
+
+    Not so are those of which the size ranks, such as a bias, and those whose rows become a number otherwise.
+    Source: by definition.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> list(metrics_of_means(benchmark(board), [board]))
+    ['error']
+    """
+    ranking = dict.fromkeys(name for board in boards for name in board.required_metrics())
+    is_weighed = any(isinstance(board, WeightedRank) for board in boards)
+    others = {*BY_SIZE, *RULES} if is_weighed else set()
+    names = [name for name in dict.fromkeys([*ranking, *manifest.metrics]) if name in manifest.metrics]
+    return {name: manifest.metrics[name] for name in names if split_identity(name)[0] not in others}
+
+
 def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | None:
     """Return the entrants of a task from best to worst by its first metric, with the mean of what each has there.
 
-    Values are in the unit of the metric; equal ones share the place, counted from 1. Null (None) where the table has
-    no such metric or fewer than two entrants with a value. Raises nothing.
+    Values are in the unit of the metric; equal ones share the place, counted from 1. Who has fewer values than at least
+    half of the entrants has a value and no place, null (None): the others may be what was hard. Null (None) in all
+    where the table has no such metric or fewer than two entrants with a place. Raises nothing.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("acc", "Accuracy"))
     >>> table = Table("task/t", "t", columns, (("A", 0.5), ("B", 0.75)))
@@ -26,13 +51,17 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
     name = next((name for name in metrics if name in table.column_names()), None)
     if name is None or "entrant" not in table.column_names():
         return None
-    means = _means(table, name)
-    if len(means) < 2:
+    known = _values(table, name)
+    counts = sorted(map(len, known.values()), reverse=True)
+    means = {entrant: float(np.mean(own)) for entrant, own in known.items()}
+    whole = [entrant for entrant, own in known.items() if len(own) >= counts[(len(counts) - 1) // 2]]
+    if len(whole) < 2:
         return None
     sign = -1.0 if metrics[name].direction == "maximize" else 1.0
-    ordered = sorted(means, key=lambda entrant: (sign * means[entrant], entrant))
+    ordered = sorted(whole, key=lambda entrant: (sign * means[entrant], entrant))
     values = [means[entrant] for entrant in ordered]
-    rows = tuple((values.index(value) + 1, entrant, value) for entrant, value in zip(ordered, values, strict=True))
+    placed = [(values.index(value) + 1, entrant, value) for entrant, value in zip(ordered, values, strict=True)]
+    apart = [(None, entrant, means[entrant]) for entrant in sorted(set(means) - set(whole))]
     columns = (
         Column("place", "Place", "integer"),
         Column("entrant", "Entrant", "text"),
@@ -40,22 +69,25 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
                digits=4),
     )  # fmt: skip
     plot = {"kind": "points", "x": "place", "y": "value"}
-    return Table("standing", "Who wins", columns, rows, tuple(_sentences(rows, values)), {"plot": plot, "metric": name})
+    notes = tuple(_sentences(placed, values, [entrant for _, entrant, _ in apart]))
+    return Table("standing", "Who wins", columns, (*placed, *apart), notes, {"plot": plot, "metric": name})
 
 
-def _means(table: Table, name: str) -> dict[str, float]:
+def _values(table: Table, name: str) -> dict[str, list[float]]:
     values: dict[str, list[float]] = {}
     entrant, at = table.index("entrant"), table.index(name)
     for row in table.rows:
         value = row[at]
         if isinstance(value, int | float) and not isinstance(value, bool):
             values.setdefault(str(row[entrant]), []).append(float(value))
-    return {entrant: float(np.mean(own)) for entrant, own in values.items()}
+    return values
 
 
-def _sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float]) -> Iterator[str]:
+def _sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float], apart: Sequence[str]) -> Iterator[str]:
     first = [in_words(str(row[1])) for row in rows if row[0] == 1]
     shown = ", ".join(first[:SHOWN]) + (f" and {len(first) - SHOWN} more" if len(first) > SHOWN else "")
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     yield f"First: {shown} with {values[0]:.4g}."
     yield f"The median of {len(values):,} entrants is {middle:.4g}; the middle half lies from {low:.4g} to {high:.4g}."
+    if apart:
+        yield f"Without a place, with fewer values here than most: {names_in_words(apart)}."

@@ -11,6 +11,7 @@ import scipy
 
 from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
+from app.boards.one_task import metrics_of_means
 from app.boards.wording import names_in_words
 from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
@@ -57,7 +58,7 @@ def task_values(
     >>> by_task.tasks, by_task.values[0].tolist()
     (('a', 'b', 'c'), [0.1, 0.2, 0.8])
     """
-    metric = next(name for name in (*spec.required_metrics(), *manifest.metrics) if name in scores.columns)
+    metric = next(name for name in (*metrics_of_means(manifest, [spec]), *manifest.metrics) if name in scores.columns)
     own = spec.ranked_tasks()
     tasks = tuple(task for task in (manifest.task_ids() or sorted(scores.task.words)) if own is None or task in own)
     names = scores.entrant.words

@@ -16,7 +16,7 @@ from app.boards.task_values import matrix_table, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.chosen import snapshot_evidence
-from app.kinds.known import counted_rows
+from app.kinds.known import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.narrow import Choice
 from app.render.table_view import TableView
@@ -143,7 +143,8 @@ def show_matrix(
         records = list(view.table.records()) if view.table.rows else []
         order = [str(record["entrant"]) for record in records]
         # Where a task is one row no value is of a part of it.
-        lacking = [] if counted is None else [r for r in records if r.get("n_included") != r.get("n_attempted")]
+        has_parts = counted is not None or kind_of(evidence.manifest).rows.form == "records"
+        lacking = [] if not has_parts else [r for r in records if r.get("n_included") != r.get("n_attempted")]
         apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
         table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)
     return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")

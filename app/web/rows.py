@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.one_task import standing_on_task
+from app.boards.one_task import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
 from app.render.addresses import name_in_path, path_of_name
@@ -71,7 +71,8 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
     view = around(view_of(session, slug, table, shown), address, links, name_links(declared))
-    standing = standing_on_task(table, declared.manifest.metrics) if fmt in ("html", *PICTURES) else None
+    metrics = metrics_of_means(declared.manifest, declared.manifest.leaderboards)
+    standing = standing_on_task(table, metrics) if fmt in ("html", *PICTURES) else None
     if standing is not None:
         panel = Panel("Who wins", standing, name_links(declared), is_folded=True)
         view = replace(view, panels=[panel], panel_rest="Every result", most_rows=MOST_RESULTS)

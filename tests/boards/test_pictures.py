@@ -1,14 +1,16 @@
 """The tables behind a board's pictures: who shares a letter, who is on the front, what each has on each task."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from app.boards.letters import NOBODY, letters_table
-from app.boards.one_task import standing_on_task
+from app.boards.one_task import metrics_of_means, standing_on_task
 from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
 from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table
+from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
 from app.values.scores import Coded, ScoreTable
@@ -102,6 +104,7 @@ def test_a_board_with_one_number_has_no_front() -> None:
     assert tradeoff_table(alone, axes_of(alone, None, None)).notes == (NOTHING,)
 
 
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 SKILL = "method: skill_score, baseline: A"
 
 
@@ -213,3 +216,25 @@ def test_a_task_that_one_entrant_has_has_no_winner() -> None:
     columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
 
     assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
+
+
+def test_who_lacks_values_of_a_task_has_no_place_on_it() -> None:
+    """Whoever leaves out the record that was hard would be first."""
+    columns = (Column("entrant", "Entrant", "text"), Column("record", "Record", "text"), Column("mae", "Error"))
+    own = {"A": (1.0, 3.0), "B": (2.0, 2.5), "sly": (0.1,)}
+    rows = tuple((name, str(at), value) for name, values in own.items() for at, value in enumerate(values))
+    actual = standing_on_task(Table("task/t", "t", columns, rows), {"mae": Metric(direction="minimize")})
+
+    assert actual is not None
+    assert actual.rows == ((1, "A", 2.0), (2, "B", 2.25), (None, "sly", 0.1))
+    assert actual.notes[0] == "First: A with 2."
+    assert actual.notes[-1] == "Without a place, with fewer values here than most: sly."
+
+
+def test_a_signed_bias_decides_no_task() -> None:
+    """The lowest of them is not the best one, and the mean of squared errors is no root of it: the next metric does."""
+    manifest = parse_manifest((EXAMPLES / "lrdbench-canonical" / "manifest.yaml").read_bytes())
+
+    assert {"bias", "rmse"} <= set(manifest.metrics)
+    assert next(iter(metrics_of_means(manifest, manifest.leaderboards))) == "mae"
+    assert not {"bias", "rmse"} & set(metrics_of_means(manifest, manifest.leaderboards))

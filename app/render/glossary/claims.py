@@ -14,8 +14,8 @@ CLAIMS = (
         "Verdict",
         "Supported: the whole interval of the difference is at the threshold or beyond. Not supported: the whole "
         "interval falls short of it. Inconclusive: the interval holds the threshold, or there is none, as where one "
-        "side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none of the "
-        "other, because that may be what spoke against the claim.",
+        "side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none of "
+        "the other, because that may be what spoke against the claim.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
         "CHAMBER's gap rule (20 percentage points) is one instance",
     ),
