@@ -3,7 +3,7 @@
 Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from app.boards.coverage import Coverage
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.files.uploads import TABLE_SUFFIXES
+from app.kinds.delivered import delivered_tasks
 from app.kinds.pages import Pages
 from app.kinds.reading import Read
 from app.manifest.manifest import KindPart, Manifest
@@ -112,7 +113,7 @@ class Kind:
     says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
     `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
     far as can be known before. `pages` is how the site describes it, `glossary` returns its own terms.
-    `delivered` says how much of the grid an entrant's rows have, which its claims rest on; None where there is no grid.
+    `delivered` says how much of the grid an entrant's rows have, which its claims rest on.
     `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
     """
 
@@ -127,7 +128,7 @@ class Kind:
     rules: KindRules = SHARED_RULES
     rows: Rows = Rows()
     own_claims: Callable[[Claimed], list[Check]] = claims_of_means
-    delivered: Callable[..., Coverage | None] | None = None
+    delivered: Callable[[Manifest, ScoreTable, str, str, Collection[str]], Coverage | None] = delivered_tasks
     measured: MeasuredEvidence | None = None
     benchmark_tables: Callable[[Published], list[Table]] = keep_boards
     pages: Pages

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from app.boards.claims import Delivered, nothing_known
+from app.boards.claims import Delivered
 from app.boards.measured import MeasuredEvidence
 from app.boards.registry import measured_method
 from app.boards.task_values import Counted
@@ -34,8 +34,7 @@ def counted_rows(manifest: Manifest, spec: Leaderboard) -> Counted | None:
 
 def delivered_of(manifest: Manifest) -> Delivered:
     """Return what says how much of what a benchmark asks some rows have."""
-    known = kind_of(manifest).delivered
-    return nothing_known if known is None else partial(known, manifest)
+    return partial(kind_of(manifest).delivered, manifest)
 
 
 def measured_evidence(manifest: Manifest) -> MeasuredEvidence:

@@ -94,3 +94,33 @@ def test_claims_on_all_of_the_grid_are_decided(site: Site) -> None:
         ("gap", "good"): "supported", ("high", "good"): "supported", ("gap", "sly"): "supported",
         ("high", "sly"): "supported", ("beats", "sly, good"): "not supported",
     }  # fmt: skip
+
+
+SUMMARY = """
+schema_version: 1
+slug: SLUG
+title: Errors
+evidence: evaluation_summary
+columns: {entrant: model, task: task, leaked: null}
+metrics: {error: {direction: minimize, min: 0}}
+tasks: [{id: a}, {id: b}, {id: c}, {id: d}, {id: e}, {id: f}]
+claims:
+  low: {contrast: [sly], metric: error, threshold: 1.0, direction: less}
+  lower: {contrast: [sly, good], metric: error, threshold: 0.5, direction: less}
+leaderboards:
+  - {name: board, method: mean, metric: error, missing: drop}
+"""
+
+
+@pytest.mark.parametrize(("tasks", "verdict"), [("abcd", "inconclusive"), ("abcdef", "supported")])
+def test_a_claim_on_the_easy_tasks_is_not_supported(site: Site, tasks: str, verdict: str) -> None:
+    """Neither that the own error is low nor that it is lower than another's, where two of six tasks are not there."""
+    slug = grids.declare(site, SUMMARY, None)
+    for who, name, own, error in (("alice", "good", "abcdef", 1.0), ("bob", "sly", tasks, 0.1)):
+        rows = [(name, task, error + at / 100) for at, task in enumerate(own)]
+        content = table(("model", "task", "error"), rows)
+        site.http.post(f"/benchmarks/{slug}/submissions", files=[("files", ("r.csv", content))], headers=site.auth(who))
+    site.work()
+    shown = site.http.get(f"/benchmarks/{slug}/claims.json").json()["rows"]
+
+    assert {row["claim"]: row["verdict"] for row in shown} == {"low": verdict, "lower": verdict}
