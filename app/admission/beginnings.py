@@ -1,7 +1,7 @@
-"""When a run began: demanded where the manifest says so, and remembered where an earlier submission said it.
+"""When a run began: required if the manifest says so, and remembered if an earlier submission stated it.
 
-Called by `app.admission.rules` and `app.store.attempts`; pure. A run that is said to have begun before its registration
-is not admitted. Sent again without a word about it, or with a later time, it is; then what was said first is shown.
+Called by `app.admission.rules` and `app.store.attempts`; pure. A run that states a beginning before its registration
+is not admitted. Submitted again without a time, or with a later one, it is; then the time stated first is shown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ FLAG = "began_before"
 
 @dataclass(frozen=True)
 class Beginning:
-    """When an earlier run began, as its submission said, and whether it was not admitted for that."""
+    """When an earlier run began, as its submission stated, and whether it was not admitted for that."""
 
     started_at: datetime
     was_refused: bool
@@ -39,7 +39,7 @@ def check_started_at(case: Case) -> list[Check]:
         return [Check(RULE, "failed", reason)]
     began = in_utc(case.started_at)
     if is_after(case.started_at, case.received_at):
-        return [Check(RULE, "failed", f"The run is said to have begun {began}, after the upload.")]
+        return [Check(RULE, "failed", f"The run claims to have begun {began}, after the upload.")]
     return [Check(RULE, "passed", f"The run began {began}, as its submitter says.")]
 
 
@@ -49,7 +49,7 @@ def began_before(
     beginnings: Mapping[int, Beginning],
     registered_at: datetime,
 ) -> Iterator[Finding]:
-    """Yield whose run began before the registration that is cited now, as an earlier submission of it said.
+    """Yield whose run began before the registration that is cited now, as an earlier submission of it stated.
 
     `beginnings` are those that submissions stated, by number. An earlier one is about this run where it has nearly the
     same rows, or was not admitted for its beginning; each entrant's newest that does. A run that was made again has the

@@ -1,4 +1,4 @@
-"""Values that are exactly the best possible, and single ones that are an average by themselves: told, never a refusal.
+"""Values that are exactly the best possible, and single ones that dominate an average: flagged, never refused.
 
 Called by `app.kinds.reader` in the process that reads; pure. A forecast that hits every value, or labels that were
 copied, look like the first, and so does an item that is too easy; a slip of a decimal point looks like the second.
@@ -22,7 +22,7 @@ MIN_ROWS, NEARLY_ALL = 5, 0.9
 def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
     """Yield who has values of a ranking metric that are exactly the best end of its declared range.
 
-    Of errors, which are smaller the better and alone rank a board, any one is told, since a measured error of zero
+    Of errors, where smaller is better and which alone rank a board, any one is flagged, since a measured error of zero
     hardly occurs; beside others half of them, since a drift under noise that an estimator does not see is zero. Of
     scores in steps, such as yes and no, and of those that are larger the better, only if all are the best there is, and
     if they alone rank a board: that every run was valid is no wonder.
@@ -75,7 +75,7 @@ def _counted(entrant: Coded, rows: BoolArray) -> list[int]:
 
 
 def _least_share(*, is_alone: bool, is_error: bool) -> float:
-    """Return from which share of an entrant's values on it is told; above 1 never."""
+    """Return the share of an entrant's values from which they are flagged; above 1 never."""
     if is_alone:
         return 0.0 if is_error else 1.0
     return 0.5 if is_error else 2.0

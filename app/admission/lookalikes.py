@@ -2,7 +2,7 @@
 
 `GPT-4` with one Cyrillic letter is another name than `GPT-4`, and nobody sees it. Unicode's table of confusables
 decides what looks alike (https://www.unicode.org/reports/tr39/#Confusable_Detection), which the library
-confusable-homoglyphs brings along. ASCII letters stand for themselves: `model-l` and `model-1` are told apart.
+confusable-homoglyphs brings along. ASCII letters are only like themselves: `model-l` and `model-1` count as different.
 """
 
 import unicodedata
@@ -31,7 +31,7 @@ def lookalike_findings(names: Iterable[str], others: Sequence[str]) -> Iterator[
 
 @lru_cache(maxsize=100_000)
 def skeleton(name: str) -> str:
-    """Return what a name looks like: names of one skeleton cannot be told apart by eye.
+    """Return what a name looks like: names with one skeleton are indistinguishable by eye.
 
     >>> skeleton("GP\N{CYRILLIC CAPITAL LETTER TE}-4") == skeleton("gpt-4")
     True

@@ -28,7 +28,7 @@ FEW = 20
 """Entrants of one submission up to which they are compared in all ways, beyond only as they are, up to MOST."""
 MOST = 2000
 N_FIRST = 16
-"""Rows by which most others are told apart. Whose half agrees has none of these equal once in 65,000 times."""
+"""Rows that rule out most pairs: two entrants that agree on half of all rows differ on all of these once in 65,000."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -139,7 +139,7 @@ def _registered_before(registered: Registered, case: Case) -> Check:
         return Check(rule, "warned", reason)
     began = in_utc(case.started_at)
     if is_after(case.started_at, case.received_at):
-        return Check(rule, "failed", f"The run is said to have begun {began}, after the upload.")
+        return Check(rule, "failed", f"The run claims to have begun {began}, after the upload.")
     if is_after(registered.registered_at, case.started_at):
         return Check(rule, "failed", f"Registered {when} ({source}), after the run began ({began}).")
     return Check(rule, "passed", f"Registered {when} ({source}), before the run began ({began}, self-reported).")

@@ -195,7 +195,7 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
     """Return who is ranked. Without a declared grid first are those whose cells differ least from what is asked.
 
     What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells. Who
-    was not asked for something, such as a metric that came later, stands apart with or without a grid.
+    was not asked for something, such as a metric that came later, is listed separately with or without a grid.
     Source: by definition.
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)

@@ -19,7 +19,7 @@ NOBODY = "Nobody is ranked and compared pair by pair yet."
 
 
 def letters_table(board: Table, pairwise: Table | None) -> Table:
-    """Return the ranked entrants of a board, best first, with the letters that say whom they cannot be told from.
+    """Return the ranked entrants of a board, best first, with the letters that show from whom they are not separable.
 
     The score is the column that ranks, in its unit and with its interval; letters are null where there are too many
     groups of them. Raises nothing: without ranks or pairs the table is empty and says why.

@@ -1,8 +1,8 @@
 """What a board is about whose grid nobody has declared: the cells that at least half of the owners have.
 
 Called by the ranking methods; pure. Of one owner's own items no others are asked, and a score is not about them, so
-nobody leads by bringing more. Two owners who differ cannot be told apart: then all counts that either has, because
-leaving out must not pay.
+nobody leads by bringing more. Two owners who differ have no majority: then all counts that either has, because leaving
+out must not pay.
 """
 
 from collections.abc import Hashable, Sequence

@@ -187,7 +187,7 @@ def owners_in(table: Table) -> set[int]:
 
 
 def with_owners(table: Table, names: Mapping[int, str]) -> Table:
-    """Return a stored table with the names that its owners have now, and what is to be said of who tried often.
+    """Return a stored table with the names that its owners have now, and the note on who tried often.
 
     >>> stored = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"), *FRAME.columns),
     ...                (("A", 2, 1, "7", 1, 1, 2, None),))

@@ -30,7 +30,7 @@ Results = Annotated[
 Manifest = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest.")]
 Columns = Annotated[list[str] | None, typer.Option(help="A column of this role; may be repeated.")]
 Column = Annotated[str | None, typer.Option(help="The column of this role, where its name does not say it.")]
-Entrant = Annotated[str | None, typer.Option("--name", help="The entrant, where the rows do not name it.")]
+Entrant = Annotated[str | None, typer.Option("--name", help="The entrant, if the rows do not name it.")]
 REFUSED = 2
 
 

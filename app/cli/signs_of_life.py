@@ -73,7 +73,7 @@ def _beat(supervisor: socket.socket) -> bool:
 
 
 async def exit_when_hung(patience_s: float) -> None:
-    """End this process, with the traces of its threads, when its event loop stands still for so long.
+    """End this process, with the traces of its threads, when its event loop has been blocked for so long.
 
     For one that nobody supervises. The clock runs in C and needs no turn of the interpreter, which may hang too.
     """

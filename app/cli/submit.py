@@ -64,7 +64,7 @@ def submit(
     *,
     prereg: Annotated[Path | None, PreregFile] = None,
     prereg_sha256: Annotated[str | None, typer.Option(help="A prereg that is registered already.")] = None,
-    entrant: Annotated[str | None, typer.Option(help="The entrant, where the rows do not name it.")] = None,
+    entrant: Annotated[str | None, typer.Option(help="The entrant, if the rows do not name it.")] = None,
     metadata: Annotated[str | None, typer.Option(help="JSON: version, url, code_commit, started_at, …")] = None,
     claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check; nothing is stored.")] = False,

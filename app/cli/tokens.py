@@ -112,7 +112,7 @@ def rotate(
     server: ServerOption = None,
     token: TokenOption = None,
 ) -> None:
-    """Give a token another text and print it; the former one works for some hours more."""
+    """Rotate a token and print it; the former one works for some hours more."""
     request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
     issued = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
     note(f"Token {token_id} of {issued['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")

@@ -1,4 +1,4 @@
-"""What a manifest asks to be said of entrants beside their rows: typed fields of the metadata.
+"""Metadata that a manifest requires of entrants, or allows, besides their rows: typed fields.
 
 Part of `app.manifest.manifest`. The model that reads them is made by `app.web.metadata`, and
 boards are filtered by them in `app.boards.described`.
@@ -48,7 +48,7 @@ def complaints_about(fields: Sequence[DescribedBy]) -> Iterator[str]:
         if names.count(field.name) > 1 and names.index(field.name) == fields.index(field):
             yield f"metadata: the field {field.name} is declared twice"
         if field.name in RESERVED:
-            yield f"metadata: {field.name} is said of a run, not of an entrant; see admission"
+            yield f"metadata: {field.name} describes a run, not an entrant; see admission"
         known = KNOWN.get(field.name, field.type)
         if field.type != known:
             yield f"metadata: the field {field.name} is a {known} in every benchmark, not a {field.type}"

@@ -10,33 +10,33 @@ from app.prereg.shared import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES,
 HEAD = """\
 # Preregistrations
 
-A preregistration says before a run what will be measured. It is a YAML file, stored as its bytes under their SHA-256
+A preregistration states before a run what will be measured. It is a YAML file, stored byte for byte under its SHA-256
 (`plumbline prereg register`, `POST /preregs`), and never changes. There are three forms; `plumbline prereg check` says
-which one a file is and what it binds its run to. This page is made of the modules that read them
+which form a file has and what it commits its run to. This page is generated from the modules that read the forms
 (`app/prereg/reference.py`).
 
 """
 
 SHARED: Mapping[str, str] = {
-    "run_purpose": f"{', '.join(RUN_PURPOSES)}: only runs for the leaderboard are ranked",
-    "bootstrap_method": f"{', '.join(BOOTSTRAP_METHODS)}: what is resampled; iid is not taken for the leaderboard",
-    "git_tag": "the tag of the code that runs",
-    "seeds": "the seeds that the run has, and no others",
-    "failure_policy": f"{', '.join(FAILURE_POLICIES)}: whether a row without a score keeps the run out",
+    "run_purpose": f"{', '.join(RUN_PURPOSES)}: only leaderboard runs are ranked",
+    "bootstrap_method": f"{', '.join(BOOTSTRAP_METHODS)}: what is resampled; iid is not accepted for leaderboard runs",
+    "git_tag": "the git tag of the code that runs",
+    "seeds": "exactly the seeds of the run",
+    "failure_policy": f"{', '.join(FAILURE_POLICIES)}: whether a row without a score makes the run inadmissible",
     "notes": "text for readers",
 }
 OWN: Mapping[str, Mapping[str, str]] = {
     "evaluation": {
         "benchmark": "the benchmark's slug",
-        "entrants": "who is measured; names that nobody uses yet are reserved for the registrant",
+        "entrants": "the entrants to be measured; names not yet in use are reserved for the registrant",
         "tasks": "a list of tasks, or all",
-        "metrics": "the metrics that are reported",
+        "metrics": "the metrics to be reported",
         "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}",
         "analysis": "text: how the results will be analysed",
     },
     "axis": {
         "axis": f"the axis of CHAMBER: {', '.join(AXES)}",
-        "condition_pair": f"the two sides: {' and '.join(CONDITION_KEYS)}",
+        "condition_pair": f"the two conditions: {' and '.join(CONDITION_KEYS)}",
         "episodes_per_seed": "episodes in each condition and seed",
         "estimator": "what is estimated, in words",
     },
@@ -44,7 +44,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "schema_version": "the document's own schema, such as `prereg.handover/v3`",
         "task_id": "the task",
         "revision": "the revision of the document",
-        "parameters": "everything that is fixed before the run, as the document orders it",
+        "parameters": "everything that is fixed before the run, in the document's own structure",
         "decision_rules": "the rules by which claims are decided",
     },
 }
@@ -64,11 +64,12 @@ notes: One run, after the last change of the model.
 PRML = f"""\
 ## PRML
 
-A Pre-Registered ML Manifest ({" and ".join(VERSIONS)}) is taken wherever the evaluation form is, unchanged. Its metric,
-comparator and threshold are a claim, decided with an interval (`==` is neither greater nor less, and refused); its
-`seed` is the one that the run has, `null` leaves it open, and a benchmark without seeds counts as seed 0; `model.id` is
-the entrant. `dataset`, `producer`, `created_at` and `claim_id` are kept and shown, and bind nothing: the time that
-counts is that of the registration. Send the canonical bytes and its address here is the hash that `falsify lock` says.
+A Pre-Registered ML Manifest ({" and ".join(VERSIONS)}) is accepted unchanged wherever the evaluation form is. Its
+metric, comparator and threshold form a claim, decided with an interval (`==` is neither greater nor less, and is
+refused); its `seed` is the seed of the run, `null` leaves it open, and a benchmark without seeds counts as seed 0;
+`model.id` is the entrant. `dataset`, `producer`, `created_at` and `claim_id` are stored and shown, but bind nothing:
+the time that counts is that of the registration. Register the canonical bytes, and their address here is the hash that
+`falsify lock` prints.
 """
 
 

@@ -94,7 +94,7 @@ def _clip(text: str, longest: int = LONGEST) -> str:
 def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
     """Return the first places of a board as SVG, for pages that cannot embed a table, with its size.
 
-    What a reader chose stands in it, and how the rows were `filtered`, in words.
+    It states what a reader chose, and how the rows were `filtered`, in words.
     """
     ranked = [row for row in table.records() if row.get("rank") is not None]
     rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]

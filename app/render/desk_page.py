@@ -23,7 +23,7 @@ class Flagged:
 
 @dataclass(frozen=True, kw_only=True)
 class DisputesPage(Page):
-    """What was said of a submission, as far as who looks may read it, with the form to say more."""
+    """The disputes of a submission that its reader may see, with the form to raise another."""
 
     template = "disputes.html"
     submission: int

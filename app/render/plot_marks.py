@@ -14,7 +14,7 @@ LINE_HEIGHT = 14.0
 GAP, LETTER = 6.0, 6.5
 """How far a text is from its point, and about how wide a letter is."""
 MOST_LEVELS = 3
-"""More level lines than so many could not be told apart, and none is drawn."""
+"""With more level lines than this the plot is illegible, and none is drawn."""
 Row = Mapping[str, Any]
 
 

@@ -13,7 +13,7 @@ from app.stats.spreads import Spread
 
 
 def side_by_side(spreads: Sequence[Spread], *, telling: float = 0.0) -> Spread:
-    """Return spreads of single numbers as one of [n_parts]; how many units must tell is said for all of them.
+    """Return spreads of single numbers as one of [n_parts]; all share the number of informative units.
 
     Source: by definition.
 

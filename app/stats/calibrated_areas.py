@@ -131,6 +131,6 @@ def replicate_spread(point: float, replicates: FloatArray, n_units: float, *, is
     known = replicates[~np.isnan(replicates)]
     variance = float(known.var()) * (n_units / (n_units - 1.0) if n_units > 1.0 else 1.0)
     least = np.sqrt(max(point * (1.0 - point), 0.0) / (MOST_WEIGHTED * n_units)) if is_share else 0.0
-    cubed = float(known.var() ** 1.5)  # zero below a spread of about 1e-108, where no skewness can be told
+    cubed = float(known.var() ** 1.5)  # zero below a spread of about 1e-108, where no skewness can be estimated
     skewness = float(((known - known.mean()) ** 3).mean() / cubed) if cubed > 0 else 0.0
     return spread_of(point, float(np.sqrt(variance)), skewness, n_units, max(n_units - 1.0, 1.0), float(least))

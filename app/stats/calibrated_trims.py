@@ -128,7 +128,7 @@ def iqm_lean(values: FloatArray, clusters: IntArray, *, within: Range) -> tuple[
 def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, level: float) -> Calibrated:
     """Return the interval of the quantile q of items [n_items], in their unit; its ends are scores that occurred.
 
-    They are those between which the share at most as large cannot be told from q. Few clusters allow no such end for a
+    Between them the share at most as large cannot be distinguished from q. Few clusters allow no such end for a
     quantile near the edge, and a maximum (q = 1) or minimum has none at all: None, with the reason.
     Raises InvalidArgument for q outside [0, 1], no item, arrays of other lengths, and values that are not finite.
     Source: Woodruff 1952, Confidence intervals for medians and other position measures.

@@ -1,4 +1,4 @@
-"""Compact letter display: letters shared by exactly those who cannot be told apart.
+"""Compact letter display: letters shared by exactly those entrants that are not separable.
 
 Called by `app.boards.letters`; pure.
 """

@@ -26,7 +26,7 @@ _UNIT = 2.0**-53
 
 
 def unit_keys(rng_seed: int, names: Iterable[Sequence[str]]) -> Keys:
-    """Return the number that stands for each name, [n_units]; a name is a sequence of words, such as task and seed.
+    """Return the number that identifies each name, [n_units]; a name is a sequence of words, such as task and seed.
 
     It is the first 64 bits, big-endian, of BLAKE2b over the seed and each word, every one after its length in bytes, so
     that no two names are written alike. Published ranks hang on it: tests/stats/test_named_draws.py has golden numbers.

@@ -212,7 +212,7 @@ def influence_spread(
 def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray) -> Spread:
     squared = _without_rounding((influence**2).sum(axis=-1), point)
     with np.errstate(divide="ignore", invalid="ignore"):
-        cubed = squared**1.5  # zero below an error of about 1e-108, where no skewness can be told
+        cubed = squared**1.5  # zero below an error of about 1e-108, where no skewness can be estimated
         skewness = np.where(cubed > 0, (influence * influence * influence).sum(axis=-1) / cubed, 0.0)
         error = np.sqrt(squared * np.where(n_units > 1, n_units / (n_units - 1.0), 1.0))
     return Spread(point, error, skewness, n_units, df, least)

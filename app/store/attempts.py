@@ -27,7 +27,7 @@ from app.values.fingerprints import Fingerprint
 from app.values.forensics import Finding
 
 SAME = {"same_rows", "same_results"}
-"""What is said already of whoever has the very rows of another one."""
+"""The flag already raised for an entrant with the very rows of another."""
 
 
 def read_history(

@@ -36,9 +36,11 @@ def dispute(session: Session, submission: Submission, token_id: int, text: str) 
     session.execute(select(Token.id).where(Token.id == token_id).with_for_update(key_share=True))
     waiting = [each for each in _waiting(session, submission.benchmark_id) if each.by_id == token_id]
     if any(each.submission == submission.id for each in waiting):
-        raise Conflict(f"What you said of submission {submission.id} waits for its answer.")
+        raise Conflict(f"Your dispute of submission {submission.id} is still waiting for an answer.")
     if len(waiting) >= MOST_OPEN:
-        raise Conflict(f"{MOST_OPEN} disputes of yours wait for an answer here; more can be said once one has it.")
+        raise Conflict(
+            f"{MOST_OPEN} disputes of yours are waiting for an answer here; raise another once one is answered."
+        )
     new = Dispute(submission_id=submission.id, by_id=token_id, text=text)
     session.add(new)
     session.flush()
@@ -58,7 +60,7 @@ def answer(session: Session, submission: Submission, number: int, token_id: int,
 
 
 def of_submission(session: Session, submission_id: int) -> Sequence[ReadDispute]:
-    """Return all that was said of a submission, the oldest first."""
+    """Return all disputes of a submission, oldest first."""
     return _read(session, _all().where(Dispute.submission_id == submission_id).order_by(Dispute.id))
 
 
@@ -86,7 +88,7 @@ def _read(session: Session, query: Select[Any]) -> Sequence[ReadDispute]:
 def shown_disputes(session: Session, submission_id: int) -> dict[str, Any]:
     """Return the key `disputes` of a submission's document, which one without any has not.
 
-    Of what waits there is the time alone: what is said of somebody stands in public with an answer or not at all.
+    An open dispute shows only its time: an accusation is published with its answer or not at all.
     """
     known = of_submission(session, submission_id)
     shown = [

@@ -81,7 +81,9 @@ def join(session: Session, declared: Declared, name: str) -> tuple[Token, str]:
     """
     allowed = declared.manifest.admission.registration
     if allowed is None:
-        raise NotFound(f"{declared.benchmark.slug} gives no tokens to whoever asks; its stewards invite submitters.")
+        raise NotFound(
+            f"{declared.benchmark.slug} does not hand out tokens on request; its stewards invite submitters."
+        )
     benchmark = benchmark_rows.lock_benchmark(session, declared.benchmark.id)
     if _joined_today(session, benchmark.id) >= allowed.per_day:
         detail = f"{benchmark.slug} gives {allowed.per_day} tokens a day; try again tomorrow, or ask for an invitation."

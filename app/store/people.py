@@ -53,7 +53,7 @@ def _pseudonymise(session: Session, token: Token) -> str:
         submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
     session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()
-    # A name stands on pages of what somebody owns, registered, decided or moved; that is not worth telling apart.
+    # A name is on pages of what somebody owns, registered, decided or moved; that is not worth distinguishing.
     for benchmark_id in session.scalars(select(Benchmark.id).order_by(Benchmark.id)).all():
         benchmark_rows.mark_boards_changed(session, benchmark_id)
     return token.name

@@ -1,4 +1,4 @@
-"""Everything that a snapshot was computed from, as members of a zip: what `plumbline replay` recomputes it of.
+"""All inputs of a snapshot, as members of a zip: what `plumbline replay` recomputes it of.
 
 Called by `app.web.replay`. Rows are packed as the server keeps them, so that they take the same way again; nothing is
 in it that the pages do not show.

@@ -1,4 +1,4 @@
-"""Every row that counts in a snapshot, some entrants at a time, so that no more than that is in memory.
+"""Every row of the current submissions in a snapshot, some entrants at a time, so that no more than that is in memory.
 
 Called by `app.web.exports`. Each part is read in a session of its own: a reader who is slow holds no connection, and
 rows are never rewritten.

@@ -93,6 +93,6 @@ def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, A
 
 
 def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any]]:
-    """Return what each task of a benchmark means whose name stands for a stratum, by name."""
+    """Return, by name, what the tasks of a benchmark mean whose names encode a stratum."""
     query = select(Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id, Task.stratum.is_not(None))
     return dict(session.execute(query).all())

@@ -47,7 +47,7 @@ def check_bounds(session: Session, name: str, role: str, bounds: Bounds) -> None
 def _of_end(session: Session, bounds: Bounds) -> Iterator[Problem]:
     if bounds.expires_at is not None and bounds.expires_at <= clock.now(session):
         given = bounds.expires_at.isoformat()
-        yield Problem("expected a time that is still to come", column="expires_at", value=given)
+        yield Problem("expected a time in the future", column="expires_at", value=given)
 
 
 def _of_scopes(role: str, bounds: Bounds) -> Iterator[Problem]:

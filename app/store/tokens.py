@@ -35,7 +35,7 @@ def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUN
 
 
 def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: str | None = None) -> tuple[Token, str]:
-    """Give a token another text, which is not kept; the former one works for some hours more.
+    """Rotate a token, which is not kept; the former one works for some hours more.
 
     `asked_with` is the text that asks. Where it is the former one already, as after an answer that was lost, it stays
     that: what still uses it goes on.
@@ -83,7 +83,7 @@ def note_use(session: Session, token: Token) -> None:
 
 
 def renew_token(session: Session, token: Token) -> str:
-    """Give a token another text, which is not kept, in the place of the one that it had, and return it."""
+    """Rotate a token, which is not kept, in the place of the one that it had, and return it."""
     text = _new_text()
     token.hash, token.former_hash, token.former_until = _hash(text), None, None
     session.flush()

@@ -34,7 +34,7 @@ def find_try(session: Session, number: str) -> tuple[Try, str]:
     query = select(Try, Benchmark.slug).join(Benchmark, Benchmark.id == Try.benchmark_id).where(Try.id == number)
     row = session.execute(query).one_or_none()
     if row is None:
-        raise NotFound("There is no such try; only the newest of each token are kept.")
+        raise NotFound("There is no such try; only the latest of each token are kept.")
     return row[0], row[1]
 
 

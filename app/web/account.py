@@ -94,7 +94,7 @@ def show_invitation(code: Annotated[str, Query(max_length=MAX_CODE)] = "") -> Re
 def show_join(slug: str, session: SessionDep) -> Response:
     """Show the form that makes a submitter's token for whoever asks, where the manifest says `registration`."""
     if benchmarks.find_declared(session, slug).manifest.admission.registration is None:
-        raise NotFound(f"{slug} gives no tokens to whoever asks; its stewards invite submitters.")
+        raise NotFound(f"{slug} does not hand out tokens on request; its stewards invite submitters.")
     shown = page("join.html", title=f"Submit to {slug}", action=f"/benchmarks/{slug}/join", code=None, slug=slug)
     return _private(shown)
 

@@ -70,7 +70,7 @@ def refusal_of(error: Exception) -> str:
         return error.recorded
     if isinstance(error, RequestValidationError):
         problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
-        return f"Not of the form that this address expects: {'; '.join(problems)}."
+        return f"Not in the form that this address expects: {'; '.join(problems)}."
     return error.detail if isinstance(error, HTTPException) else type(error).__name__
 
 

@@ -122,15 +122,15 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
 
 
 def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
-    missing = [Problem("an entrant is needed", column=name) for name, value in (("a", a), ("b", b)) if not value]
+    missing = [Problem("an entrant is required", column=name) for name, value in (("a", a), ("b", b)) if not value]
     if missing:
-        raise FieldRejected("Two entrants are compared: ?a=…&b=….", missing)
+        raise FieldRejected("Give two entrants to compare: ?a=…&b=….", missing)
     known = entrants_of(view.table) if view.table.columns else []
     unknown = [clip_for_message(name) for name in dict.fromkeys((a, b)) if name not in known]
     if unknown:
         raise NotFound(f"The board {board} of {view.slug} compares no entrant {' and no entrant '.join(unknown)}.")
     if a == b:
-        problem = Problem("must be another entrant than a", column="b", value=clip_for_message(b))
+        problem = Problem("must differ from a", column="b", value=clip_for_message(b))
         raise FieldRejected("An entrant cannot be compared with itself.", [problem])
 
 
@@ -155,7 +155,7 @@ def _page(
     kept = [] if snapshot is None else [("snapshot", str(snapshot))]
     query = urlencode([("a", a), ("b", b), *kept])
     exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
-    turned = ("The other way round", f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}")
+    turned = ("Swap A and B", f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}")
     around = [("Board", home), ("Pair by pair", f"{home}/pairwise")]
     fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
     return page(

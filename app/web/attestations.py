@@ -59,5 +59,5 @@ def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
     ]
     slugs = roles.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
     if not slugs:
-        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest of it.")
+        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest it.")
     return slugs

@@ -33,7 +33,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
 BENCHMARKS = Paged("benchmarks", 50, every=False)
 
-DryRun = Annotated[bool, Query(description="only say what is wrong, or which version it would be; store nothing")]
+DryRun = Annotated[bool, Query(description="only report problems, or the version it would become; store nothing")]
 
 
 @router.get("/", summary="The benchmarks", include_in_schema=False)
@@ -54,7 +54,7 @@ def list_benchmarks(
     )
 
 
-@router.get("/benchmarks", summary="Leads to the benchmarks", status_code=307, response_class=RedirectResponse)
+@router.get("/benchmarks", summary="Redirects to the benchmarks", status_code=307, response_class=RedirectResponse)
 def lead_to_benchmarks() -> Response:
     """Lead to the page that lists every benchmark."""
     return RedirectResponse("/")

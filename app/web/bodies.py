@@ -48,12 +48,12 @@ async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
     """Return the body. Raises UnsupportedMediaType, or TooLarge as soon as the limit is passed."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in YAML_TYPES + UNSAID:
-        raise UnsupportedMediaType(f"A {what} is sent as application/yaml, not as {kind[:80]}.")
+        raise UnsupportedMediaType(f"A {what} must be sent as application/yaml, not as {kind[:80]}.")
     body = bytearray()
     async for piece in request.stream():
         body += piece
         if len(body) > max_bytes:
-            raise TooLarge(f"A {what} has at most {max_bytes} bytes.")
+            raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
     return bytes(body)
 
 

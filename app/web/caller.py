@@ -53,7 +53,7 @@ def caller_of_token(session: Session, text: str, request: Request) -> Caller:
     request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
         count_guess(request)
-        raise Unauthenticated("This token is not known here, or it was revoked.")
+        raise Unauthenticated("This token is unknown, or it was revoked.")
     if (ended := tokens.why_ended(token)) is not None:
         raise Unauthenticated(f"This token {ended}.")
     return _working(session, token, request)
@@ -63,7 +63,7 @@ def caller_of_session(session: Session, secret: str, request: Request) -> Caller
     """Return who works in a session of a browser. Raises Unauthenticated where it is over, or a write is forged."""
     known = sessions.find(session, secret)
     if known is None:
-        raise Unauthenticated("This session is over, or it was ended; sign in again.")
+        raise Unauthenticated("This session has expired or was ended; sign in again.")
     is_read = request.method in ("GET", "HEAD")
     if not is_read:
         refuse_forged(request, secret)

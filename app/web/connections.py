@@ -93,7 +93,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._head_too_large:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
         else:
-            self._refuse(HTTPStatus.BAD_REQUEST, "This is not HTTP/1.1 as it is read here.")
+            self._refuse(HTTPStatus.BAD_REQUEST, "This is not a valid HTTP/1.1 request.")
 
     def phase(self) -> str:
         """Say what the connection is waiting for."""
@@ -147,7 +147,7 @@ class GuardedProtocol(HttpToolsProtocol):
                 self._window_since, self._window_bytes = now, self._n_received
             return
         if self._n_received - self._window_bytes < waited * self.guard.limits.body_bytes_per_s:
-            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "The request's body comes too slowly.")
+            self._refuse(HTTPStatus.REQUEST_TIMEOUT, "The request's body arrives too slowly.")
         self._window_since, self._window_bytes = now, self._n_received
 
     def _look_at_answer(self, now: float) -> None:
@@ -223,4 +223,4 @@ def guarded_protocol(limits: ConnectionLimits) -> type[GuardedProtocol]:
 
 
 def _head_rule() -> str:
-    return f"A request has at most {MAX_HEADERS} headers and {MAX_HEAD_BYTES >> 10} KiB of them with its first line."
+    return f"A request may have at most {MAX_HEADERS} headers, and {MAX_HEAD_BYTES >> 10} KiB with its first line."

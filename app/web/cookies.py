@@ -47,13 +47,13 @@ def refuse_forged(request: Request, secret: str) -> None:
     refuse_cross_site(request)
     given = request.query_params.get(KEY) or request.headers.get("x-csrf-token", "")
     if not hmac.compare_digest(given.encode(), sessions.form_key(secret).encode()):
-        raise Forbidden("This form is not of your session here; load the page again and send it once more.")
+        raise Forbidden("This form does not belong to your session; reload the page and submit it again.")
 
 
 def refuse_cross_site(request: Request) -> None:
     """Refuse what a browser says that another site made it send. Raises Forbidden."""
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
-        raise Forbidden("This was sent by another site; open the page here and send it from there.")
+        raise Forbidden("This was sent from another site; open the page here and submit it from there.")
 
 
 def new_form_value() -> str:
@@ -66,7 +66,7 @@ def refuse_unasked(request: Request, given: str) -> None:
     refuse_cross_site(request)
     kept = request.cookies.get(FORM, "")
     if not kept or not hmac.compare_digest(given.encode(), kept.encode()):
-        raise Forbidden("This form is not of this server, or your browser keeps no cookies; load the page once more.")
+        raise Forbidden("This form does not come from this server, or your browser blocks cookies; reload the page.")
 
 
 def local_path(asked: str | None, otherwise: str) -> str:

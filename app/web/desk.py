@@ -77,7 +77,7 @@ def withdraw(
 
 @router.post(
     f"{ADDRESS}/manifest",
-    summary="Preview or put a manifest by the form of the desk",
+    summary="Preview or save a manifest from the stewards' desk",
     responses=described(403, 404, 409, also=("html",)) | {303: {"description": "put; leads to the benchmark"}},
 )
 def put_manifest(

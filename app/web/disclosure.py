@@ -47,7 +47,7 @@ def _find(session: Session, declared: Declared) -> Commitment:
 
 
 def _commitment_table(published: Commitment) -> Table:
-    notes = ["The SHA-256 of four lines, each ending in a line feed; after the close they are below."]
+    notes = ["The SHA-256 of four lines, each ending in a line feed; after the close they are shown below."]
     rows: list[tuple[Cell, ...]] = [
         ("commitment", published.commitment),
         ("committed at", _time(published.committed_at)),
@@ -58,7 +58,7 @@ def _commitment_table(published: Commitment) -> Table:
     if published.opening is not None:
         rows += [(f"line {at}", line) for at, line in enumerate(published.opening.text().splitlines(), 1)]
     if published.close is not None and not published.close.labels_match:
-        notes.append("At the close the stored labels were NOT those that were committed to.")
+        notes.append("At the close the stored labels did NOT match the commitment.")
     return Table("commitment", "Commitment to the labels", ABOUT, tuple(rows), tuple(notes))
 
 
@@ -82,7 +82,7 @@ class Close(Body):
 
 @router.post(
     "/benchmarks/{slug}/close",
-    summary="Close it: show the private part",
+    summary="Close the benchmark: score the private part",
     responses=described(403, 404, 409, answer=TableDocument),
 )
 def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Response:
@@ -125,7 +125,7 @@ class Link(Body):
 
 @router.put(
     "/benchmarks/{slug}/owners/{token}",
-    summary="Count a token as another one's",
+    summary="Link a token to an owner",
     responses=described(403, 404, 409, answer=OwnerLinkDocument),
 )
 def link_owner(

@@ -39,12 +39,12 @@ class Answering(Body):
 
 @router.get(
     "/disputes/{submission}",
-    summary="Say what is wrong",
+    summary="Disputes of a submission",
     responses=described(401, 404, also=("html",)),
     include_in_schema=False,
 )
 def show(submission: int, request: Request, session: SessionDep, caller: Holder) -> Response:
-    """Show what was said of a submission and answered, one's own that waits, and the form."""
+    """Show a submission's disputes with their answers, one's own open one, and the form."""
     stored = submissions.find_submission(session, submission)
     is_steward = is_steward_of(session, caller, stored.benchmark_id)
     readable = [
@@ -61,7 +61,7 @@ def show(submission: int, request: Request, session: SessionDep, caller: Holder)
 
 @router.post(
     ADDRESS,
-    summary="Say what is wrong with a submission",
+    summary="Dispute a submission",
     status_code=201,
     responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
 )
@@ -83,7 +83,7 @@ def answer(submission: int, dispute: int, answering: Answering, session: Session
     """Answer once (a steward of the benchmark): from then on everybody reads both."""
     stored, slug = _stored(session, submission)
     if not is_steward_of(session, caller, stored.benchmark_id):
-        raise Forbidden("Only a steward of its benchmark answers what is said of a submission.")
+        raise Forbidden("Only a steward of its benchmark may answer a dispute.")
     disputes.answer(session, stored, dispute, caller.id, answering.answer)
     audit.record(session, caller.act, 200, Change({"dispute": dispute}, {"answered": True}, answering.answer, slug))
     return _changed(session, stored, 200)

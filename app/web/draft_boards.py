@@ -43,7 +43,7 @@ def get_reviewer_here(slug: str, caller: Holder, state: StateDep) -> Caller:
         benchmark = benchmark_rows.find_benchmark(session, slug)
         reads = caller.has_scope("read") and roles.has_role(session, benchmark.id, caller.id, "reviewer")
         if not (reads or is_steward_of(session, caller, benchmark.id)):
-            raise Forbidden(f"Only stewards and reviewers of {slug} see this.")
+            raise Forbidden(f"Only stewards and reviewers of {slug} may see this.")
     return caller
 
 
@@ -61,7 +61,7 @@ def list_all(slug: str, session: SessionDep, caller: ReviewerHere) -> Response:
 
 @router.put(
     "/{board}",
-    summary="Put a draft board",
+    summary="Save a draft board",
     responses=described(403, 404, 409, 415, answer=DraftDocument),
     openapi_extra=YAML_REQUEST,
 )
@@ -143,7 +143,7 @@ def _read(manifest: bytes, board: bytes, name: str) -> tuple[Leaderboard, bytes]
     """Return the board as the manifest with it understands it, and that manifest. Raises Rejected."""
     document = read_yaml(board, max_bytes=MOST_BYTES, what="board")
     if not isinstance(document, dict) or document.get("name") != name:
-        problem = Problem(f"expected a board with the name of its address, {name}", column="name")
+        problem = Problem(f"expected a board with the name in its address, {name}", column="name")
         raise FieldRejected("This is not the board of this address.", [problem])
     text = with_board(manifest.decode("utf-8-sig"), document)
     return parse_manifest(text.encode()).leaderboard(name), text.encode()

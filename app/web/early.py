@@ -79,8 +79,8 @@ def _refusing_packed(handle: Handler) -> Handler:
     async def refusing(request: Request) -> Response:
         if (encoding := request.headers.get("content-encoding", "identity").strip().lower()) not in ("", "identity"):
             raise UnsupportedMediaType(
-                f"A body is read as it is sent, and Content-Encoding: {clip_for_message(encoding)} is not undone. Send "
-                "a compressed file as a file of its own, such as results.csv.gz or a .zip, and anything else as it is."
+                f"Content-Encoding: {clip_for_message(encoding)} is not accepted. Send a compressed "
+                "file as a file of its own, such as results.csv.gz or a .zip, and anything else uncompressed."
             )
         return await handle(request)
 

@@ -15,7 +15,10 @@ LONGEST = timedelta(days=2 * 365)
 
 def read_embargo(
     state: StateDep,
-    embargo_until: Annotated[AwareDatetime | None, Query(description="shown to few until then, or until cited")] = None,
+    embargo_until: Annotated[
+        AwareDatetime | None,
+        Query(description="visible only to the registrant, stewards and reviewers until then, or until cited"),
+    ] = None,
 ) -> datetime | None:
     """Return until when a registration is to be under embargo. Raises FieldRejected for a time that makes no sense."""
     if embargo_until is None:
@@ -23,7 +26,7 @@ def read_embargo(
     with state.sessions() as session:
         now = clock.now(session)
     if not now < embargo_until <= now + LONGEST:
-        message = f"expected a time that is still to come, at most {LONGEST.days} days from now"
+        message = f"expected a time in the future, at most {LONGEST.days} days from now"
         problem = Problem(message, column="embargo_until", value=embargo_until.isoformat())
         raise FieldRejected("The registration cannot be under this embargo.", [problem])
     return embargo_until

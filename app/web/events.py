@@ -38,7 +38,7 @@ class EventStream(StreamingResponse):
 
 @router.get(
     "/submissions/{submission}/events",
-    summary="Its steps as they happen",
+    summary="A submission's steps as they happen (server-sent events)",
     responses=described(404, 429, 503, also=("events",)),
 )
 async def watch(submission: int, request: Request, state: StateDep) -> Response:

@@ -50,9 +50,9 @@ class Asked:
 
 
 def read_asked(
-    q: Annotated[str | None, Query(max_length=MOST_TEXT, description="a text in the names of entrants")] = None,
+    q: Annotated[str | None, Query(max_length=MOST_TEXT, description="text contained in the names of entrants")] = None,
     among: Annotated[
-        Literal["", "matching"] | None, Query(description="`matching`: rank anew among those that q matches")
+        Literal["", "matching"] | None, Query(description="`matching`: re-rank among the entrants that q matches")
     ] = None,
     # By another name here, as an address may have an entrant in its path as well.
     entrants: NAMED_ENTRANTS = None,
@@ -87,7 +87,7 @@ def _weights(asked: tuple[str, ...]) -> dict[str, float]:
             problems.append(Problem("expected a name, = and a number: STS=2", column="weight",
                                     value=clip_for_message(text)))  # fmt: skip
     if problems:
-        raise FieldRejected("A weight is a name and a number.", problems)
+        raise FieldRejected("A weight must be a name and a number.", problems)
     return weights
 
 
@@ -135,7 +135,7 @@ def board_as_asked(
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/explore"
 
 
-@table_routes(router, ADDRESS, "A board as a reader chooses it", 404, answer=TableDocument)
+@table_routes(router, ADDRESS, "A board recomputed for a reader's choice", 404, answer=TableDocument)
 def explore_board(
     slug: str,
     board: str,

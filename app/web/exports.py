@@ -65,7 +65,11 @@ def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
-@router.get("/benchmarks/{slug}/rows.csv", summary="Every row that counts", responses=described(404, also=("csv",)))
+@router.get(
+    "/benchmarks/{slug}/rows.csv",
+    summary="Every row of the current submissions",
+    responses=described(404, also=("csv",)),
+)
 def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every row that a snapshot was computed from, by entrant and task; the file of a series is another one."""
     declared, shown = _snapshot(session, slug, snapshot)
@@ -128,7 +132,10 @@ def show_table(
     loaded = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
     links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
-    links += [("All as a zip", f"/benchmarks/{slug}/tables.zip"), ("Every row", f"/benchmarks/{slug}/raw/metrics.csv")]
+    links += [
+        ("All contract tables as a zip", f"/benchmarks/{slug}/tables.zip"),
+        ("Every row", f"/benchmarks/{slug}/raw/metrics.csv"),
+    ]
     links += [("Every estimate", f"/benchmarks/{slug}/raw/estimates.csv")]
     view = narrowed(view_of(session, slug, loaded, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))

@@ -83,9 +83,11 @@ class Followers:
     def follow(self, number: int, whose: str | None, status: str) -> Iterator[Watched]:
         """Count one who watches, for as long as they do. Raises Busy, or TooManyRequests for too many of one."""
         if whose is not None and self._of_one[whose] >= MOST_OF_ONE:
-            raise TooManyRequests(f"More than {MOST_OF_ONE} submissions are watched from your address.", RETRY_AFTER_S)
+            raise TooManyRequests(
+                f"You are watching more than {MOST_OF_ONE} submissions from your address.", RETRY_AFTER_S
+            )
         if len(self._watched) >= MOST:
-            raise Busy(f"{MOST} submissions are watched already; ask for its page instead.", RETRY_AFTER_S)
+            raise Busy(f"{MOST} submissions are being watched already; poll its page instead.", RETRY_AFTER_S)
         watched = Watched(number, whose, status)
         self._watched.add(watched)
         self._of_one.update([whose] if whose is not None else [])
@@ -133,7 +135,7 @@ class Followers:
             statuses = await run_in_threadpool(self._read, {each.number for each in self._watched})
         except Exception as error:
             # The database may be away for a while; who watches is kept, and notified when it is back.
-            logger.warning("not reading what is watched: %s", error)
+            logger.warning("cannot read the watched submissions: %s", error)
             return
         for each in list(self._watched):
             status = statuses.get(each.number, each.status)

@@ -30,7 +30,7 @@ HOME = "/account"
 PRIVATE = {"Cache-Control": "no-store"}
 SENT_OTHERWISE = ("PUT", "DELETE")
 WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
-SECRETS = {"token": "This is the text of the token", "code": "This is the code of the invitation"}
+SECRETS = {"token": "Your token", "code": "The code of the invitation"}
 
 
 def with_method(scope: Scope) -> Scope:

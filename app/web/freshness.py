@@ -143,7 +143,7 @@ async def watch(database_url: str, freshness: Freshness, published: Published) -
                     await _look(connection, freshness, published)
         except Exception as error:
             # The database may be away for a while; what is kept grows old until it is back.
-            logger.warning("not hearing of changes: %s", error)
+            logger.warning("cannot receive notifications of changes: %s", error)
             await asyncio.sleep(POLL_S)
 
 

@@ -66,7 +66,7 @@ def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Respo
     if wanted.role == "steward" or benchmark is None:
         _refuse_unless_admin(caller)
     elif not is_steward_of(session, caller, benchmark.id):
-        raise Forbidden(f"Only a steward of {benchmark.slug} invites to it.")
+        raise Forbidden(f"Only a steward of {benchmark.slug} may invite to it.")
     terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
     invitation, code = invitations.invite(session, terms, caller.id)
     after = {"invitation": invitation.id, "role": invitation.role}
@@ -90,7 +90,7 @@ def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response
     """Make an invitation useless (an admin, or a steward of its benchmark); one that was used has made its token."""
     revoked = invitations.get_invitation(session, invitation)
     if caller.role != "admin" and not _is_of_theirs(session, revoked, caller):
-        raise Forbidden("Only an admin, or a steward of its benchmark, revokes an invitation.")
+        raise Forbidden("Only an admin, or a steward of its benchmark, may revoke an invitation.")
     before = {"state": invitations.state_of(revoked)}
     invitations.revoke(revoked)
     slug = None if revoked.benchmark_id is None else benchmark_rows.get_benchmark(session, revoked.benchmark_id).slug
@@ -138,7 +138,7 @@ def _is_of_theirs(session: Session, invitation: Invitation, caller: Caller) -> b
 
 def _refuse_unless_admin(caller: Caller) -> None:
     if caller.role != "admin":
-        raise Forbidden("Only an admin invites stewards, and submitters to the whole server.")
+        raise Forbidden("Only an admin may invite stewards, or submitters to the whole server.")
 
 
 def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:

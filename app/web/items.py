@@ -28,7 +28,9 @@ def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
     router = APIRouter(route_class=CheckedFirst, tags=["items"])
     path = "/benchmarks/{slug}/items"
-    add_put_route(router, path, put_items, summary="Put the items of the grid", answer=ItemsDocument, settings=settings)
+    add_put_route(
+        router, path, put_items, summary="Upload the items of the grid", answer=ItemsDocument, settings=settings
+    )
     router.add_api_route(
         path,
         show_items,

@@ -17,7 +17,7 @@ Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000
 DROPPED = (b"content-length", b"date", b"server")
 DRAWN = b"'sha256-%s'" % base64.b64encode(hashlib.sha256(saved_style().encode()).digest())
-"""The one style that may stand in a document itself: that of a picture opened at its own address."""
+"""The one style that may be inline in a document: that of a picture opened at its own address."""
 SECURITY: Headers = [
     (b"content-security-policy", b"default-src 'none'; style-src 'self' %s; img-src 'self'; "
      b"script-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'" % DRAWN),

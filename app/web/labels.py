@@ -33,7 +33,7 @@ def make_router(settings: Settings) -> APIRouter:
     """Return the routes; the limit of an upload's size is a setting."""
     router = APIRouter(route_class=CheckedFirst, tags=["labels"])
     path = "/benchmarks/{slug}/labels"
-    add_put_route(router, path, put_labels, summary="Put the labels, once", answer=LabelsDocument, settings=settings)
+    add_put_route(router, path, put_labels, summary="Upload the labels, once", answer=LabelsDocument, settings=settings)
     router.add_api_route(
         path,
         show_labels,

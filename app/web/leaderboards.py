@@ -101,7 +101,7 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = None if shown is None else snapshots.load_table(session, shown.id, "claims")
     if table is None:
-        note = "No claim can be decided: none is registered, or nobody delivered both sides of one."
+        note = "There is no claim to decide: none is registered, or no submission has both sides of one."
         table = replace(claims_table(declared.manifest, ()), notes=(note,))
     links = name_links(declared)
     # A claim between two entrants names both: that is no page.
@@ -114,9 +114,9 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
 PROFILES = "/benchmarks/{slug}/profiles"
 
 
-@router.get(PROFILES, summary="Leads to performance profiles", status_code=307, responses=described(404))
-@router.get(f"{PROFILES}.csv", summary="Leads to performance profiles", status_code=307, responses=described(404))
-@router.get(f"{PROFILES}.json", summary="Leads to performance profiles", status_code=307, responses=described(404))
+@router.get(PROFILES, summary="Redirects to performance profiles", status_code=307, responses=described(404))
+@router.get(f"{PROFILES}.csv", summary="Redirects to performance profiles", status_code=307, responses=described(404))
+@router.get(f"{PROFILES}.json", summary="Redirects to performance profiles", status_code=307, responses=described(404))
 def show_profiles(
     slug: str,
     session: SessionDep,

@@ -48,7 +48,7 @@ def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere)
 
 @router.put(
     "/benchmarks/{slug}/title",
-    summary="Give another title or description",
+    summary="Change the title or description",
     responses=described(403, 404, answer=LifeDocument),
 )
 def rename(slug: str, order: Renaming, session: SessionDep, caller: StewardHere) -> Response:

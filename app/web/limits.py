@@ -143,7 +143,7 @@ def _guesses(request: Request) -> tuple[str | None, int]:
 
 
 def network_of_reader(request: Request) -> str | None:
-    """Return whose limits a request counts for, None where addresses are not told apart."""
+    """Return whose limits a request counts for, None where addresses are not distinguished."""
     is_told_apart = request.app.state.plumbline.settings.tells_addresses_apart
     return network_of(request.client.host) if is_told_apart and request.client is not None else None
 

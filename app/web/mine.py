@@ -18,7 +18,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
 @router.get(
     "/whoami/submissions",
-    summary="What this token has sent",
+    summary="Submissions of this token",
     responses=described(401, answer=list[OwnSubmissionDocument]),
 )
 def list_mine(

@@ -33,9 +33,7 @@ EVERY_EVENT: tuple[Event, ...] = ("published", "not_admitted", "superseded")
 class NewNotification(Body):
     """Who is notified of what; without a benchmark: of every submission of this token."""
 
-    address: Annotated[
-        Line, Field(max_length=500, description="An address of the web with TLS, or mailto: and one of mail")
-    ]
+    address: Annotated[Line, Field(max_length=500, description="An HTTPS address, or mailto: and an e-mail address")]
     benchmark: Annotated[Line, Field(max_length=63)] | None = None
     events: Annotated[list[Event], Field(min_length=1, max_length=3)] = Field(default_factory=lambda: list(EVERY_EVENT))
 
@@ -69,17 +67,15 @@ def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Su
 def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None:
     if address.startswith(MAIL):
         if not sends_mail:
-            raise Conflict("This server sends no mail; an address of the web can be notified.")
-        wrong = None if MAILBOX.fullmatch(address.removeprefix(MAIL)) else "not an address of mail"
+            raise Conflict("This server sends no mail; give an https:// address instead.")
+        wrong = None if MAILBOX.fullmatch(address.removeprefix(MAIL)) else "not an e-mail address"
     else:
         wrong = complain_about(address, [ip_network(network) for network in networks])
     if wrong is not None:
         raise FieldRejected("This address cannot be notified.", [Problem(wrong, column="address", value=address[:200])])
 
 
-@router.get(
-    "/notifications", summary="Whom you have notified", responses=described(403, answer=list[NotificationDocument])
-)
+@router.get("/notifications", summary="Your notifications", responses=described(403, answer=list[NotificationDocument]))
 def list_mine(session: SessionDep, caller: Submitter) -> Response:
     """List the addresses that are notified of this token's submissions, with what went wrong last."""
     own = notifications.list_own(session, caller.id)
@@ -89,7 +85,7 @@ def list_mine(session: SessionDep, caller: Submitter) -> Response:
 
 @router.post(
     "/notifications/{number}/confirm",
-    summary="Confirm an address of mail",
+    summary="Confirm an e-mail address",
     responses=described(403, 404, answer=NotificationDocument),
 )
 def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:

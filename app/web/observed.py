@@ -54,11 +54,9 @@ def look(state: State) -> Readiness:
     problems = [] if trouble is None or trouble.is_newer else [trouble.text]
     warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
     if silent_s is None or silent_s > WORKER_SILENT_S:
-        warnings.append("No worker has reported within a minute: what is submitted is stored, and waits.")
+        warnings.append("No worker has reported within the last minute: submissions are stored, but wait.")
     if state.replica is not None and state.replica.is_left_alone:
-        warnings.append(
-            "The copy for reading (PLUMBLINE_READ_DATABASE_URL) fails: exports come from the database itself."
-        )
+        warnings.append("The read replica (PLUMBLINE_READ_DATABASE_URL) fails: exports come from the primary database.")
     free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
     if free_mib < ROOM_MIB:
         warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")
@@ -75,15 +73,15 @@ def gauges(state: State, session: Session) -> Gauges:
     counted = health.count(session)
     return {
         "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
-        "plumbline_stale_benchmarks": ("Benchmarks whose boards are behind", None, {"": counted.n_behind}),
+        "plumbline_stale_benchmarks": ("Benchmarks whose boards are out of date", None, {"": counted.n_behind}),
         "plumbline_failing_benchmark_tries": (
-            "Publications in a row that failed, by benchmark", "benchmark", counted.failing,
+            "Consecutive failed publications, by benchmark", "benchmark", counted.failing,
         ),
         "plumbline_set_aside": ("Submissions that are set aside", None, {"": counted.by_status.get("set_aside", 0)}),
         "plumbline_queue_waiting": ("Submissions that are not on their board yet", None, {"": counted.n_waiting}),
         "plumbline_queue_oldest_seconds": ("Age of the oldest of them", None, {"": counted.oldest_s}),
         "plumbline_worker_silent_seconds": (
-            "Since when no worker has reported; -1 where none ever has", None, {"": counted.worker_silent_s},
+            "Seconds since a worker last reported; -1 if none ever has", None, {"": counted.worker_silent_s},
         ),
         "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
         **gauges_of_process(state, database_up=True),

@@ -34,7 +34,9 @@ LOGIN_LASTS_S = 600
 Short = Annotated[str, Query(max_length=4000)]
 
 
-@router.get("/login/oidc", summary="Sign in through the provider", responses=described(404, 503, also=("html",)))
+@router.get(
+    "/login/oidc", summary="Sign in through the identity provider", responses=described(404, 503, also=("html",))
+)
 def begin(
     request: Request,
     state: StateDep,
@@ -53,7 +55,9 @@ def begin(
     return answer
 
 
-@router.get(CALLBACK, summary="Back from the provider", responses=described(401, 403, 404, 503, also=("html",)))
+@router.get(
+    CALLBACK, summary="Callback of the identity provider", responses=described(401, 403, 404, 503, also=("html",))
+)
 async def come_back(
     request: Request, state: StateDep, given: Annotated[str, Query(alias="state", max_length=200)] = "",
     code: Short = "", error: Short = "", error_description: Short = "",
@@ -71,7 +75,7 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
     state.transact(lambda session: refuse_guesses(session, request))
     attempt, leads_to = _begun(request, given)
     if error or not code:
-        raise Unauthenticated("The identity provider did not sign you in; begin the login anew.")
+        raise Unauthenticated("The identity provider did not sign you in; start the login again.")
     try:
         claimed, proved_at = provider.identify(code, attempt)
     except Unauthenticated:
@@ -111,7 +115,7 @@ def _begun(request: Request, given: str) -> tuple[Attempt, str]:
             return Attempt(str(state), str(nonce), str(verifier), bool(again)), local_path(str(leads_to), ACCOUNT)
     except (ValueError, TypeError):
         pass
-    raise Unauthenticated("This login was not begun in this browser, or it is over; begin it anew.")
+    raise Unauthenticated("This login was not started in this browser, or it has expired; start again.")
 
 
 def _provider(state: State) -> Provider:

@@ -62,7 +62,7 @@ def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
     if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
         return {
-            "reason": "Other dry runs are being computed just now; ask again in some seconds.",
+            "reason": "Other dry runs are being computed; try again in a few seconds.",
             "boards": [],
         }
     try:

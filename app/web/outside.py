@@ -57,7 +57,7 @@ def show_badge(
 
 @router.get(
     "/benchmarks/{slug}/leaderboards/{board}/embed.svg",
-    summary="The first places of a board as a picture (.svg)",
+    summary="The top of a board as a picture (.svg)",
     responses=described(404, 422, also=("svg",)),
 )
 def show_picture(
@@ -69,7 +69,7 @@ def show_picture(
 
 @router.get(
     "/benchmarks/{slug}/leaderboards/{board}/embed.png",
-    summary="The first places of a board as a picture (.png)",
+    summary="The top of a board as a picture (.png)",
     responses=described(404, 422, also=("png",)),
 )
 def show_preview(
@@ -104,7 +104,7 @@ def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumb
 
 @router.get(
     "/benchmarks/{slug}/croissant.json",
-    summary="Metadata for programs that look for data sets",
+    summary="Metadata for dataset search (Croissant, schema.org)",
     responses=described(404, 422, answer=CroissantDocument),
 )
 def describe(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:

@@ -23,7 +23,7 @@ class Erasure(Body):
     reason: Reason
 
 
-@router.get("/whoami/data", summary="What is kept about you", responses=described(401, answer=OwnDataDocument))
+@router.get("/whoami/data", summary="Your data", responses=described(401, answer=OwnDataDocument))
 def own_data(session: SessionDep, caller: Holder) -> Response:
     """Return everything that is kept about the holder of this token: roles, sessions, what they sent, what they did."""
     token = tokens.get_token(session, caller.id)

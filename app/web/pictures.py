@@ -73,7 +73,7 @@ def show_tradeoff(
         if value and value not in known
     ]
     if problems:
-        raise FieldRejected(f"The board {board} has no such number.", problems)
+        raise FieldRejected(f"The board {board} has no such numeric column.", problems)
     axes = axes_of(view.table, x, y) if view.table.rows else None
     choices = [] if axes is None else _axis_choices(view.table, {"x": axes.x.name, "y": axes.y.name})
     view = replace(view, table=tradeoff_table(view.table, axes), choices=choices)
@@ -135,7 +135,7 @@ def show_matrix(
     spec = evidence.manifest.leaderboard(board)
     rows = evidence.rows()
     if rows is None or not len(rows):
-        why = f"The evidence of {slug} is no scores by task, so there is no matrix."
+        why = f"The evidence of {slug} has no scores by task, so there is no matrix."
         table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
     else:
         counted = counted_rows(evidence.manifest, spec)

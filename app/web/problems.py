@@ -122,7 +122,7 @@ def _validation_error(request: Request, error: Exception) -> Response:
         Problem(e["msg"], column=".".join(str(part) for part in e["loc"]), value=_clipped(e.get("input")))
         for e in error.errors()
     ]
-    detail = "The request does not have the form that this address expects."
+    detail = "The request is not in the form that this address expects."
     REFUSALS.labels("Malformed").inc()
     return answer(request, 422, detail, rejected=Rejected(detail, problems))
 
@@ -134,15 +134,15 @@ def _clipped(value: Any) -> str | None:
 def _database_error(request: Request, error: Exception) -> Response:
     REFUSALS.labels("Database").inc()
     if is_broken_off(error):
-        detail = "Too many others changed the same things at the same moment; nothing was stored. Try again soon."
+        detail = "Too many concurrent changes to the same records; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, (OperationalError, PoolTimeout)) or getattr(error, "connection_invalidated", False):
         detail = "The database does not answer at the moment; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
     if isinstance(error, DataError) and request.method in ("GET", "HEAD"):
-        return answer(request, 404, "Nothing can have this address: it holds a character that is never stored.")
+        return answer(request, 404, "No resource can have this address: it contains a character that is never stored.")
     if isinstance(error, DataError):
-        return answer(request, 422, "The request holds a text or a number that the database cannot store.")
+        return answer(request, 422, "The request contains a text or a number that the database cannot store.")
     return _fault(request, error)
 
 
@@ -150,7 +150,7 @@ def _system_error(request: Request, error: Exception) -> Response:
     if is_disk_full(error):
         REFUSALS.labels("DiskFull").inc()
         logger.error("%s %s: the temporary folder is full", request.method, request.url.path)
-        detail = "The server has no room left for this upload at the moment; nothing was stored. Try again later."
+        detail = "The server has no space for this upload at the moment; nothing was stored. Try again later."
         headers = {"Retry-After": str(RETRY_AFTER_DISK_S), "Connection": "close"}
         return answer(request, HTTPStatus.INSUFFICIENT_STORAGE, detail, headers=headers)
     raise error
@@ -165,13 +165,13 @@ def _gone(request: Request, error: Exception) -> Response:
     """Answer a body that ended early. Mostly nobody reads it; it is no fault, and a log full of it would hide those."""
     del error
     REFUSALS.labels("Gone").inc()
-    return answer(request, 400, "The connection ended before the body was whole; nothing was stored.")
+    return answer(request, 400, "The connection ended before the whole body had arrived; nothing was stored.")
 
 
 def _fault(request: Request, error: Exception) -> Response:
     REFUSALS.labels("Fault").inc()
     logger.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    detail = "This is a fault of the server, not of your request. It was logged."
+    detail = "This is an error in the server, not in your request. It has been logged."
     # The framework raises the error again after its answer, and the connection ends with it.
     return answer(request, 500, detail, headers={"Connection": "close"})
 

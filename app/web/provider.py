@@ -81,15 +81,13 @@ class Provider:
                     code_verifier=attempt.verifier,
                 )  # fmt: skip
         except OAuthError as error:
-            raise Unauthenticated(
-                f"The identity provider does not take this login ({error.error}); begin it anew."
-            ) from None
+            raise Unauthenticated(f"The identity provider rejected this login ({error.error}); start again.") from None
         except (httpx2.HTTPError, ValueError) as error:
             raise _away(error) from None
         claims = self._claims(given, attempt)
         proved_at = claims.get("auth_time")
         if attempt.is_again and (proved_at is None or time.time() - proved_at > LEEWAY_S + MINUTE_S):
-            raise Unauthenticated("The identity provider did not ask again who you are; begin the login anew.")
+            raise Unauthenticated("The identity provider did not reauthenticate you; start the login again.")
         return self._claimed(claims), proved_at
 
     def _claims(self, given: Mapping[str, Any], attempt: Attempt) -> CodeIDToken:
@@ -106,7 +104,7 @@ class Provider:
             claims = CodeIDToken(token.claims, token.header, asked, params)
             claims.validate(leeway=LEEWAY_S)
         except JoseError as error:
-            raise Unauthenticated(f"What the identity provider sent is not for this login: {error.error}.") from None
+            raise Unauthenticated(f"The identity provider's response is not for this login: {error.error}.") from None
         return claims
 
     def _decoded(self, text: str) -> jwt.Token:
@@ -118,7 +116,7 @@ class Provider:
         try:
             return jwt.decode(text, self._keys(), registry=registry)
         except ValueError as error:
-            raise Unauthenticated(f"What the identity provider sent cannot be read: {error}.") from None
+            raise Unauthenticated(f"The identity provider's response cannot be read: {error}.") from None
 
     def _claimed(self, claims: Mapping[str, Any]) -> Claimed:
         self._refuse_unverified(claims)
@@ -134,7 +132,7 @@ class Provider:
         if is_verified is False or (domains and is_verified is not True):
             raise Forbidden("The identity provider has not verified your e-mail address; verify it there first.")
         if domains and email.rpartition("@")[2].lower() not in domains:
-            raise Forbidden(f"Only who has an e-mail address of {', '.join(sorted(domains))} signs in here.")
+            raise Forbidden(f"Only people with an e-mail address at {', '.join(sorted(domains))} may sign in here.")
 
     def _client(self) -> OAuth2Client:
         own = self.settings

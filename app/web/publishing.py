@@ -30,7 +30,7 @@ class Widening(Body):
 
 @router.get(
     ADDRESS,
-    summary="Who may read it, and what there is to read",
+    summary="Who may read a benchmark, and what it contains",
     responses=described(403, 404, answer=VisibilityDocument),
 )
 def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
@@ -40,7 +40,9 @@ def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     return json_answer(_about(benchmark, publishing.contents_of(session, benchmark)), headers=PRIVATE)
 
 
-@router.post(ADDRESS, summary="Let more people read it", responses=described(403, 404, 409, answer=VisibilityDocument))
+@router.post(
+    ADDRESS, summary="Let more people read a benchmark", responses=described(403, 404, 409, answer=VisibilityDocument)
+)
 def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) -> Response:
     """Publish a draft to those with a role in it, or a benchmark to everyone; the answer says what is visible now.
 

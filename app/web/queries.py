@@ -41,12 +41,12 @@ def refuse_unknown(given: Iterable[str], known: Collection[str], what: str) -> N
     """Raise FieldRejected naming each of `given` that is not known, with what was meant, and the known ones."""
     unknown = [name for name in dict.fromkeys(given) if name not in known and not name.startswith(PASSED_OVER)]
     if unknown:
-        raise FieldRejected(f"The request has a {what} that this address does not know.",
+        raise FieldRejected(f"The request has an unknown {what}.",
                             list(_problems(unknown[:MOST_NAMED], known, what)), n_problems=len(unknown))  # fmt: skip
 
 
 def _problems(unknown: Iterable[str], known: Collection[str], what: str) -> Iterator[Problem]:
-    listed = f"known are {', '.join(sorted(known))}" if known else "it knows none"
+    listed = f"known are {', '.join(sorted(known))}" if known else "none is known"
     for name in unknown:
         near = nearest(name, known)
         hint = f"; did you mean {near}?" if near else ";"

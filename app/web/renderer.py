@@ -39,8 +39,8 @@ def _unavailable(detail: str, retry_after_s: int) -> Answer:
     )
 
 
-TOO_SLOW = _unavailable("This page takes too long to make just now. Try again soon.", 10)
-TOO_MANY = _unavailable("Too many boards are being computed for readers just now. Try again in some seconds.", 5)
+TOO_SLOW = _unavailable("This page takes too long to render at the moment. Try again soon.", 10)
+TOO_MANY = _unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
 
 
 Render = Callable[[Ask], Awaitable[Answer]]

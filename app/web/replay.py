@@ -21,7 +21,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["exports"])
 
 @router.get(
     "/benchmarks/{slug}/replay.zip",
-    summary="Everything that a snapshot was computed from",
+    summary="All inputs of a snapshot",
     responses=described(404, 409, also=("zip",)),
 )
 def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:

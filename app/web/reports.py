@@ -48,7 +48,7 @@ def _address(submission: int, task: str) -> str:
 
 @router.get(
     "/submissions/{submission}/reports/{task:path}",
-    summary="The report of its predictions of one task",
+    summary="A submission's report on one task",
     responses=described(404, 422, also=("html",)),
 )
 def show_report(submission: int, task: str, session: SessionDep) -> Response:
@@ -60,7 +60,7 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
     manifest = benchmarks.find_declared(session, slug).manifest
     pages = kind_of(manifest).pages
     if task not in _tasks(pages, tables):
-        raise NotFound(f"Submission {stored.id} has no report of a task {clip_for_message(task)}.")
+        raise NotFound(f"Submission {stored.id} has no report on a task {clip_for_message(task)}.")
     reports = [table for table in tables if is_report(pages, table)]
     ordered = sorted(reports, key=lambda table: pages.reports.index(table.name))
     sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]

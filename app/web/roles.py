@@ -30,7 +30,7 @@ TokenAsked = Annotated[str, Path(description="the number or the name of a token"
 PRIVATE = {"Cache-Control": "no-store"}
 
 
-@router.get("", summary="Its roles and their history", responses=described(403, 404, answer=RolesDocument))
+@router.get("", summary="A benchmark's roles and their history", responses=described(403, 404, answer=RolesDocument))
 def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     """List who has a role in a benchmark, and who was given one or lost it, when and by whom (its stewards only)."""
     del caller  # the dependency has refused everyone else
@@ -77,13 +77,13 @@ def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, ca
 
 def _refuse_unless_above(caller: Caller, role: str) -> None:
     if role == "steward" and caller.role != "admin":
-        raise Forbidden("Only an admin makes stewards and ends their role.")
+        raise Forbidden("Only an admin may appoint or remove stewards.")
 
 
 def _refuse_past(session: Session, until: datetime | None) -> None:
     if until is not None and until <= clock.now(session):
-        problem = Problem("expected a time that is still to come", column="until", value=until.isoformat())
-        raise FieldRejected("The role cannot be given.", [problem])
+        problem = Problem("expected a time in the future", column="until", value=until.isoformat())
+        raise FieldRejected("The role cannot be granted.", [problem])
 
 
 def _lock(session: Session, slug: str) -> Benchmark:

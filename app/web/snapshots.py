@@ -29,7 +29,7 @@ LISTED = list[SnapshotDocument] | ChangesDocument
 
 
 @router.get(SNAPSHOTS, summary="Every snapshot", responses=described(404, 422, also=("html",)))
-@router.get(f"{SNAPSHOTS}.csv", summary="Every change of a snapshot", responses=described(404, 422, also=("csv",)))
+@router.get(f"{SNAPSHOTS}.csv", summary="The changes between snapshots", responses=described(404, 422, also=("csv",)))
 @router.get(f"{SNAPSHOTS}.json", summary="Every snapshot", responses=described(404, 422, answer=LISTED))
 def list_snapshots(
     slug: str,

@@ -135,7 +135,7 @@ Holder = Annotated[Caller, Depends(get_caller)]
 async def get_submitter(caller: Holder, request: Request) -> Caller:
     """Return the caller if its token is for more than reading. Raises Forbidden."""
     if request.method not in ("GET", "HEAD") and caller.scopes == frozenset({"read"}):
-        raise Forbidden("This token is only for reading (scope read).")
+        raise Forbidden("This token is read-only (scope read).")
     return caller
 
 
@@ -168,11 +168,11 @@ async def get_admin(caller: Submitter) -> Caller:
 
 def _require(caller: Caller, role: str) -> Caller:
     if RANK[caller.role] < RANK[role]:
-        raise Forbidden(f"This needs a token of role {role}; yours has role {caller.role}.")
+        raise Forbidden(f"This requires a token of role {role}; yours has role {caller.role}.")
     if not caller.is_fresh:
         raise SignedInLongAgo
     if not caller.has_scope("steward"):
-        raise Forbidden(f"This token is only for {', '.join(sorted(caller.scopes or ()))}, not for a steward's work.")
+        raise Forbidden(f"This token is only for {', '.join(sorted(caller.scopes or ()))}, not for stewarding.")
     return caller
 
 
@@ -198,7 +198,7 @@ def get_steward_here(slug: str, caller: Steward, state: StateDep) -> Caller:
     with state.sessions() as session:
         benchmark = benchmark_rows.find_benchmark(session, slug)
         if not is_steward_of(session, caller, benchmark.id):
-            raise Forbidden(f"Only a steward of {slug} may do this, and you are none; an admin can make you one.")
+            raise Forbidden(f"Only a steward of {slug} may do this; an admin can make you one.")
     return caller
 
 

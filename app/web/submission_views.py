@@ -110,7 +110,7 @@ def show(submission: str, session: SessionDep) -> Response:
 
 @router.get(
     "/submissions/{submission}/tables/{name:path}",
-    summary="One of its tables",
+    summary="A table of a submission",
     responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
 )
 def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:

@@ -117,13 +117,13 @@ async def submit(
     files: Annotated[
         list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
     ],
-    prereg: Annotated[UploadFile | None, File(description="the registered YAML itself")] = None,
+    prereg: Annotated[UploadFile | None, File(description="the registered YAML file itself")] = None,
     prereg_sha256: Annotated[str | None, Form(pattern="^[0-9a-f]{64}$")] = None,
-    entrant: Annotated[str | None, Form(description="where the rows do not name it")] = None,
+    entrant: Annotated[str | None, Form(description="if the rows do not name it")] = None,
     metadata: Annotated[str | None, Form(description="JSON: version, organization, url, …")] = None,
     claims: Annotated[str | None, Form(description="JSON: {entrant: {metric: mean}}")] = None,
     dry_run: Annotated[bool, Query(description="check everything, store nothing")] = False,
-    impact: Annotated[bool, Query(description="of a dry run: also what it would change on the boards")] = False,
+    impact: Annotated[bool, Query(description="in a dry run: also report what would change on the boards")] = False,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
     """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
@@ -224,4 +224,4 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         return TypeAdapter(kind).validate_json(text)
     except ValidationError as error:
         problems = problems_from(error, prefix=f"{field}.")
-        raise FieldRejected(f"The field {field} is not what it must be.", problems) from None
+        raise FieldRejected(f"The field {field} is invalid.", problems) from None

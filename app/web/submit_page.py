@@ -116,7 +116,7 @@ async def submit_form(
     """Take what the form sends, and lead to the submission, or to the page of the try."""
     del uploader  # asked whether an upload could be read soon
     if session_secret(request) is None:
-        raise Forbidden("This form is for browsers that are signed in; a token is for POST …/submissions.")
+        raise Forbidden("This form is for signed-in browsers; with a token, use POST …/submissions.")
     fields = await request.form()
     kinds = {name: kind for name, _, kind in await run_in_threadpool(_form_fields, state, slug)}
     stated = {name: text for name in kinds if isinstance(text := fields.get(name), str) and text.strip()}

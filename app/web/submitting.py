@@ -48,14 +48,16 @@ def refuse_uninvited(session: Session, declared: Declared, caller: Caller) -> No
     refuse_other_scopes(caller)
     slug, number = declared.benchmark.slug, declared.benchmark.id
     if declared.benchmark.visibility == DRAFT:
-        raise Conflict(f"{slug} is a draft, which takes no submissions; its stewards publish it first.")
+        raise Conflict(f"{slug} is a draft, which accepts no submissions; its stewards must publish it first.")
     held = {"steward"} if caller.role == "admin" else roles.roles_in(session, number, caller.id)
     if held & {"steward", "submitter"}:
         return
     if "reviewer" in held:
-        raise Forbidden(f"You are a reviewer of {slug}, who changes nothing there; a steward can make you a submitter.")
+        raise Forbidden(
+            f"You are a reviewer of {slug}, and reviewers cannot submit; a steward can make you a submitter."
+        )
     if declared.manifest.admission.submissions == "invited":
-        why = f"{slug} takes submissions of invited submitters only"
+        why = f"{slug} accepts submissions from invited submitters only"
         raise Forbidden(f"{why}; ask {_stewards(session, number)}.", recorded=f"{why}.")
 
 

@@ -81,7 +81,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
 
 @router.post(
     "/tokens/{token_id}/rotate",
-    summary="Give a token another text",
+    summary="Rotate a token",
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
 def rotate(token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: Holder) -> Response:

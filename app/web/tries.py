@@ -24,7 +24,7 @@ def show_try(number: str, session: SessionDep, caller: Holder) -> Response:
     stem, dot, ending = number.rpartition(".")
     attempt, slug = find_try(session, stem if dot and ending == "json" else number)
     if attempt.token_id != caller.id and not is_steward_of(session, caller, attempt.benchmark_id):
-        raise NotFound("There is no such try; only the newest of each token are kept.")
+        raise NotFound("There is no such try; only the latest of each token are kept.")
     if dot and ending == "json":
         return json_answer(attempt.document, headers=PRIVATE)
     shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
@@ -39,7 +39,7 @@ def _title(is_dry: bool, status: int) -> str:
     return "Checked and refused" if is_dry else "Refused"
 
 
-@router.get("/account/submissions", summary="What one has sent", responses=described(401, also=("html",)))
+@router.get("/account/submissions", summary="Your submissions", responses=described(401, also=("html",)))
 def show_own(session: SessionDep, caller: Holder) -> Response:
     """Show the submissions and the tries of whoever is signed in."""
     shown = page("own.html", title="Your submissions", tries=own_tries(session, caller.id),

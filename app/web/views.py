@@ -68,7 +68,7 @@ def facts_of(session: Session, declared: Declared) -> PageFacts:
     retired = find_retirement(session, declared.benchmark.id)
     if retired is None:
         return facts
-    notice = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It takes no more submissions; what is here stays."
+    notice = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It accepts no more submissions; its pages stay."
     return replace(facts, guide=f"{notice} {facts.guide or ''}".strip())
 
 

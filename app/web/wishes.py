@@ -41,7 +41,7 @@ def read_wish(
         fields=_fields(filled(field), problems),
     )
     if problems:
-        raise FieldRejected("The entrants are asked for by what cannot be read.", problems)
+        raise FieldRejected("The filter on entrants cannot be read.", problems)
     return wish
 
 

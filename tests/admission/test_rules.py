@@ -157,7 +157,7 @@ def test_a_run_that_begins_after_its_upload_is_refused() -> None:
     """No clock is that wrong by accident."""
     submission = case(started_at=RECEIVED + timedelta(days=1))
 
-    assert "said to have begun" in failed(submission)["registered_before_run"]
+    assert "claims to have begun" in failed(submission)["registered_before_run"]
 
 
 def test_an_unknown_order_is_told() -> None:

@@ -230,7 +230,7 @@ def test_a_pair_of_an_earlier_snapshot_is_found_again(site: Site) -> None:
         ("a=Good&b=Nobody", 404, "no entrant Nobody"),
         ("a=Ghost&b=Nobody", 404, "no entrant Ghost and no entrant Nobody"),
         ("a=Good&b=Good", 422, "with itself"),
-        ("a=Good", 422, "Two entrants are compared"),
+        ("a=Good", 422, "Give two entrants to compare"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(site: Site, query: str, status: int, message: str) -> None:

@@ -66,7 +66,7 @@ def test_nothing_of_what_was_malformed_is_kept(audited: Site) -> None:
     audited.http.post("/invitations/redeem", json={"code": "pli_unknown", "name": "\u0430"})
     malformed = events(audited, outcome="refused", action="redeem")[-1]["refusal"]
 
-    assert malformed.startswith("Not of the form that this address expects: ")
+    assert malformed.startswith("Not in the form that this address expects: ")
     assert "body.name: Field required" in malformed
     assert [word for word in ("pli_s", "Pat", ".py") if word in malformed] == []
 

@@ -259,7 +259,7 @@ def test_a_packed_body_is_refused_with_how_to_send_it(site: Site) -> None:
     answer = site.http.post("/preregs", content=packed, headers=site.auth() | YAML | {"Content-Encoding": "gzip"})
 
     assert (answer.status_code, answer.headers["content-type"]) == (415, "application/problem+json")
-    assert "Content-Encoding: gzip is not undone" in answer.json()["detail"]
+    assert "Content-Encoding: gzip is not accepted" in answer.json()["detail"]
     assert "results.csv.gz" in answer.json()["detail"]
 
 

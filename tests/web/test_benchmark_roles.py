@@ -239,7 +239,9 @@ def test_where_submissions_are_invited_only_its_submitters_send_some(two: Site) 
     }
 
     assert {who: answer["http"] for who, answer in sent.items()} == {"alice": 403, "bob": 202}
-    assert sent["alice"]["detail"] == ("tiny takes submissions of invited submitters only; ask its stewards (steward).")
+    assert sent["alice"]["detail"] == (
+        "tiny accepts submissions from invited submitters only; ask its stewards (steward)."
+    )
     assert registered == {"alice": 403, "bob": 201, "steward": 201}
 
 

@@ -62,7 +62,7 @@ def test_typing_filters_in_place_and_the_way_back_is_one_step(reading: Chrome, b
     reading.switch_to.active_element.send_keys("e")
     WebDriverWait(reading, WITHIN_S).until(url_to_be(f"{board}/explore?q=gre"))
     typed = (reading.execute_script(FOCUS), reading.find_element(By.ID, "q").get_attribute("value"))
-    counted = reading.find_element(By.ID, "said").get_attribute("textContent")
+    counted = reading.find_element(By.ID, "announcement").get_attribute("textContent")
     permanent = reading.find_element(By.CSS_SELECTOR, "#source a[href*='snapshot=']").get_attribute("href")
     reading.back()
     shows(reading, "Base", "Good", "Great")
@@ -112,7 +112,9 @@ def test_columns_tasks_and_orders_change_at_once(reading: Chrome, board: str) ->
 
     assert opened
     assert reading.find_element(By.TAG_NAME, "h1").text.endswith(", a reader's choice")
-    assert "ranked anew as a reader chose, by " in str(reading.find_element(By.ID, "said").get_attribute("textContent"))
+    assert "ranked anew as a reader chose, by " in str(
+        reading.find_element(By.ID, "announcement").get_attribute("textContent")
+    )
     assert reading.execute_script(STAYED)
 
 
@@ -139,7 +141,7 @@ def test_what_is_asked_last_is_what_is_shown(reading: Chrome, board: str) -> Non
     reading.execute_script(OVERTAKEN)
     WebDriverWait(reading, WITHIN_S).until(url_contains("sort="))
     shows(reading, "Base", "Good", "Great")
-    counted = str(reading.find_element(By.ID, "said").get_attribute("textContent"))
+    counted = str(reading.find_element(By.ID, "announcement").get_attribute("textContent"))
 
     assert counted.startswith("3 rows, by ")
     assert reading.execute_script("return window.given_up") == [f"{BOARD}/explore?q=gr"]

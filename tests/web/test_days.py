@@ -113,7 +113,7 @@ def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> Non
     sign_in(browser, server, admin(server)["Authorization"].removeprefix("Bearer "))
     follow(browser, "Tokens")
     fill(browser, name="helper", role="steward")
-    text = secret(press(browser, "Make it", "kept nowhere"))
+    text = secret(press(browser, "Create", "stored nowhere"))
     number = patient.get(f"{server.address}/whoami", headers=bearer(text)).json()["id"]
     browser.get(f"{server.address}/account/tokens")
     browser.find_element(By.CSS_SELECTOR, f"button[aria-label='Revoke token {number} of helper']").send_keys(Keys.ENTER)
@@ -135,10 +135,10 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
     home = private(server, "stews", steward)
     sign_in(browser, server, steward)
     follow(browser, "people")
-    code = secret(press(browser, "Invite", "kept nowhere"))
+    code = secret(press(browser, "Invite", "stored nowhere"))
     follow(browser, "Go on")
     fill(browser, token="guest", role="reviewer")
-    press(browser, "Give the role", "guest")
+    press(browser, "Grant the role", "guest")
     reads = patient.get(f"{home}.json", headers=bearer(guest)).status_code
     revoke = browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke the role of reviewer of guest']")
     revoke.send_keys(Keys.ENTER)
@@ -183,7 +183,7 @@ def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> 
     browser.delete_all_cookies()
     browser.get(f"{server.address}/invitation?code={invited.json()['code']}")
     fill(browser, name="sub")
-    text = secret(press(browser, "Make the token", "kept nowhere"))
+    text = secret(press(browser, "Create the token", "stored nowhere"))
     number = send(server, "Mine", bearer(text)).raise_for_status().json()["id"]
     wait_until_settled(server, number)
     own = patient.get(f"{server.address}/whoami/submissions", headers=bearer(text)).json()
@@ -192,7 +192,7 @@ def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> 
     sign_in(browser, server, text)
     account = text_of(browser)
     fill(browser, overlap_h="0")
-    renewed = secret(press(browser, "Renew", "kept nowhere"))
+    renewed = secret(press(browser, "Renew", "stored nowhere"))
 
     assert ([each["id"] for each in own], withdrawn) == ([number], 200)
     assert ("Submitter of" in account, "Tokens" in account) == (True, False)

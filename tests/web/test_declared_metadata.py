@@ -71,7 +71,7 @@ def test_what_is_declared_is_shown_with_its_unit(published: Site) -> None:
 
     assert stated == STATED
     assert "8192 tokens" in page
-    assert "A submission says <code>architecture</code>" in rules
+    assert "A submission must state <code>architecture</code>" in rules
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_form_of_a_browser_has_declared_fields(published: Site) -> None:
     [
         ("[{name: a, type: text}, {name: a, type: flag}]", "declared twice"),
         ("[{name: licence, type: number}]", "is a text in every benchmark"),
-        ("[{name: dirty, type: flag}]", "is said of a run"),
+        ("[{name: dirty, type: flag}]", "describes a run"),
         ("[{name: a, type: number, values: [x]}]", "values are listed for text alone"),
         ("[{name: A b, type: text}]", "metadata.0.name"),
     ],

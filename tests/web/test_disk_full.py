@@ -29,4 +29,4 @@ def test_an_upload_that_finds_no_room_is_answered_507(roomy_site: Site) -> None:
         )
 
     assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
-    assert "no room left" in answer.json()["detail"]
+    assert "no space for this upload" in answer.json()["detail"]

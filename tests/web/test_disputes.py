@@ -39,7 +39,7 @@ def test_a_dispute_is_public_with_its_answer(sent: Site) -> None:
 
     assert (before["disputes"][0]["text"], before["disputes"][0]["answer"]) == (None, None)
     assert WRONG["text"] not in page + other
-    assert "waits for the answer of a steward" in page
+    assert "waiting for a steward's answer" in page
     assert f"from bob: {WRONG['text']}" in " ".join(desk.split())
     assert WRONG["text"] in own
     kept = sent.http.get("/whoami/data", headers=sent.auth("bob")).json()["disputes"]

@@ -90,7 +90,7 @@ def test_ready_says_what_will_be_wrong_soon(site: Site) -> None:
     answer = site.http.get("/readyz").json()
 
     assert answer["status"] == "ready"
-    assert answer["warnings"] == ["No worker has reported within a minute: what is submitted is stored, and waits."]
+    assert answer["warnings"] == ["No worker has reported within the last minute: submissions are stored, but wait."]
 
 
 def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:

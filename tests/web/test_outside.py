@@ -193,7 +193,7 @@ def test_the_front_page_says_what_is_new(published: Site) -> None:
     """Who entered, who was withdrawn and why, escaped."""
     text = page(published, "/")
 
-    assert "What is new" in text
+    assert "What’s new" in text
     assert "Good withdrawn: a wrong column &lt;was&gt; read" in text
 
 
@@ -214,7 +214,7 @@ def test_a_sign_of_patterns_is_searched_for_as_itself(published: Site) -> None:
 
 def test_a_withdrawn_entrant_leaves_its_trace_on_the_board(published: Site) -> None:
     """Below the ranks, with the submission and the public reason; not on the board that still had it."""
-    trace = "Withdrawn, and so not on this board"
+    trace = "Withdrawn, so not on this board"
 
     assert trace in page(published, BOARD)
     assert "a wrong column &lt;was&gt; read" in page(published, BOARD)

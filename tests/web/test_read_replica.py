@@ -50,7 +50,7 @@ def test_a_copy_that_is_away_costs_no_reader_an_export(database_url: str) -> Non
 
     assert rows.count("Base") == 3
     assert "PLUMBLINE_READ_DATABASE_URL" not in before
-    assert "The copy for reading (PLUMBLINE_READ_DATABASE_URL) fails" in after
+    assert "The read replica (PLUMBLINE_READ_DATABASE_URL) fails" in after
     assert "hunter2" not in after
 
 

@@ -175,7 +175,7 @@ def _means(values: FloatArray) -> FloatArray:
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:
-    """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
+    """Return everybody's place with its column: the ranked by rank, who is behind, who is listed separately."""
     roster, sign = ranking.roster, ranking.sign
     placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]
     points = {name: sign * float(ranking.means[at]) for at, name in enumerate(ranking.cells.entrants)}

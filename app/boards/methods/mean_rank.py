@@ -1,6 +1,6 @@
 """Ranking method `mean_rank`: the average over tasks of an entrant's rank on each, ties sharing the average rank.
 
-Found by `app.boards.registry`. Only entrants with every task are ranked on any: who lacks one stands apart.
+Found by `app.boards.registry`. Only entrants with every task are ranked on any: who lacks one is listed separately.
 """
 
 from typing import Literal

@@ -1,6 +1,6 @@
 """Ranking method `mean_win_rate`: HELM's. The share of the others that an entrant beats, averaged over tasks.
 
-Found by `app.boards.registry`. Only entrants with every task play: who lacks one stands apart.
+Found by `app.boards.registry`. Only entrants with every task play: who lacks one is listed separately.
 """
 
 from typing import Literal

@@ -47,7 +47,7 @@ def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | N
 
 
 def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
-    about = "the average over tasks; who lacks one stands apart without a rank"
+    about = "the average over tasks; an entrant that lacks one is listed separately, without a rank"
     keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
     return _board(keys, about, tasks_with(sheet, roles, metric))
 

@@ -24,7 +24,7 @@ ADVICE = {
     "File too large": "a limit on the size of files is in force; raise it (ulimit -f)",
     "Read-only file system": "the file system is mounted read-only; mount it writable",
     "Permission denied": "a file or folder there is not ours to read or write; mend its owner or its permissions",
-    "Not a directory": "a file stands where a folder should be; move it away",
+    "Not a directory": "there is a file where a folder should be; move it away",
     "could not look up effective user ID": "the user of this process has no name in /etc/passwd; add one",
     "could not map anonymous shared memory": "there is too little memory; free at least 512 MiB",
 }

@@ -109,7 +109,7 @@ def _unlisted_episodes(bundle: Bundle) -> Iterator[Problem]:
         if file.suffix != ".jsonl" or is_safety_table(file):
             continue
         if EPISODES.fullmatch(inner) is None:
-            yield Problem("the episodes of a bundle stand in episodes_seed<N>.jsonl beside bundle.json", file.name)
+            yield Problem("the episodes of a bundle must be in episodes_seed<N>.jsonl beside bundle.json", file.name)
         elif inner not in declared:
             yield Problem("bundle.json does not list this file, so nothing vouches for it", file.name)
 

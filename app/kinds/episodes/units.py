@@ -25,6 +25,6 @@ def items_as_units(scores: ScoreTable) -> ScoreTable:
 
 
 def _number(task: str, item: str) -> int:
-    """Return a number of 63 bits that stands for an item of a task."""
+    """Return a 63-bit number that identifies an item of a task."""
     digest = hashlib.blake2b(f"{task}\0{item}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big") >> 1

@@ -119,7 +119,7 @@ CURVE_METRICS = (
             "AP, average precision",
             "Precision averaged over the gains in recall, in steps and without drawing lines between them; higher is "
             "better. The precision of a step is the one after the gain, and examples with the same score are one step, "
-            "so a constant prediction gets the share of positives. It is scikit-learn's rule; YDF's stands beside it.",
+            "so a constant prediction gets the share of positives. It is scikit-learn's rule; YDF's is beside it.",
             "Σ (gain in recall) × (precision after the gain)",
             "Zhu 2004, Recall, precision and average precision",
         ),

@@ -37,7 +37,7 @@ TERMS = (
         "Expected calibration error",
         "How far predicted probabilities are from the observed shares, on average over ten bins of equal width; lower "
         "is better. 0 says that of the examples given 70 %, 70 % came true. It depends on the bins, and says "
-        "nothing of how well the classes are told apart.",
+        "nothing about how well the classes are separated.",
         "Σ over bins of weight × |mean prediction − observed share| / total weight",
         "Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning",
     ),

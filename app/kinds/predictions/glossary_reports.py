@@ -7,7 +7,7 @@ PLOTS = (
         "confusion",
         "Confusion matrix",
         "How many examples of each true class, in the rows, were predicted as which class, in the columns. What is "
-        "right stands on the diagonal. With weights it holds weights instead of counts.",
+        "right is on the diagonal. With weights it holds weights instead of counts.",
     ),
     Entry(
         "roc",
@@ -70,7 +70,7 @@ PLOTS = (
         "operating_points",
         "Operating points",
         "Where a classifier would be used: at the thresholds that the manifest declares (0.5 where it declares none), "
-        "and where a metric at a constraint takes its value. precision@recall=0.8 stands at the highest threshold with "
+        "and where a metric at a constraint takes its value. precision@recall=0.8 is at the highest threshold with "
         "a recall of at least 0.8. A threshold that was chosen by these labels promises a little too much on others.",
         source="YDF 0.16, metrics at a constraint, conservative and without interpolation",
     ),

@@ -17,7 +17,7 @@ SECRET = (
         "ladder",
         "Ladder",
         "A score against private labels is shown only if it is better than the best that its owner was shown, by more "
-        "than the larger standard error of the two; otherwise the board says what it said. It holds over all "
+        "than the larger standard error of the two; otherwise the board shows what it showed before. It holds over all "
         "entrants, registrations and tokens of an owner. Predictions that were shown before are shown again.",
         "new − best > max(error of new, error of best)",
         "Blum & Hardt 2015, The Ladder: a reliable leaderboard for machine learning competitions",
@@ -25,9 +25,9 @@ SECRET = (
     Entry(
         "label_rounding",
         "Digits of private labels",
-        "Numbers that rest on private labels are said in steps of 1, 2 or 5 times a power of ten, at least half a "
-        "standard error each, and in no more significant digits than the manifest says. Ends of intervals are rounded "
-        "outwards. What is finer than that is noise, but many noisy digits together would tell the labels.",
+        "Numbers computed from private labels are published in steps of 1, 2 or 5 times a power of ten, at least "
+        "half a standard error each, and in no more significant digits than the manifest allows. Ends of intervals are "
+        "rounded outwards. Anything finer is noise, but many noisy digits together would reveal the labels.",
         "step ≥ ½ standard error",
     ),
     Entry(

@@ -79,7 +79,7 @@ def _strata(labels: Labels, part: Predictions, places: FloatArray) -> IntArray:
         return labels.label.astype(np.int64)
     if part.kind == "ranking":
         return np.zeros(len(places), dtype=np.int64)
-    # Equal values are told apart by their hash, never by their position.
+    # Ties between equal values are broken by their hash, never by their position.
     rank = np.empty(len(labels), dtype=np.int64)
     rank[np.lexsort((places, labels.label))] = np.arange(len(labels))
     return rank * N_STRATA // len(labels)

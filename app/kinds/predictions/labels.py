@@ -176,7 +176,9 @@ class _BenchmarkLabels:
             self._findings.add(Problem(f"{what} have no weight above 0", column=WEIGHT))
             return
         if self._part.classes is not None and _n_classes(labels) == 1:
-            self._findings.add(Problem(f"{what} have one class only, so nothing can be told apart", column=LABEL))
+            self._findings.add(
+                Problem(f"{what} have one class only, so there is nothing to discriminate", column=LABEL)
+            )
             return
         self._warnings += [Problem(text, column=LABEL) for text in warn_of_labels(labels, self._part, what)]
 

@@ -32,7 +32,7 @@ N_BINS = 10
 MAX_CURVES = 60
 MAX_CONFUSED = 60
 MAX_BANDS = 10
-"""Most curves of a task that have bands: more of them could not be told apart."""
+"""Most curves of a task that have bands: more of them would be illegible."""
 MAX_NAMED = 3
 
 

@@ -45,7 +45,7 @@ def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapp
         if other.record in here and here[other.record] != other.stratum
     ]
     if moved:
-        return Check("strata", "failed", f"A record stands in one stratum: {some(moved)}. {STEWARD_S_WAY}")
+        return Check("strata", "failed", f"A record belongs to one stratum: {some(moved)}. {STEWARD_S_WAY}")
     if first := set(here) - set(declared) - {other.record for other in standing}:
         reason = (
             f"The strata of {len(first)} of {len(here)} records are as this run states them: neither the benchmark's "

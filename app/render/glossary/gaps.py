@@ -42,7 +42,7 @@ GAPS = (
         "n_leaked",
         "Leaked",
         "Tasks whose data the entrant has seen in training, as its submitter declared. Its own errors there say "
-        "little about new data, so the board's leakage model stands in for it.",
+        "little about new data, so the board's leakage model replaces it.",
     ),
     Entry(
         "training_corpus_overlap",

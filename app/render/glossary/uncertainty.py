@@ -62,7 +62,7 @@ UNCERTAINTY = (
     Entry(
         "group",
         "Group",
-        "A new group begins, and a heavy line stands in the board, where everybody above is separable from everybody "
+        "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from everybody "
         "below. Within a group the order is not settled by this data.",
     ),
     Entry(

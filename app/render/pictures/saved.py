@@ -57,7 +57,7 @@ def _rules(palette: Mapping[str, str]) -> str:
 
 
 def shade_of(step: int) -> float:
-    """Return how much of the colour a shade has: the worst place can still be told from an empty square."""
+    """Return how much of the colour a shade has: the worst place must still be distinguishable from an empty square."""
     return round(0.08 + 0.84 * step / (N_SHADES - 1), 3)
 
 

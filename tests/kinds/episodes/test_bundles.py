@@ -126,7 +126,9 @@ def test_episodes_in_another_place_are_not_overlooked(tmp_path: Path) -> None:
     """A file that would be ignored is told instead."""
     files = bundle() | {"more/episodes_seed9.jsonl": lines([episode(9, 0)])}
 
-    assert messages(tmp_path, files) == ["the episodes of a bundle stand in episodes_seed<N>.jsonl beside bundle.json"]
+    assert messages(tmp_path, files) == [
+        "the episodes of a bundle must be in episodes_seed<N>.jsonl beside bundle.json"
+    ]
 
 
 def test_a_declared_seed_is_a_whole_number(tmp_path: Path) -> None:

@@ -57,7 +57,7 @@ def test_nothing_before_the_close_depends_on_a_private_label(site: Site) -> None
     site.http.post(f"/benchmarks/{SLUG}/close", json={"reason": "over"}, headers=site.auth("steward"))
     site.work()
     assert float(board(site)["A"]["accuracy"]) < 0.5
-    assert "NOT those that were committed to" in site.http.get(f"/benchmarks/{SLUG}/commitment").text
+    assert "NOT match the commitment" in site.http.get(f"/benchmarks/{SLUG}/commitment").text
 
 
 SCORED = ("rank", "accuracy", "auc", "logloss", "auc_lower", "auc_calibrated_low", "n_items", "covered")

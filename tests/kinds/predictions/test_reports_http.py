@@ -48,7 +48,7 @@ def test_each_task_has_its_report(site: Site) -> None:
     assert f'href="/submissions/{number}/tables/roc.csv?task=deep%2Fu"' in report.text
     assert report.text.count('<figure class="plot') == 5
     assert "<h1>Sharp on deep/u</h1>" in report.text
-    assert "the labels of the benchmark, which are no secret" in report.text
+    assert "the benchmark's labels, which are public" in report.text
 
 
 def test_an_unknown_task_has_no_report(site: Site) -> None:

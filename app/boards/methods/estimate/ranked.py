@@ -49,7 +49,7 @@ class Ranked:
         return dict(zip([m.entrant for m in self.contenders], competition_ranks(points).tolist(), strict=True))
 
     def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
-        """Yield who is behind the contenders, who stands apart, and last who is labelled or has no score."""
+        """Yield who is behind the contenders, who is listed separately, and last who is labelled or has no score."""
         by_name = {m.entrant: m for m in self.others}
         points = {name: self.sign * float(_point(m, metric) or 0.0) for name, m in by_name.items()}
         listed = [place for place in unranked_places(self.roster, points) if place.entrant in by_name]

@@ -48,7 +48,7 @@ class Places:
         return cls(among.roster, {name: at for at, name in enumerate(names)}, bounds, scores)
 
     def all_of(self, own: Own) -> list[tuple[Place, int]]:
-        """Return everybody's place with its column: the ranked by rank, then who is behind, then who stands apart."""
+        """Return everybody's place with its column: the ranked by rank, who is behind, who is listed separately."""
         places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
         return [
             (replace(place, standing=self.roster.standing(name, self.bounds[name])), self.at[name])

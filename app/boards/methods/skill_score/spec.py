@@ -41,7 +41,7 @@ class SkillScore(Leaderboard):
         return self.model_copy(update={"baseline": baseline})
 
     def imputes(self) -> bool:
-        """Say whether the baseline's error stands in for one that is missing."""
+        """Say whether the baseline's error replaces a missing one."""
         return self.missing == "impute"
 
     def compares_ratios(self) -> bool:

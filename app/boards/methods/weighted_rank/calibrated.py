@@ -187,7 +187,7 @@ def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnCom
     variance = (moved**2).mean(axis=0)
     variance = np.where(np.sqrt(variance) > ROUNDING * size, variance, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        cubed = variance**1.5  # zero below a spread of about 1e-108, where no skewness can be told
+        cubed = variance**1.5  # zero below a spread of about 1e-108, where no skewness can be estimated
         skewness = np.where(cubed > 0, (moved**3).mean(axis=0) / cubed, 0.0)
     units, freedom = (np.full(len(points), number) for number in (drawn.n_units, drawn.precision.freedom))
     error = np.sqrt(variance * drawn.precision.inflation)
