@@ -9,12 +9,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from app.manifest.manifest import Manifest
-from app.stats.arrays import BoolArray
+from app.stats.arrays import BoolArray, FloatArray
 from app.values.forensics import EXACT_BEST, ONE_VALUE, Finding
 from app.values.scores import Coded, ScoreTable
 
 MIN_ALL = 8
 """Fewer successes in a row are no wonder."""
+LEAST, AS_GOOD_AS = 1e-100, 1e-12
+"""A distance from the best end that is none: in size, and as a part of the entrant's median value in size."""
 MIN_ROWS, NEARLY_ALL = 5, 0.9
 """Of five exponential values one is nine tenths of the sum in 5 of 10,000 cases; of fewer that says little."""
 
@@ -33,7 +35,8 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
         if declared is None or declared.best is None or metric not in scores.columns:
             continue
         values = scores.value(metric)
-        at_best, at_worst = values == declared.best, values == declared.worst
+        at_best = abs(values - declared.best) <= _nothing(scores.entrant, values)
+        at_worst = values == declared.worst
         counts = [_counted(scores.entrant, rows) for rows in (~np.isnan(values), at_best, at_best | at_worst)]
         for entrant, n_rows, n_exact, n_ends in zip(scores.entrant.words, *counts, strict=True):
             in_steps = declared.worst is not None and n_ends == n_rows
@@ -66,6 +69,20 @@ def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
             if n >= MIN_ROWS and most > NEARLY_ALL * sum_:
                 what = f"one {declared.title or metric} of {entrant}, {sign * most:.6g}"
                 yield Finding(ONE_VALUE, entrant, f"{what}, is more than nine tenths of the sum of its {n:,} in size")
+
+
+def _nothing(entrant: Coded, values: FloatArray) -> FloatArray:
+    """Return up to which distance from the best end a value is as good as it, [n_rows].
+
+    An error of 1e-300 beside others of about 1 is zero by another name.
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    sizes, codes = abs(values[known]), entrant.codes[known]
+    order = np.lexsort((sizes, codes))
+    n_each = np.bincount(codes, minlength=len(entrant.words))
+    middle = np.cumsum(n_each) - n_each + n_each // 2
+    medians = np.where(n_each > 0, np.append(sizes[order], 0.0)[np.minimum(middle, len(known))], 0.0)
+    return np.maximum(LEAST, AS_GOOD_AS * medians)[entrant.codes]
 
 
 def _counted(entrant: Coded, rows: BoolArray) -> list[int]:

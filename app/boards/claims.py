@@ -11,7 +11,7 @@ import numpy as np
 
 from app.boards.claim_pairs import pair_rows
 from app.boards.claim_rows import FRAME, LEVEL, N_RESAMPLES, Asked, Contrast, Decision, not_delivered, undelivered
-from app.boards.coverage import Coverage, covered
+from app.boards.coverage import NOTHING_ASKED, Coverage, covered
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg
 from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
@@ -28,20 +28,23 @@ SUCCESS = "success"
 """What CHAMBER's thresholds are about."""
 
 Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
-"""How much of what is asked some rows have of an entrant, in a metric and in some conditions or all; None: unknown."""
+"""How much of what is asked some rows have of an entrant, in a metric and in some conditions or all. None where nobody
+has declared what is asked."""
+
+PROVISIONAL = "provisional: nobody has declared what is asked"
 
 # The names by which a manifest speaks of the two conditions of whatever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
 
 
-def nothing_known(_scores: ScoreTable, _entrant: str, _metric: str, _conditions: Collection[str]) -> Coverage | None:
-    """Return nothing, None: of evidence of which nobody has said how much is asked. Source: by definition.
+def all_there(_scores: ScoreTable, _entrant: str, _metric: str, _conditions: Collection[str]) -> Coverage | None:
+    """Return that nothing is lacking, for rows that are all that is asked; never null, None. Source: by definition.
 
     >>> from app.boards.example import rows
-    >>> nothing_known(rows(), "Fair", "error", ()) is None
-    True
+    >>> all_there(rows(), "Fair", "error", ()).n_lacking
+    0
     """
-    return None
+    return NOTHING_ASKED
 
 
 def source_of(prereg_sha256: str) -> str:
@@ -100,7 +103,7 @@ def _rate(manifest: Manifest) -> str | None:
 
 
 def decide_claims(
-    contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked, delivered: Delivered = nothing_known
+    contrasts: Sequence[Contrast], scores: ScoreTable, asked: Asked, delivered: Delivered = all_there
 ) -> list[tuple[Cell, ...]]:
     """Return a row for each contrast and entrant, in the order of COLUMNS.
 
@@ -134,10 +137,9 @@ def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered
     lacking = [f"partial: {covered(each)} included" for each in known if each is not None and each.n_lacking]
     n_unmatched = sum(n or 0 for n in decision.n_unmatched)
     lacking += [f"{n_unmatched:,} unmatched"] if n_unmatched and not lacking else []
-    if not lacking:
-        return decision
-    notes = [*lacking, *([decision.note] if decision.note else [])]
-    return replace(decision, verdict="inconclusive", note="; ".join(notes))
+    verdict = "inconclusive" if lacking else decision.verdict
+    notes = [*lacking, *([PROVISIONAL] if None in known else []), *([decision.note] if decision.note else [])]
+    return replace(decision, verdict=verdict, note="; ".join(notes) or None)
 
 
 def _decisions(contrast: Contrast, scores: ScoreTable, asked: Asked) -> Iterator[Decision]:

@@ -25,7 +25,8 @@ def findings_of(spec: Leaderboard, *values: float, metric: str = "error") -> lis
 def test_one_error_of_zero_is_told_where_errors_rank() -> None:
     """A forecast that is right to the last digit, or labels that were copied."""
     assert findings_of(ERRORS, 0.4, 0.0, 0.3) == ["error of mover is 0 in 1 of 3 rows"]
-    assert findings_of(ERRORS, 0.4, 1e-300, 0.3) == []
+    assert findings_of(ERRORS, 0.4, 1e-300, 0.3) == ["error of mover is 0 in 1 of 3 rows"]
+    assert findings_of(ERRORS, 0.4, 1e-6, 0.3) == []
 
 
 def test_among_several_components_half_of_the_errors_must_be_zero() -> None:
