@@ -35,7 +35,7 @@ def register(group: typer.Typer) -> None:
 
 
 def backup(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to make; it must not be there.")],
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to create; it must not exist yet.")],
     *,
     files: Annotated[
         bool, typer.Option("--base", help="The files of the server, to be brought forward by the log of `db wal`.")
@@ -56,7 +56,9 @@ def verify(folder: Folder) -> None:
 
 
 def wal(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder for the log; it is gone on with.")],
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="The folder for the log; an existing log is continued.")
+    ],
 ) -> None:
     """Write every change of the database into a folder until stopped, so that `db restore` can reach any instant."""
     with open_database(Settings.from_env()) as database_url:

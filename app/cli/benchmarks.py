@@ -110,16 +110,19 @@ def import_fev(
         str | None, typer.Option(help="The baseline; default: the seasonal naive forecast of the result files.")
     ] = None,
     leakage_model: Annotated[
-        str | None, typer.Option(help="Whose errors replace leaked ones; default: Chronos-Bolt of the result files.")
+        str | None,
+        typer.Option(help="The entrant whose errors replace leaked ones; default: Chronos-Bolt of the result files."),
     ] = None,
     no_leakage_model: Annotated[
         bool, typer.Option("--no-leakage-model", help="Keep leaked errors as they are.")
     ] = False,
     per_forecasts: Annotated[
-        int | None, typer.Option(min=1, help="Times are per so many forecasts; default: 100 where counts are known.")
+        int | None, typer.Option(min=1, help="Report times per this many forecasts; default: 100 if counts are known.")
     ] = None,
-    plain_times: Annotated[bool, typer.Option("--plain-times", help="Times are as the rows say them.")] = False,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+    plain_times: Annotated[bool, typer.Option("--plain-times", help="Report times as the rows give them.")] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
+    ] = None,
 ) -> None:
     """Make a manifest from a task list of fev. No server is needed.
 
@@ -130,7 +133,7 @@ def import_fev(
     plain = parse_manifest(manifest_from_fev_tasks(*given))
     read = None if results is None else read_results(results, plain)
     if read is not None and read.n_other:
-        note(f"{read.n_other} rows of the result files are of no task of the list, or not as it defines them.")
+        note(f"{read.n_other} rows of the result files belong to no task in the list, or differ from its definition.")
     choices = choose(options, read, plain.task_ids() or ())
     manifest = manifest_from_fev_tasks(*given, choices)
     parse_manifest(manifest)
@@ -147,7 +150,9 @@ def import_lrdbench(
     run: Annotated[
         Path | None, typer.Option(exists=True, help="A run of it, folder or zip: its records become the grid.")
     ] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
+    ] = None,
 ) -> None:
     """
     Make a manifest from one of lrdbench. No server is needed.
@@ -158,7 +163,7 @@ def import_lrdbench(
     imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records)
     parse_manifest(imported)
     if not records:
-        note("No grid: without --run nobody says which records there are, and the boards are provisional.")
+        note("No grid: without --run the records are undeclared, and the boards are provisional.")
     _write(imported, output)
 
 

@@ -52,7 +52,7 @@ class DatabaseWatch:
         self._starter = None
         if self._server.is_running():
             self._n_failures = 0
-            logger.warning("the embedded database runs again")
+            logger.warning("the embedded database is running again")
         else:
             self._n_failures += 1
             delay_s = restart_delay_s(self._n_failures)

@@ -29,7 +29,7 @@ Results = Annotated[
 ]
 Manifest = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest.")]
 Columns = Annotated[list[str] | None, typer.Option(help="A column of this role; may be repeated.")]
-Column = Annotated[str | None, typer.Option(help="The column of this role, where its name does not say it.")]
+Column = Annotated[str | None, typer.Option(help="The column of this role, if its name does not reveal it.")]
 Entrant = Annotated[str | None, typer.Option("--name", help="The entrant, if the rows do not name it.")]
 REFUSED = 2
 
@@ -45,7 +45,7 @@ def init(
     results: Results,
     *,
     output: Annotated[Path, typer.Option("-o", "--output", help="The file to write.")] = Path("manifest.yaml"),
-    force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite an existing file.")] = False,
     slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from the file's name.")] = None,
     title: Annotated[str | None, typer.Option(help="The benchmark's title.")] = None,
     entrant: Column = None,
@@ -65,7 +65,7 @@ def init(
     What the results do not say is asked in a terminal; elsewhere it stays as TODO, which `benchmark check` names.
     """
     if output.exists() and not force:
-        problem = Problem("there is such a file; --force writes over it, -o writes another", file=str(output))
+        problem = Problem("the file exists; --force overwrites it, -o writes another", file=str(output))
         raise FieldRejected("Nothing was written.", [problem])
     roles = Roles(entrant, task, condition, seed, tuple(item or ()), tuple(metric or ()))
     directions = {**dict.fromkeys(maximize or (), "maximize"), **dict.fromkeys(minimize or (), "minimize")}
@@ -120,9 +120,11 @@ def _tell(draft: Draft, output: Path, results: Sequence[Path]) -> bool:
 def check(
     manifest: Manifest,
     *,
-    results: Annotated[list[Path] | None, typer.Option(exists=True, help="Results that it must read.")] = None,
+    results: Annotated[list[Path] | None, typer.Option(exists=True, help="Results to check it against.")] = None,
     name: Entrant = None,
-    ask_server: Annotated[bool, typer.Option("--dry-run", help="Ask the server too; nothing is stored.")] = False,
+    ask_server: Annotated[
+        bool, typer.Option("--dry-run", help="Also check it on the server; nothing is stored.")
+    ] = False,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
@@ -177,7 +179,7 @@ def _ask_server(manifest: ManifestValue, content: bytes, server: str, token: str
             Request(method, path, params={"dry_run": "true"}, headers=headers, content=content)
         )
     what = f"version {answer['version']}" if answer["is_new"] else f"version {answer['version']}, which it has already"
-    say(f"{remote.address} would take it as {what} of {manifest.slug}. Nothing was stored.")
+    say(f"{remote.address} would accept it as {what} of {manifest.slug}. Nothing was stored.")
 
 
 def preview(

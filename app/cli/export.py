@@ -22,7 +22,9 @@ def export(
     pairwise: Annotated[bool, typer.Option("--pairwise", help="The table of pairs instead of the ranking.")] = False,
     file_format: Annotated[Literal["csv", "json"], typer.Option("--format", help="What to write.")] = "csv",
     snapshot: Annotated[int | None, typer.Option(min=1, help="An older state, by its number.")] = None,
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: print.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
+    ] = None,
     server: ServerOption = DEFAULT_SERVER,
 ) -> None:
     """Save a board exactly as it is published."""

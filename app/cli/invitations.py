@@ -13,7 +13,7 @@ SHOWN = ("id", "role", "benchmark", "made_by", "expires_at", "state", "token")
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Invite those who are to have a token.")
+    group = typer.Typer(no_args_is_help=True, help="Invite people to get a token.")
     group.command("make")(make)
     group.command("list")(list_all)
     group.command("revoke")(revoke)
@@ -27,8 +27,8 @@ def make(
         Literal["submitter", "reviewer", "steward"], typer.Option(help="What the token may do.")
     ] = "submitter",
     benchmark: Annotated[str | None, typer.Option(help="In this benchmark; unset: on the server.")] = None,
-    token_days: Annotated[int | None, typer.Option(min=1, help="The token ends after so many days.")] = None,
-    days: Annotated[int, typer.Option(min=1, max=90, help="The code ends after so many days.")] = 14,
+    token_days: Annotated[int | None, typer.Option(min=1, help="The token expires after this many days.")] = None,
+    days: Annotated[int, typer.Option(min=1, max=90, help="The code expires after this many days.")] = 14,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:

@@ -20,7 +20,7 @@ def register(group: typer.Typer) -> None:
 def retire(
     slug: Slug,
     *,
-    reason: Annotated[str, typer.Option(help="Why; shown on every page of it, for ever.")],
+    reason: Annotated[str, typer.Option(help="The reason; shown permanently on all its pages.")],
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:
@@ -34,8 +34,8 @@ def retire(
 def retitle(
     slug: Slug,
     *,
-    title: Annotated[str | None, typer.Option(help="Its title from now on.")] = None,
-    description: Annotated[str | None, typer.Option(help="Its description, in Markdown.")] = None,
+    title: Annotated[str | None, typer.Option(help="Its new title.")] = None,
+    description: Annotated[str | None, typer.Option(help="Its new description, in Markdown.")] = None,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:

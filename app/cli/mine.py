@@ -26,7 +26,7 @@ def list_submissions(
     with Server(server, token) as remote:
         submissions = remote.send_for_json(Request("GET", "/whoami/submissions", params=params))
     if not submissions:
-        note("Nothing was sent with this token yet.")
+        note("This token has no submissions yet.")
         return
     table = Table("submission", "benchmark", "state", "sent", "rows", "entrants")
     for each in submissions:
@@ -39,7 +39,7 @@ def list_submissions(
 def withdraw(
     submission: Annotated[int, typer.Argument(help="The submission's number.", min=1)],
     *,
-    reason: Annotated[str, typer.Option(help="Why; shown for ever.")],
+    reason: Annotated[str, typer.Option(help="The reason; shown permanently.")],
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:

@@ -13,9 +13,7 @@ Number = Annotated[int, typer.Argument(help="Its number, which `plumbline notify
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(
-        help="Who is notified of your submissions: an address of the web, or of mail.", no_args_is_help=True
-    )
+    group = typer.Typer(help="Notifications of your submissions, by webhook or e-mail.", no_args_is_help=True)
     group.command("add")(add)
     group.command("list")(list_notifications)
     group.command("confirm")(confirm)
@@ -26,7 +24,7 @@ def register(app: typer.Typer) -> None:
 def add(
     address: Annotated[str, typer.Argument(help="https://…, or mailto:you@example.org.")],
     *,
-    benchmark: Annotated[str | None, typer.Option(help="Only of submissions to this benchmark.")] = None,
+    benchmark: Annotated[str | None, typer.Option(help="Only submissions to this benchmark.")] = None,
     event: Annotated[list[str] | None, typer.Option(help="published, not_admitted, superseded; repeatable.")] = None,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
@@ -70,7 +68,7 @@ def confirm(
     with Server(server, token) as remote:
         request = Request("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
         notification = remote.send_for_json(request)
-    say(f"Notification {number}: {notification['address']} is notified from now on.")
+    say(f"Notification {number}: {notification['address']} will be notified from now on.")
 
 
 def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:

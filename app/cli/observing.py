@@ -70,7 +70,7 @@ class FiguresOfEnded:
         try:
             add_up_ended(Path(os.environ[FOLDER]))
         except OSError as error:
-            logger.warning("the figures of processes that have ended could not be added up: %s", error)
+            logger.warning("the metrics of processes that have ended could not be aggregated: %s", error)
 
 
 def answer_figures(settings: Settings) -> None:

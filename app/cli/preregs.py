@@ -46,7 +46,7 @@ def register_file(
     file: PreregFile,
     *,
     benchmark: Annotated[
-        str | None, typer.Option(help="The benchmark it is for, where the prereg does not name one.")
+        str | None, typer.Option(help="The benchmark it is for, if the prereg does not name one.")
     ] = None,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
@@ -57,7 +57,7 @@ def register_file(
         answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
-        note("It is registered for no benchmark, so no run can cite it: give --benchmark before the run.")
+        note("It is not registered for any benchmark, so no run can cite it: give --benchmark before the run.")
     for sentence in answer["warnings"]:
         note(sentence)
     for each in answer["reservations"]:
@@ -73,9 +73,11 @@ def check(
     *,
     manifest: ManifestOption = None,
     evidence: EvidenceOption = None,
-    entrant: Annotated[str | None, typer.Option(help="Where the rows do not name it.")] = None,
-    claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
-    dirty: Annotated[bool | None, typer.Option("--dirty/--clean", help="Whether code was left uncommitted.")] = None,
+    entrant: Annotated[str | None, typer.Option(help="The entrant, if the rows do not name it.")] = None,
+    claims: Annotated[
+        str | None, typer.Option(help="JSON: the values that you report, to be compared with the rows.")
+    ] = None,
+    dirty: Annotated[bool | None, typer.Option("--dirty/--clean", help="Whether there was uncommitted code.")] = None,
     started_at: Annotated[str | None, typer.Option(help="When the run began, such as 2026-03-02T08:00:00Z.")] = None,
 ) -> None:
     """Say whether a server would accept a prereg, and with --manifest and --evidence whether it would admit a run.
@@ -120,14 +122,14 @@ def _read_claims(text: str | None) -> Claims | None:
     try:
         return None if text is None else TypeAdapter(dict[str, dict[str, float]]).validate_json(text)
     except ValidationError:
-        raise typer.BadParameter('--claims is JSON of this shape: {"entrant": {"metric": 0.5}}') from None
+        raise typer.BadParameter('--claims must be JSON of this form: {"entrant": {"metric": 0.5}}') from None
 
 
 def _time_of(text: str | None) -> datetime | None:
     try:
         return None if text is None else TypeAdapter(AwareDatetime).validate_python(text)
     except ValidationError:
-        raise typer.BadParameter("--started-at is a time with its zone, such as 2026-03-02T08:00:00Z") from None
+        raise typer.BadParameter("--started-at must be a time with a time zone, such as 2026-03-02T08:00:00Z") from None
 
 
 def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:

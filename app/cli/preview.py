@@ -77,7 +77,7 @@ class PreviewSite:
         address = stem if fmt != "html" else parts.path
         table = self._by_address.get(self.home if address == "/" else address)
         if table is None:
-            text = "This address is not part of the preview: create the benchmark on a server to have it."
+            text = "This address is not part of the preview; it exists once the benchmark is created on a server."
             return HTTPStatus.NOT_FOUND, "text/plain; charset=utf-8", text.encode()
         if fmt in WRITERS:
             return HTTPStatus.OK, MEDIA_TYPES[fmt], WRITERS[fmt](table, {"preview": True})

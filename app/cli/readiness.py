@@ -29,13 +29,11 @@ def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[T
             each.tend()
         for child in children:
             if child.n_failed_starts >= MAX_FAILED_STARTS:
-                raise NeverReady(
-                    f"{child.program.name} failed {child.n_failed_starts} times; what it printed is above."
-                )
+                raise NeverReady(f"{child.program.name} failed {child.n_failed_starts} times; its output is above.")
         now = time.monotonic()
         up_s, looked_at = up_s + (now - looked_at) * all(child.is_up for child in children), now
         if up_s > READY_WITHIN_S:
-            raise NeverReady(f"{address}/readyz did not say within {READY_WITHIN_S:.0f} s that it can serve.")
+            raise NeverReady(f"{address}/readyz did not report ready within {READY_WITHIN_S:.0f} s.")
         time.sleep(PAUSE_S)
 
 

@@ -24,7 +24,7 @@ def rebuild() -> None:
             numbers = evidence.all_submissions(session)
         changed = [number for number in numbers if _rebuild_one(sessions, number)]
         engine.dispose()
-    note(f"{len(numbers)} submissions looked at, {len(changed)} of them packed anew.")
+    note(f"{len(numbers)} submissions examined, {len(changed)} of them repacked.")
 
 
 def _rebuild_one(sessions: SessionFactory, number: int) -> bool:

@@ -97,9 +97,7 @@ class Server:
     def not_from_plumbline(self, response: httpx.Response) -> Refused:
         """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
         kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
-        message = (
-            f"{self.address} answered with {kind}, not as a plumbline server does; is another program listening there?"
-        )
+        message = f"{self.address} answered with {kind}, unlike a plumbline server; is another program listening there?"
         return Refused(message, [], n_problems=0, status=response.status_code)
 
     def send(self, request: Request) -> httpx.Response:

@@ -24,7 +24,7 @@ def replay(
     export: Annotated[str, typer.Argument(help="The file replay.zip of a benchmark, or the benchmark's address.")],
     *,
     relative: Annotated[
-        float, typer.Option(min=0, help="How far numbers may lie apart, as a share: other processors round otherwise.")
+        float, typer.Option(min=0, help="The largest relative difference allowed: other processors round differently.")
     ] = 0.0,
 ) -> None:
     """Recompute every table of a published snapshot, and say the first cell that differs. Ends with 1 if one does."""

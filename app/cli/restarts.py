@@ -20,7 +20,7 @@ class Restarts:
 
     def __init__(self) -> None:
         self.n_failed_starts = 0
-        """How often in a row the process ended before it had come up."""
+        """Consecutive failed starts of the process."""
         self._up_at = float("-inf")
         self._ends: deque[float] = deque()
 

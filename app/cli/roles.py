@@ -32,7 +32,9 @@ def add(
     holder: Holder,
     *,
     role: RoleOption,
-    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Ends after so many days; unset: never.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Expires after this many days; unset: never.")
+    ] = None,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
 ) -> None:

@@ -26,7 +26,7 @@ def register(group: typer.Typer) -> None:
 
 def close(
     slug: Annotated[str, typer.Argument(help="The benchmark's slug.")],
-    reason: Annotated[str, typer.Option(help="Why it closes; shown for ever.")],
+    reason: Annotated[str, typer.Option(help="Why it closes; shown permanently.")],
     *,
     server: ServerOption = DEFAULT_SERVER,
     token: TokenOption = None,
@@ -40,8 +40,8 @@ def close(
 def commitment(
     manifest: Given,
     labels: Given,
-    salt: Annotated[str, typer.Option(help="The salt that was shown at the close, in hexadecimal.")],
-    expected: Annotated[str | None, typer.Option(help="The commitment that was published.")] = None,
+    salt: Annotated[str, typer.Option(help="The salt shown at the close, in hexadecimal.")],
+    expected: Annotated[str | None, typer.Option(help="The published commitment.")] = None,
 ) -> None:
     """Compute the commitment to labels anew from their file and the salt; fail where another one was expected."""
     declared = parse_manifest(manifest.read_bytes())
@@ -51,7 +51,7 @@ def commitment(
     computed = Opening(_bytes(salt), part.rules.public_share, digest).commitment()
     say(f"labels     {digest}\ncommitment {computed}")
     if expected is not None and expected != computed:
-        note(f"The published commitment is {expected}: these are other labels, another salt or another public share.")
+        note(f"The published commitment is {expected}: the labels, the salt or the public share differ.")
         raise typer.Exit(1)
 
 

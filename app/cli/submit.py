@@ -63,10 +63,12 @@ def submit(
     files: Annotated[list[Path], ResultFile],
     *,
     prereg: Annotated[Path | None, PreregFile] = None,
-    prereg_sha256: Annotated[str | None, typer.Option(help="A prereg that is registered already.")] = None,
+    prereg_sha256: Annotated[str | None, typer.Option(help="A prereg that is already registered.")] = None,
     entrant: Annotated[str | None, typer.Option(help="The entrant, if the rows do not name it.")] = None,
     metadata: Annotated[str | None, typer.Option(help="JSON: version, url, code_commit, started_at, …")] = None,
-    claims: Annotated[str | None, typer.Option(help="JSON: values that you report, to be compared.")] = None,
+    claims: Annotated[
+        str | None, typer.Option(help="JSON: the values that you report, to be compared with the rows.")
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check; nothing is stored.")] = False,
     no_wait: Annotated[bool, typer.Option("--no-wait", help="Do not wait for the verdict.")] = False,
     server: ServerOption = DEFAULT_SERVER,

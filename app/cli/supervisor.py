@@ -144,7 +144,7 @@ class Child:
 
     @property
     def n_failed_starts(self) -> int:
-        """How often in a row the process ended before it had come up."""
+        """Consecutive failed starts of the process."""
         return self._restarts.n_failed_starts
 
     def ask_to_stop(self) -> None:

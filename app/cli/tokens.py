@@ -28,7 +28,11 @@ from app.store.tokens import LONGEST_OVERLAP_H
 
 ServerOption = Annotated[
     str | None,
-    typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the server; unset: its database is opened."),
+    typer.Option(
+        "--server",
+        envvar="PLUMBLINE_SERVER",
+        help="Address of the server; unset: the database of the settings is used directly.",
+    ),
 ]
 Number = Annotated[int, typer.Argument(metavar="TOKEN_ID", help="The number that `token list` shows.")]
 
@@ -66,7 +70,9 @@ def create(
     role: Annotated[
         Literal["submitter", "steward", "admin"], typer.Option(help="What its holder may do.")
     ] = "submitter",
-    days: Annotated[int | None, typer.Option(min=1, max=36_500, help="Ends after so many days; unset: never.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Expires after this many days; unset: never.")
+    ] = None,
     benchmark: Annotated[
         list[str] | None, typer.Option(help="Only for this benchmark; give it again for more.")
     ] = None,
@@ -107,7 +113,7 @@ def rotate(
     token_id: Number,
     *,
     overlap_h: Annotated[
-        int, typer.Option(min=0, max=LONGEST_OVERLAP_H, help="Hours for which the former text works too.")
+        int, typer.Option(min=0, max=LONGEST_OVERLAP_H, help="Hours for which the old token keeps working.")
     ] = 24,
     server: ServerOption = None,
     token: TokenOption = None,
@@ -115,7 +121,7 @@ def rotate(
     """Rotate a token and print it; the former one works for some hours more."""
     request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
     issued = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
-    note(f"Token {token_id} of {issued['name']} has a new text, shown only now; the former one ends in {overlap_h} h:")
+    note(f"Token {token_id} of {issued['name']} is renewed and shown only now; the old one ends in {overlap_h} h:")
     say(issued["token"])
 
 
@@ -137,8 +143,8 @@ def whoami(
     with Server(server, token) as remote:
         about = remote.get_json("/whoami")
     ends = "never" if about["expires_at"] is None else _day(about["expires_at"])
-    say(f"Token {about['id']} of {about['name']}, role {about['role']}; it ends: {ends}.")
-    say(f"It is for: {', '.join(about['benchmarks'] or ['every benchmark'])}.")
+    say(f"Token {about['id']} of {about['name']}, role {about['role']}; it expires: {ends}.")
+    say(f"Valid for: {', '.join(about['benchmarks'] or ['every benchmark'])}.")
     if about["role"] == "steward":
         say(f"Steward of: {', '.join(about['steward_of']) or 'no benchmark'}.")
 

@@ -97,7 +97,7 @@ def _refuse_uninvited(session: Session, slug: str | None, caller: Caller) -> Non
 def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:
     """Say before the run what would keep it out, or what nothing will come of."""
     if slug is None:
-        return ["It is registered for no benchmark, so no run can cite it: give ?benchmark= before the run."]
+        return ["It is not registered for any benchmark, so no run can cite it: give ?benchmark= before the run."]
     try:
         manifest = benchmarks.find_declared(session, slug).manifest
     except NotFound:

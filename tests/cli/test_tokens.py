@@ -34,7 +34,7 @@ def test_a_token_lives_its_life_on_the_named_server(
         codes += [run(["token", "revoke", "2", *as_admin]), run(["whoami", *signed(server, second)])]
 
     assert "Token 2 of ci, role submitter" in reported
-    assert "It is for: every benchmark." in reported
+    assert "Valid for: every benchmark." in reported
     assert codes == [2, 0, 0, 2]
     assert "ci" in listed
 

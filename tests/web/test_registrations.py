@@ -193,7 +193,7 @@ def test_a_registration_for_no_benchmark_admits_nothing(site: Site) -> None:
     outcome, reason = check(send(site), "prereg_benchmark")
 
     assert answer["warnings"] == [
-        "It is registered for no benchmark, so no run can cite it: give ?benchmark= before the run."
+        "It is not registered for any benchmark, so no run can cite it: give ?benchmark= before the run."
     ]
     assert outcome == "failed"
     assert reason.startswith("The preregistration was registered for no benchmark.")

@@ -53,7 +53,7 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     if not roles.metrics:
         listed = ", ".join(list(sheet.columns)[:20])
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
-        raise EvidenceRejected("There is nothing to rank by.", [problem])
+        raise EvidenceRejected("No metric to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
     writer = writer_of(roles)(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
     text = "\n".join([*writer.lines(), ""])
@@ -69,7 +69,7 @@ def _given(sheet: Sheet, wishes: Wishes) -> Roles:
     if unknown:
         listed = ", ".join(list(sheet.columns)[:20])
         problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
-        raise EvidenceRejected("The file lacks a column that was named.", problems)
+        raise EvidenceRejected("The file lacks a column that you named.", problems)
     return Roles(**{**fixed, **wished})
 
 
@@ -90,13 +90,13 @@ def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
     """Return the roles with answers in place of what could not be guessed."""
     names = [name for name in sheet.columns if name not in roles.metrics]
     if roles.entrant is None and "entrant" not in sheet.roles:
-        answer = ask("Which column names who is compared (the model, the system)?", [*names, NO_COLUMN])
+        answer = ask("Which column names the entrant (the model, the system)?", [*names, NO_COLUMN])
         roles = _again(sheet, roles, entrant=answer)
     if roles.task is None and "task" not in sheet.roles:
         answer = ask("Which column names the task (the data set, the workload)?", [*names, NO_COLUMN])
         roles = _again(sheet, roles, task=answer)
     if roles.n_repeated:
-        question = f"{roles.n_repeated:,} rows repeat {', '.join(roles.names)}. Which column tells them apart?"
+        question = f"{roles.n_repeated:,} rows repeat {', '.join(roles.names)}. Which column distinguishes them?"
         answer = ask(question, [name for name in sheet.columns if name not in roles.names])
         roles = _again(sheet, roles, item=None if answer is None else (*roles.item, answer))
     return roles

@@ -194,7 +194,7 @@ def _concat(chunks: Sequence[Any]) -> Any:
 
 def _joined(sheets: Sequence[Sheet]) -> Sheet:
     if not sheets:
-        raise EvidenceRejected("There is no table to look at.", [Problem("no table was given", column="files")])
+        raise EvidenceRejected("No table was given.", [Problem("no table was given", column="files")])
     names = list(dict.fromkeys(name for sheet in sheets for name in sheet.columns))
     columns = {name: SheetColumn(name, pa.concat_arrays([_column(sheet, name) for sheet in sheets])) for name in names}
     n_rows = sum(sheet.n_rows for sheet in sheets)

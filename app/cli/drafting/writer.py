@@ -33,7 +33,7 @@ class Writer(ABC):
         return [
             *self._head(),
             "schema_version: 1",
-            commented(f"slug: {self.slug}", "the address of the benchmark, for ever"),
+            commented(f"slug: {self.slug}", "the benchmark's name in addresses; it can never change"),
             f"title: {scalar(self.title)}",
             commented(f"description: {scalar(self.sheet.about or '')}", "Markdown: what is measured, by whom, how"),
             commented(f"evidence: {self.evidence}", f"a row per {self.row}"),
@@ -47,8 +47,14 @@ class Writer(ABC):
             *self.grid(),
             "",
             "admission:",
-            commented("  prereg: optional", "required: every run is registered before it is made, and is held to it"),
-            commented("  started_at: optional", "required: a run says when it began, after its registration"),
+            commented(
+                "  prereg: optional",
+                "required: every run must be registered first, and is checked against its registration",
+            ),
+            commented(
+                "  started_at: optional",
+                "required: a run must state when it began, which must be after its registration",
+            ),
             "",
             "leaderboards:",
             *self.boards(),
@@ -79,7 +85,7 @@ class Writer(ABC):
         return [
             f"# yaml-language-server: $schema={self.schema}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",
-            "# Read it, change what is wrong, then `plumbline benchmark check` it: that names every TODO.",
+            "# Read it, correct what is wrong, then run `plumbline benchmark check`, which lists every TODO.",
         ]
 
     def _metric(self, metric: MetricGuess) -> list[str]:
@@ -94,7 +100,7 @@ class Writer(ABC):
         ends = (("min", metric.low), ("max", metric.high))
         for at, (key, end) in enumerate((key, end) for key, end in ends if end is not None):
             line = f"    {key}: {number(end)}"
-            remark = f"found {low:g} to {high:g} ({metric.why}); what is outside is refused"
+            remark = f"found {low:g} to {high:g} ({metric.why}); values outside are refused"
             lines.append(line if at else commented(line, remark))
         return [*lines, *([f"    unit: {scalar(metric.unit)}"] if metric.unit else [])]
 

@@ -20,12 +20,12 @@ class TaskWriter(Writer):
         roles = self.roles
         lines = [
             "columns:",
-            self.column("entrant", roles.entrant, "who is compared", "which column names who is compared?"),
+            self.column("entrant", roles.entrant, "who is compared", "which column names the entrant?"),
             self.column("task", roles.task, "what they are compared on", "one task, which no column names", "null"),
         ]
         if roles.recorded:
             listed = flow_list(roles.recorded, "    ")
-            lines.append(commented(f"  recorded: {listed}", "kept and shown, never computed with"))
+            lines.append(commented(f"  recorded: {listed}", "stored and shown, never used in computations"))
         return lines
 
     def grid(self) -> list[str]:
@@ -47,7 +47,7 @@ class ItemWriter(Writer):
         """Return who, on what, and what tells the rows of both apart."""
         roles = self.roles
         lines = ["episodes:"]
-        lines += [self.column("entrant", roles.entrant, "who is compared", "which column names who is compared?")]
+        lines += [self.column("entrant", roles.entrant, "who is compared", "which column names the entrant?")]
         lines += [] if roles.task is None else [self.column("task", roles.task, "the task", "")]
         lines += [self._seed_line(), self._item_line()]
         if roles.condition is None:
@@ -58,16 +58,16 @@ class ItemWriter(Writer):
 
     def _seed_line(self) -> str:
         if self.roles.seed is None:
-            return commented("  seed: null", "no seeds: intervals rest on items")
-        return commented(f"  seed: {scalar(self.roles.seed)}", "intervals rest on seeds, then on items within them")
+            return commented("  seed: null", "no seeds: intervals resample items")
+        return commented(f"  seed: {scalar(self.roles.seed)}", "intervals resample seeds, then items within them")
 
     def _item_line(self) -> str:
         if self.roles.n_repeated:
             return commented(
-                f"  item: [{TODO}]", f"{self.roles.n_repeated:,} rows repeat: which column tells them apart?"
+                f"  item: [{TODO}]", f"{self.roles.n_repeated:,} rows repeat: which column distinguishes them?"
             )
         item = self.roles.item or (self.roles.seed or "",)
-        return commented(f"  item: {flow_list(item, '    ')}", "what tells the rows of one seed and task apart")
+        return commented(f"  item: {flow_list(item, '    ')}", "what identifies a row within a seed and task")
 
     def grid(self) -> list[str]:
         """Return the seeds, conditions and items that every entrant is asked for."""

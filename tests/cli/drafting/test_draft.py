@@ -81,7 +81,7 @@ def test_rows_that_nothing_tells_apart_are_asked_about(tmp_path: Path) -> None:
     """Two rows of one entrant and task are no evidence until a column says what differs."""
     draft = draft_of("model,task,acc\na,t,0.5\na,t,0.7\n", tmp_path)
 
-    assert "  item: [TODO]  # 1 rows repeat: which column tells them apart?" in draft.text.splitlines()
+    assert "  item: [TODO]  # 1 rows repeat: which column distinguishes them?" in draft.text.splitlines()
 
 
 def test_a_table_in_the_long_form_is_refused_with_the_way_out(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_items_without_seeds_rest_their_intervals_on_items(tmp_path: Path) -> No
     rows = [f"{m},{t},{i},{i % 2}" for m in "ab" for t in ("x", "y") for i in range(4)]
     draft = draft_of("\n".join(["model,task,doc_id,acc", *rows]) + "\n", tmp_path)
 
-    assert "  seed: null  # no seeds: intervals rest on items" in draft.text.splitlines()
+    assert "  seed: null  # no seeds: intervals resample items" in draft.text.splitlines()
     manifest = parse_manifest(draft.text.encode())
     assert manifest.metrics["acc"].max == 1
     assert manifest.grid is not None
