@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from app.boards.methods.weighted_rank.groups import stratum_aggregates
-from app.kinds.series.part import SeriesUncertainty
+from app.kinds.series.manifest_part import SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval, series_intervals
 from app.stats.strata import Group
 

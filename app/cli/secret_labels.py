@@ -12,7 +12,7 @@ from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.commitment import Opening, labels_digest
 from app.kinds.predictions.labels import read_labels
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.manifest import part_of
 
 Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]

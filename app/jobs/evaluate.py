@@ -17,7 +17,7 @@ from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.answering import RULE as LADDER
 from app.jobs.faults import describe_fault
-from app.jobs.followed import State, log_states
+from app.jobs.job_log import State, log_states
 from app.jobs.own_tables import compute_own_tables
 from app.store import benchmark_rows, current, submissions
 from app.store.locks import take_turns

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from app.jobs.at_hand import EvidenceAtHand, Packed
 from app.jobs.boards import compute_tables
+from app.jobs.in_memory import EvidenceAtHand, Packed
 from app.kinds.contract import Described
 from app.manifest.manifest import Manifest
 from app.store.assembly import STRATUM

@@ -21,7 +21,7 @@ from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
-from app.jobs.followed import note_fault, note_publication
+from app.jobs.job_log import note_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.program.version import code_version
 from app.store import behind, benchmark_rows, current, grids, snapshots, submissions

@@ -24,7 +24,7 @@ from app.db.patience import patience_with
 from app.jobs import notifying
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
-from app.jobs.at_work import at_work, is_at_work
+from app.jobs.benchmark_lock import at_work, is_at_work
 from app.jobs.notifying import NOWHERE, Outgoing
 from app.telemetry.logs import bind, current_request, event
 from app.telemetry.tracing import carried, job_span

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
-from app.jobs.at_hand import EvidenceAtHand
 from app.jobs.boards import compute_tables
+from app.jobs.in_memory import EvidenceAtHand
 from app.jobs.replayed_claims import CLAIMS, decide_again
 from app.kinds.parse import parse_manifest
 from app.manifest.asked import Asked, GridFacts

@@ -10,7 +10,7 @@ from typing import Any
 
 from app.boards.claim_rows import Asked, Contrast
 from app.boards.claims import decide_claims
-from app.jobs.at_hand import EvidenceAtHand
+from app.jobs.in_memory import EvidenceAtHand
 from app.kinds.known import delivered_of
 from app.store.claims import CURRENT
 from app.store.evidence import Stood

@@ -1,7 +1,8 @@
 """How a benchmark whose labels are a secret answers: what is scored at once, how often, and how finely.
 
-Part of what a kind with private labels declares (`app.kinds.predictions.part`); pure. Every answer tells something of
-the labels, so a manifest that says nothing gets the defaults below, and none of them can be turned off by silence.
+Part of what a kind with private labels declares (`app.kinds.predictions.manifest_part`); pure. Every answer reveals
+something about the labels, so a manifest that says nothing gets the defaults below, and none can be turned off by
+silence.
 """
 
 from typing import Annotated, Any

@@ -20,7 +20,7 @@ from app.manifest.earlier import as_asked_by, written_for
 from app.names import clip_for_message
 from app.receiving.citation import find_registered
 from app.store.benchmarks import Declared
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 
 def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:

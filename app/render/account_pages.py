@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.db.models import BrowserSession, Invitation, Token
-from app.render.page import Page
+from app.render.base_page import Page
 from app.store.publishing import Contents
 from app.store.roles import Grant, Held
 

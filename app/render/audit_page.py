@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from app.render.base_page import Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.page import Page
 from app.store.audit import Listed
 from app.values.table import Cell, Column, Table
 

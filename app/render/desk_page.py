@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from app.db.models import Try
-from app.render.page import Page
+from app.render.base_page import Page
 from app.store.disputes import ReadDispute
 from app.store.registrations import Registered
 from app.store.submissions import ListedSubmission

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from app.render.base_page import Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.page import Page
 from app.store.health import Trouble
 from app.values.table import Column, Table
 

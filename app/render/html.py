@@ -12,12 +12,12 @@ from app.render.account_pages import ACCOUNT_PAGES
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url, scripts
 from app.render.audit_page import AuditPage
+from app.render.base_page import Page
 from app.render.columns import ShownColumn, shown_columns
 from app.render.desk_page import DeskPage, DisputesPage
 from app.render.drawings import MAX_DRAWN
 from app.render.health_page import HealthPage
 from app.render.matrix import entrant_numbers
-from app.render.page import Page
 from app.render.pages import PAGES
 from app.render.prediction_pages import PREDICTION_PAGES
 from app.render.submit_pages import SUBMIT_PAGES

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
-from app.render.page import Links
+from app.render.base_page import Links
 from app.values.table import Column
 
 EVERY = "all"

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from app.db.models import Snapshot
 from app.kinds.pages import PageFacts
+from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn
 from app.render.drawings import Drawings
-from app.render.page import Links, Page
 from app.render.pages import ShownTable
 from app.render.panel import Panel
 from app.render.reading import legend

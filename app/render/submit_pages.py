@@ -6,7 +6,7 @@ from typing import Any
 
 from app.db.models import Prereg, Try
 from app.manifest.manifest import Manifest
-from app.render.page import Page
+from app.render.base_page import Page
 from app.render.submit_example import SubmitExample
 from app.store.mine import OwnSubmission
 

@@ -6,12 +6,12 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
+from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns
 from app.render.counted import rows_in_words
 from app.render.drawings import Drawings, build_drawings
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.narrow import COLUMNS
-from app.render.page import Links, Page
 from app.render.paging import Paging, page_of, rows_of_page
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.table_view import TableView

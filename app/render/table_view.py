@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 
 from app.db.models import Snapshot
 from app.kinds.pages import NO_FACTS, PageFacts
+from app.render.base_page import Links
 from app.render.drawings import Drawing, build_drawings
 from app.render.explore_form import ExploreForm
 from app.render.narrow import Choice
-from app.render.page import Links
 from app.render.panel import Panel
 from app.values.table import Table
 

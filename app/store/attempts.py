@@ -22,7 +22,7 @@ from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.manifest.manifest import Manifest
 from app.store.fingerprints import MOST_COMPARED, alike, earlier_of, others_now, same_files
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 from app.values.fingerprints import Fingerprint
 from app.values.forensics import Finding
 

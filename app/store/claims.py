@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Submission, SubmissionEvent, SubmissionTable
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 from app.values.table import Cell, Table
 
 STATUSES = ("current", "superseded", "withdrawn")

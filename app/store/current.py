@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
 from app.errors import Conflict
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
 
 

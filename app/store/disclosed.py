@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import LabelAnswer, LabelAttempt, Token
 from app.kinds.predictions.grain import ROUGH
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.manifest import Manifest, part_of
 from app.store.benchmarks import Declared
 from app.store.disclosure import scoring_of

@@ -14,7 +14,7 @@ from app.errors import Conflict
 from app.kinds.known import kind_of
 from app.kinds.predictions.commitment import Opening, labels_digest, parts_key
 from app.kinds.predictions.label_parts import choose_public
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.asked import PRIVATE_PART, PUBLIC_PART
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring

@@ -11,8 +11,8 @@ from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
 from app.names import name_key
 from app.store import reservations
-from app.store.numbers import one_of
 from app.store.spelling import add_names, refuse_respelled
+from app.store.sql_arrays import one_of
 
 
 @dataclass(frozen=True)

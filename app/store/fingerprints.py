@@ -13,7 +13,7 @@ from app.admission.earlier import Earlier
 from app.admission.near import Other
 from app.db.models import Entrant, Entry, Fingerprint, Submission, SubmissionFile
 from app.files.uploads import FileRecord
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 from app.values.fingerprints import Fingerprint as Value
 from app.values.fingerprints import Sampled
 from app.values.forensics import Finding, flags_by_entrant

@@ -20,8 +20,8 @@ from app.prereg.prereg import Prereg, parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
 from app.store.disclosure import deciding_part
-from app.store.numbers import one_of
 from app.store.predictions import pack_items, unpack_items
+from app.store.sql_arrays import one_of
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
 from app.store import behind, disclosure
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 UNDER_WAY = ("received", "evaluated")
 STUCK_S = 300.0

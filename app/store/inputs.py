@@ -21,7 +21,7 @@ from app.store.benchmarks import Declared
 from app.store.disclosure import deciding_part
 from app.store.ladders import newest_shown
 from app.store.measured import Piece
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 KNOWN = tuple(each.name for each in fields(Provenance))
 

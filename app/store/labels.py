@@ -16,7 +16,7 @@ from app.db.models import LabelSet
 from app.errors import Conflict
 from app.kinds.known import kind_of
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.manifest import Manifest, part_of
 from app.store import benchmark_rows, disclosure
 from app.store.benchmarks import Declared

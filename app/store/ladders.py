@@ -19,8 +19,8 @@ from app.store.benchmarks import Declared
 from app.store.disclosure import scoring_of
 from app.store.locks import take_turns
 from app.store.measured import Pair, Piece
-from app.store.numbers import one_of
 from app.store.owners import owner_of, tokens_of
+from app.store.sql_arrays import one_of
 
 RANKED_STATES = ("current", "superseded")
 

@@ -12,7 +12,7 @@ from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, Submission, SubmissionEvent
 from app.store import behind, benchmark_rows
 from app.store.inputs import Inputs, Withdrawal
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 
 @dataclass(frozen=True)

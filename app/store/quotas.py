@@ -18,8 +18,8 @@ from app.manifest.scoring import Scoring
 from app.store.benchmarks import Declared
 from app.store.disclosure import refuse_closed, scoring_of
 from app.store.locks import take_turns
-from app.store.numbers import one_of
 from app.store.owners import knows_labels, owner_of, tokens_of
+from app.store.sql_arrays import one_of
 
 WINDOW = timedelta(hours=24)
 RULE = "quota"

@@ -15,7 +15,7 @@ from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation
 from app.errors import Conflict, NotFound
 from app.names import name_key
 from app.store.locks import take_turns
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 RESERVED_FOR = timedelta(days=90)
 MAX_OPEN = 20

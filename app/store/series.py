@@ -19,7 +19,7 @@ from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.db.replica import Source
 from app.store.assembly import STRATUM
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 from app.values.scores import NONE, Coded, ScoreTable
 
 ROLE, DIAGNOSTIC = "role", "diagnostic"

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Score, Task
 from app.errors import Conflict
-from app.store.numbers import one_of
+from app.store.sql_arrays import one_of
 
 
 @dataclass(frozen=True)

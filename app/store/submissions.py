@@ -21,8 +21,8 @@ from app.db.models import (
 )
 from app.errors import NotFound
 from app.store import entrants
-from app.store.numbers import one_of
 from app.store.retries import retry_time
+from app.store.sql_arrays import one_of
 from app.values.table import Table
 
 # A longer one does not fit into the column.

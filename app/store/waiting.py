@@ -7,8 +7,8 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entry, Submission, SubmissionTable
-from app.store.numbers import one_of
 from app.store.retries import is_due
+from app.store.sql_arrays import one_of
 
 MOST_TOGETHER, MOST_ROWS_TOGETHER = 100, 150_000
 """As many submissions share a transaction, and as many rows: no fault, and no other benchmark, waits long for them."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.web.places import Places
+from app.web.concurrency import Places
 
 MOST_BEGUN = 16
 """Below the threads and connections that wait for the database; the event loop runs a round of so many in 50 ms."""

@@ -17,10 +17,10 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.telemetry.metrics import PAGES
 from app.web.asked import main_addresses, plain_ask, read_scope
+from app.web.cache_edits import compressed, packs, secured, without_body, without_host
 from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
 from app.web.kept import Answer, Ask, Headers, Kept, Shelf, keep
 from app.web.lanes import MOST_WAITING, Lane, is_explored
-from app.web.passed_on import compressed, packs, secured, without_body, without_host
 from app.web.renderer import TOO_MANY, RenderProcess
 
 PAUSE_S = 1.0

@@ -12,7 +12,7 @@ from app.db.models import Token
 from app.errors import Unauthenticated
 from app.store import sessions, tokens
 from app.store.audit import Act
-from app.web.acts import act_of
+from app.web.audit_notes import act_of
 from app.web.cookies import refuse_forged
 from app.web.limits import count_guess, refuse_guesses
 

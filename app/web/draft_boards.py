@@ -15,8 +15,8 @@ from app.db.models import Benchmark, DraftBoard
 from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
 from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
+from app.manifest.append_board import with_board
 from app.manifest.manifest import Leaderboard
-from app.manifest.more_boards import with_board
 from app.store import audit, benchmark_rows, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
 from app.values.table import Table

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from app.errors import UnsupportedMediaType
 from app.names import clip_for_message
 from app.store.benchmark_rows import find_benchmark
-from app.web.acts import note_refusal
+from app.web.audit_notes import note_refusal
 from app.web.forms import OF_FORMS, taking_forms
 from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
 from app.web.state import get_caller, get_state

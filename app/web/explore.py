@@ -28,9 +28,9 @@ from app.web.answers import split_format, table_answer
 from app.web.described import table_routes
 from app.web.documents.tables import TableDocument
 from app.web.early import CheckedFirst
+from app.web.metadata_filters import WishDep, filled
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
-from app.web.wishes import WishDep, filled
 
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
 MOST_NAMED = 500

@@ -13,8 +13,8 @@ from app.errors import Forbidden
 from app.store import audit, benchmark_rows, benchmarks, invitations, tokens, visibility
 from app.store.audit import Change
 from app.store.invitations import Terms
-from app.web.acts import ActDep
 from app.web.answers import json_answer
+from app.web.audit_notes import ActDep
 from app.web.caller import Caller
 from app.web.described import described
 from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument

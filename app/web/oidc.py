@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from app.errors import NotFound, Unauthenticated
 from app.store import audit, identities, sessions, visibility
 from app.store.audit import Change
-from app.web.acts import act_of, note_refusal
+from app.web.audit_notes import act_of, note_refusal
 from app.web.cookies import SESSION, drop_cookie, local_path, set_cookie
 from app.web.described import described
 from app.web.early import CheckedFirst

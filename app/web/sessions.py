@@ -9,8 +9,8 @@ from starlette.responses import RedirectResponse, Response
 from app.errors import Unauthenticated
 from app.store import audit, identities, roles, sessions, tokens
 from app.store.audit import Change
-from app.web.acts import ActDep, act_of
 from app.web.answers import page
+from app.web.audit_notes import ActDep, act_of
 from app.web.caller import Caller
 from app.web.cookies import (
     FORM,

@@ -9,9 +9,9 @@ import pytest
 
 from app.boards.coverage import Coverage
 from app.boards.example import measured
-from app.boards.held import measured_roster
 from app.boards.measured import Measurement
 from app.boards.open_grid import are_common, commonly_held
+from app.boards.ranked_entrants import measured_roster
 from app.kinds.episodes.coverage import open_items
 from tests.cases.admission import grid, table
 

@@ -17,7 +17,7 @@ from app.kinds.episodes.claimed import episodes_drawn
 from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.manifest import Manifest, part_of
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable

@@ -11,7 +11,7 @@ from app.kinds.parse import parse_manifest
 from app.kinds.predictions.reports import report_tables
 from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.estimator_metadata import metadata_table
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.summary import summarise_means
 from app.manifest.manifest import part_of
 from app.values.predictions import Labels

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Literal
 import pytest
 
 from app.errors import ManifestRejected, Problem
-from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.known import KINDS
 from app.kinds.parse import known_keys, manifest_document, manifest_json_schema, parse_manifest
-from app.kinds.predictions.part import PredictionsPart
-from app.kinds.series.part import SeriesPart
-from app.kinds.summary.part import SummaryPart
+from app.kinds.predictions.manifest_part import PredictionsPart
+from app.kinds.series.manifest_part import SeriesPart
+from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.base import Name, Part
 from app.manifest.build import KindKeys, build_manifest
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, part_of

@@ -6,7 +6,7 @@ from app.boards.methods.weighted_rank.identity import identity_of, split_identit
 from app.errors import ManifestRejected
 from app.kinds.parse import manifest_json_schema, parse_manifest
 from app.kinds.series.catalog import CATALOG
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.manifest import part_of
 from tests.cases.series_runs import benchmark
 

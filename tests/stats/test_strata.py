@@ -9,7 +9,7 @@ from scipy.stats import rankdata
 from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
 from app.boards.methods.weighted_rank.method import WeightedRank, compute
 from app.kinds.parse import parse_manifest
-from app.kinds.series.part import SeriesPart, SeriesUncertainty
+from app.kinds.series.manifest_part import SeriesPart, SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest
 from app.stats.strata import Group, aggregate_group, balance, resample_means

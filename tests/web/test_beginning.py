@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app.web.beginning import BegunTogether
-from app.web.places import Places
+from app.web.concurrency import Places
 
 REQUEST = {"type": "http"}
 

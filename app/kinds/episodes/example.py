@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.example_cells import example_score, first_task
 from app.kinds.pages import ColumnUse, UploadExample
 from app.manifest.manifest import Manifest, part_of

@@ -14,9 +14,9 @@ from app.kinds.episodes.delivered import delivered
 from app.kinds.episodes.glossary import ENTRIES
 from app.kinds.episodes.grid import counted_rows
 from app.kinds.episodes.grid_rules import check_grid
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.pages import PAGES
-from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.read import SUFFIXES, read_episodes
 from app.kinds.episodes.rules import check_prereg_episodes
 from app.kinds.episodes.score_rules import check_scores_present

@@ -25,8 +25,8 @@ from app.kinds.episodes.calibrated import (
 )
 from app.kinds.episodes.gaps import gap_of
 from app.kinds.episodes.grid import hold_against_grid
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
-from app.kinds.episodes.part import EpisodesPart
 from app.kinds.episodes.profiles import profile_rows, thresholds
 from app.kinds.episodes.quantiles import quantile_rows
 from app.kinds.episodes.units import items_as_units

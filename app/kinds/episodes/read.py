@@ -21,7 +21,7 @@ from app.harnesses.known import split_harnesses
 from app.kinds.episodes import spike_runs
 from app.kinds.episodes.bundles import DESCRIPTION, facts_of, open_bundle, sources_of, split_bundles
 from app.kinds.episodes.cells import Source
-from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.rows import MAX_SHOWN_COLUMNS, EpisodeRows
 from app.kinds.episodes.safety_tables import is_safety_table, read_safety_table
 from app.kinds.reading import Reading, Request, checked_entrant

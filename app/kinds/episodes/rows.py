@@ -9,7 +9,7 @@ import numpy as np
 
 from app.files.findings import Findings
 from app.kinds.episodes.cells import EpisodeCells, Source
-from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.traits import traits_of
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.metric import Metric

@@ -14,7 +14,7 @@ import numpy as np
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.measured import Bounds, EntrantEvidence, Held
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.kinds.predictions.part import PredictionsPart, holds_labels
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
 from app.values.predictions import PredictionBlock, digest_of
 

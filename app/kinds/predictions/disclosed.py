@@ -11,8 +11,8 @@ from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.tables import BoardTables
 from app.kinds.predictions.grain import Grain, coarse_table
 from app.kinds.predictions.label_parts import narrow
+from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
-from app.kinds.predictions.part import scoring_of
 from app.manifest.asked import PRIVATE_PART
 from app.manifest.manifest import Manifest
 from app.manifest.scoring import Scoring

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from app.kinds.example_cells import EXAMPLE_VALUE, MODEL, first_task
 from app.kinds.pages import ColumnUse, UploadExample
 from app.kinds.predictions.declared import Predictions
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.predictions.names import ENTRANT, ITEM, TASK
-from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.values import CLASS_PREFIX, PREDICTION
 from app.manifest.manifest import Manifest, part_of
 

@@ -13,10 +13,10 @@ from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.glossary import TERMS
 from app.kinds.predictions.glossary_reports import REPORTS
 from app.kinds.predictions.glossary_secret import SECRET
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
-from app.kinds.predictions.part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.report_kinds import KINDS
 from app.kinds.predictions.reports import INTERVALS, report_tables

@@ -18,8 +18,8 @@ from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
 from app.kinds.predictions.calibrated import Spreading, calibrated_average, calibrated_metric, spreading_of
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.kinds.predictions.metrics import beside
-from app.kinds.predictions.part import PredictionsPart, holds_labels
 from app.kinds.predictions.reports import report_metrics, report_rows
 from app.kinds.predictions.scores import scorer_of, unit_losses
 from app.kinds.predictions.task import TaskPredictions, complete

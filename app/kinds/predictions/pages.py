@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from app.kinds.pages import PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
+from app.kinds.predictions.manifest_part import PredictionsPart, scoring_of
 from app.kinds.predictions.metrics import metric_words
-from app.kinds.predictions.part import PredictionsPart, scoring_of
 from app.kinds.predictions.report_kinds import KINDS
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring

@@ -22,7 +22,7 @@ from app.kinds.predictions.comparisons import (
     needed_column,
 )
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.part import PredictionsPart, holds_labels
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.comparison import examples_needed_of_all, holm

@@ -23,9 +23,9 @@ from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.files import OpenedFiles
 from app.kinds.predictions.label_cells import LabelCells, LabelReader, join_cells, refuse_mixed_weights
 from app.kinds.predictions.labels import warn_of_labels
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.predictions.matching import MAX_VALUES, Matched, Matching, Rows
 from app.kinds.predictions.names import ENTRANT, ITEM, TASK, EntrantNames, TaskNames
-from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.values import PREDICTION, ValueReader
 from app.kinds.reading import Reading, Request, checked_entrant
 from app.manifest.manifest import part_of

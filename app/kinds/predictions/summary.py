@@ -7,7 +7,7 @@ from app.admission.check import Check
 from app.admission.claims import LATER, Claimed, check_claims
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.contract import Evaluation, Summary
-from app.kinds.predictions.part import has_private_labels
+from app.kinds.predictions.manifest_part import has_private_labels
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 

@@ -12,9 +12,9 @@ from app.boards.methods.weighted_rank.identity import split_identity
 from app.errors import Problem
 from app.files.findings import Findings
 from app.kinds.series.catalog import CATALOG
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.metrics import row_metrics
 from app.kinds.series.names import ESTIMATOR_RULE, is_estimator_name
-from app.kinds.series.part import SeriesPart
 from app.kinds.series.rows import MetricRows, Words
 from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message

@@ -14,7 +14,7 @@ from app.boards.methods.weighted_rank.groups import balanced, series_groups, str
 from app.boards.methods.weighted_rank.method import Points, rank_points
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.strata import BALANCED_GLOBAL
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest, part_of

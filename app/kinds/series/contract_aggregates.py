@@ -12,7 +12,7 @@ import numpy as np
 from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
 from app.boards.methods.weighted_rank.identity import split_identity
 from app.kinds.series.contract_rows import Series, SeriesRow, is_ratio, null, text_column, write
-from app.kinds.series.part import SeriesUncertainty
+from app.kinds.series.manifest_part import SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval
 from app.stats.strata import RATIO_EPSILON, Aggregate
 from app.values.frame import Field, Frame

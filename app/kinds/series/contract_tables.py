@@ -11,7 +11,7 @@ from app.boards.methods.weighted_rank.records import HeldRecords, held_records, 
 from app.kinds.series import contract_aggregates as aggregates
 from app.kinds.series import contract_failures as failures
 from app.kinds.series.contract_rows import Series, SeriesRow, text_column
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest, part_of
 from app.values.frame import Field, Frame

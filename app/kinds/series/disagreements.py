@@ -10,8 +10,8 @@ import numpy as np
 
 from app.boards.methods.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, CLASS_SCORE
 from app.errors import Problem
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.names import slug_of
-from app.kinds.series.part import SeriesPart
 from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message
 from app.values.scores import ScoreTable

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from app.kinds.example_cells import EXAMPLE_VALUE
 from app.kinds.pages import ColumnUse, UploadExample
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.rows import COLUMNS, SCOPES
 from app.kinds.series.run import METRICS
 from app.manifest.manifest import Manifest, part_of

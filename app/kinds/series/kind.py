@@ -8,8 +8,8 @@ from app.kinds.series.contract_board import contract_leaderboard
 from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.estimator_metadata import metadata_table, note_estimands
 from app.kinds.series.glossary import ENTRIES
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.pages import PAGES
-from app.kinds.series.part import SeriesPart
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES

@@ -1,7 +1,7 @@
 """The metrics of a benchmark of series as its manifest may write them: by their names in lrdbench's catalog.
 
-Called by `app.kinds.series.part`. A metric's own nominal level is part of its name, `coverage@0.95`; where only one
-level is declared, boards and uncertainty may leave it out.
+Called by `app.kinds.series.manifest_part`. A metric's own nominal level is part of its name, `coverage@0.95`; if
+only one level is declared, boards and uncertainty may leave it out.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence

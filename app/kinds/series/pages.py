@@ -2,7 +2,7 @@
 
 from app.kinds.pages import PageFacts, Pages
 from app.kinds.series.example import example
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.reading_guide import guide_of
 from app.manifest.manifest import Manifest, part_of
 from app.values.table import Column

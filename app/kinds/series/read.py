@@ -32,9 +32,9 @@ from app.kinds.series.estimators import (
     read_estimator_table,
     read_run_manifest,
 )
+from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.metrics import row_metrics
 from app.kinds.series.names import slug_of
-from app.kinds.series.part import SeriesPart
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
 from app.kinds.series.recomputed import recompute, with_classes
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, Words, concatenate

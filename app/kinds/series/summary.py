@@ -14,7 +14,7 @@ from app.boards.methods.weighted_rank.discrimination import discriminations
 from app.boards.methods.weighted_rank.groups import balanced, series_groups, stratum_aggregates
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.series.compared import compare_claims
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.manifest import Manifest, part_of
 from app.values.facts import ClaimedValue
 from app.values.scores import ScoreTable

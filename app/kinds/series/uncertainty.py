@@ -11,7 +11,7 @@ import numpy as np
 
 from app.boards.methods.weighted_rank.groups import by_metric
 from app.boards.methods.weighted_rank.identity import split_identity
-from app.kinds.series.part import SeriesUncertainty
+from app.kinds.series.manifest_part import SeriesUncertainty
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.resample import board_generator

@@ -13,7 +13,7 @@ from app.errors import Problem
 from app.files.blocks import Block, Texts
 from app.files.findings import Findings
 from app.kinds.summary import old_fev
-from app.kinds.summary.part import SummaryPart
+from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of
 from app.names import clip_for_message

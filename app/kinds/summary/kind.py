@@ -4,8 +4,8 @@ from app.files.parquet_tables import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
 from app.harnesses import openml
 from app.kinds.contract import Kind, Rows
+from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.pages import PAGES
-from app.kinds.summary.part import SummaryPart
 from app.kinds.summary.read import HUB_SUFFIXES, read_evaluation_summary
 from app.kinds.summary.summary import summarise
 

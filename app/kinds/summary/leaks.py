@@ -14,7 +14,7 @@ from app.boards.wording import sentences
 from app.files.blocks import Texts
 from app.files.flag_cells import FLAGS
 from app.files.vocabulary import local_codes
-from app.kinds.summary.part import SummaryPart
+from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.manifest import Manifest, part_of
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE

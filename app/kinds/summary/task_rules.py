@@ -14,7 +14,7 @@ import numpy as np
 from app.files.blocks import Texts
 from app.files.vocabulary import local_codes
 from app.kinds.summary import old_fev
-from app.kinds.summary.part import SummaryPart
+from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.task_values import says, show
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.errors import Problem
-from app.kinds.episodes.part import EpisodesPart
+from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.manifest import part_of
 from tests.cases.chamber import episode, episodes, lines, manifest, zipped
 from tests.cases.evidence_tables import problems, read

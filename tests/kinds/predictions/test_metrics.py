@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from app.kinds.parse import parse_manifest
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.predictions.metrics import METRICS, find_metric
-from app.kinds.predictions.part import PredictionsPart
 from app.kinds.predictions.scores import area_of_class, scorer_of
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.manifest.manifest import part_of

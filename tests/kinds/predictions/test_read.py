@@ -14,7 +14,7 @@ from app.files.uploads import Limits
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions import matching as prediction_matching
 from app.kinds.predictions.labels import LabelReading, read_labels
-from app.kinds.predictions.part import PredictionsPart
+from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.reader import read_evidence
 from app.manifest.manifest import part_of
 from app.values.predictions import Labels

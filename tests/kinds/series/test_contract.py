@@ -11,7 +11,7 @@ import pytest
 from app.kinds.series.contract_aggregates import AS_STATED
 from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.estimator_metadata import metadata_table
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.manifest import part_of
 from app.render.exports import table_to_csv
 from app.render.heatmap import build_heatmap

@@ -11,7 +11,7 @@ from app.cli.lrdbench_runs import records_of_run
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.kinds.series.part import SeriesPart
+from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.manifest import part_of
 from tests.cases.series_runs import EXAMPLES, MANIFESTS
 

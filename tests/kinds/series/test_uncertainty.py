@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
-from app.kinds.series.part import SeriesUncertainty
+from app.kinds.series.manifest_part import SeriesUncertainty
 from app.kinds.series.uncertainty import series_intervals
 from app.values.scores import Coded, ScoreTable
 

@@ -8,9 +8,9 @@ import numpy as np
 from app.boards.calibrated import range_of
 from app.boards.columns import Place
 from app.boards.coverage import RankStatus, Roster, rank_among
-from app.boards.held import measured_roster
 from app.boards.measured import Estimate, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.ranked_entrants import measured_roster
 from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, stand, unranked_places
 from app.manifest.manifest import Manifest
