@@ -12,7 +12,7 @@ TRIM, THRESHOLD, ARENAS = -1, -3, -8
 """M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's malloc.h."""
 LARGE = 4 << 20
 """Bytes from which on memory is the system's again as soon as it is free."""
-KEPT = 32 << 20
+KEPT = 16 << 20
 """Free bytes at the end that stay for the next smaller arrays."""
 MOST_ARENAS = 2
 

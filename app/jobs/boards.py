@@ -37,7 +37,7 @@ LeftOut = frozenset[Pair]
 EVERYTHING: LeftOut = frozenset()
 
 
-def go_on() -> None:
+def go_on(_tables: Sequence[Table] = ()) -> None:
     """Let a computation go on to the next board."""
 
 
@@ -45,7 +45,7 @@ def go_on() -> None:
 class BoardInputs:
     """What boards are computed from, without what is left out; asked for only by boards that need it: rows are many.
 
-    `before_each` is called before each board, and ends the computation by raising.
+    `before_each` is called before each board, and ends the computation by raising; `after_each` with its tables.
     """
 
     standings: Sequence[CurrentEvidence]
@@ -53,6 +53,7 @@ class BoardInputs:
     measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
     described: Callable[[], Described]
     before_each: Callable[[], None] = go_on
+    after_each: Callable[[Sequence[Table]], None] = go_on
 
     def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
         """Return what some submissions brought."""
@@ -72,7 +73,9 @@ def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
     boards: list[Table] = []
     for spec in manifest.leaderboards:
         inputs.before_each()
-        boards += _Board(manifest, spec, inputs).tables()
+        of_board = _Board(manifest, spec, inputs).tables()
+        inputs.after_each(of_board)
+        boards += of_board
     inputs.before_each()
     return _Further(manifest, inputs, boards).tables()
 

@@ -23,6 +23,7 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
 from app.jobs.job_log import note_fault, note_publication
 from app.jobs.measuring import Measuring
+from app.jobs.packing import Packing
 from app.program.version import code_version
 from app.store import behind, benchmark_rows, current, grids, snapshots, submissions
 from app.store.inputs import Inputs, described_facts, read_inputs
@@ -115,25 +116,27 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
 def _compute(
     sessions: SessionFactory, benchmark_id: int, without: frozenset[int] = frozenset(), *, gives_way: bool = False
 ) -> Publication:
-    with sessions() as session:
+    with sessions() as session, ThreadPoolExecutor(1) as pool:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = _inputs(session, benchmark_id, without)
-        measuring = _measuring(session, inputs)
+        measuring, packing = _measuring(session, inputs), Packing(pool, partial(_finished, inputs))
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         described = partial(described_facts, session, inputs)
-        asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each)
-        manifest = inputs.declared.manifest
-        best = {name: metric.best for name, metric in manifest.metrics.items() if metric.best is not None}
-        boards = [with_provenance(table, inputs.known, best) for table in compute_tables(manifest, asked)]
-        tables = [*boards, *_claims(session, inputs)]
-        with ThreadPoolExecutor(1) as pool:
-            packed = pool.map(snapshots.pack_table, tables)
-            before = snapshots.find_snapshot(session, inputs.declared.benchmark)
-            changes = _changes(inputs, tables, None if before is None else load_state(session, before))
-            content = {table.name: each for table, each in zip(tables, packed, strict=True)}
+        asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each, packing.begin)
+        boards = packing.finished(compute_tables(inputs.declared.manifest, asked))
+        tables = [*boards, *packing.finished(_claims(session, inputs))]
+        before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+        changes = _changes(inputs, tables, None if before is None else load_state(session, before))
+        content = packing.contents(tables)
     run_in_transaction(sessions, measuring.keep)
     return Publication(inputs, content, code_version(), changes, None if before is None else before.number)
+
+
+def _finished(inputs: Inputs, table: Table) -> Table:
+    metrics = inputs.declared.manifest.metrics
+    best = {name: metric.best for name, metric in metrics.items() if metric.best is not None}
+    return with_provenance(table, inputs.known, best)
 
 
 def _measuring(session: Session, inputs: Inputs) -> Measuring:

@@ -12,6 +12,7 @@ from app.boards.methods.skill_score.spec import Missing, SkillScore
 from app.boards.wording import names_in_words
 from app.errors import BoardUnavailable, Unavailable
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.compiled import in_parts
 from app.stats.relative import ratios
 
 
@@ -88,9 +89,18 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     >>> clipped_errors(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B")).tolist()
     [[2.0, 1.0]]
     """
-    errors = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
+    baseline, errors = cells.values[:, [cells.column(spec.baseline)]], np.empty_like(cells.values)
+
+    def divide(part: slice) -> None:
+        errors[part] = ratios(cells.values[part], baseline[part])
+
+    def clip(part: slice) -> None:
+        np.clip(replaced[part], spec.clip[0], spec.clip[1], out=replaced[part])
+
+    in_parts(len(errors), 1, divide, n_steps=errors.size)
     replaced = without_leaks(cells, errors, spec)
-    return np.clip(replaced, spec.clip[0], spec.clip[1], out=replaced)
+    in_parts(len(errors), 1, clip, n_steps=errors.size)
+    return replaced
 
 
 def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:

@@ -1,0 +1,51 @@
+"""Tables packed while others are computed: each once, as it is published, and with its ranks remembered."""
+
+import hashlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from app.jobs.packing import Packing
+from app.store.snapshots import RANKS, pack_table, unpack_table
+from app.values.table import Column, Table
+
+COLUMNS = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"))
+BOARD = Table("leaderboard/main", "Main", COLUMNS, ((1, "A"), (2, "B"), (None, "C")))
+PAIRS = Table("pairwise/main", "Pairs", COLUMNS[1:], (("A",),))
+
+
+@pytest.fixture
+def packing() -> Iterator[Packing]:
+    """What packs tables, and says in their notes that they are finished."""
+    with ThreadPoolExecutor(1) as pool:
+        yield Packing(pool, lambda table: replace(table, notes=("Finished.",)))
+
+
+def test_what_was_begun_and_what_was_not_are_packed_as_they_are_published(packing: Packing) -> None:
+    """In the order asked for, whichever was begun first."""
+    packing.begin([PAIRS])
+    tables = packing.finished([BOARD, PAIRS])
+
+    assert [(table.name, table.notes) for table in tables] == [(t.name, ("Finished.",)) for t in (BOARD, PAIRS)]
+    assert packing.contents(tables) == {table.name: pack_table(table) for table in tables}
+
+
+def test_ranks_of_a_board_are_known_by_its_bytes(packing: Packing) -> None:
+    """As reading them would give: nobody without a rank; of another table there are none."""
+    contents = packing.contents(packing.finished([BOARD, PAIRS]))
+    read = unpack_table(contents[BOARD.name]).rows
+
+    assert RANKS.get(hashlib.sha256(contents[BOARD.name]).digest()) == {row[1]: row[0] for row in read if row[0]}
+    assert RANKS.get(hashlib.sha256(contents[PAIRS.name]).digest()) is None
+
+
+def test_a_table_that_cannot_be_stored_fails_when_its_bytes_are_asked_for(packing: Packing) -> None:
+    """And not before: the publication fails as it did when tables were packed at its end."""
+    dated = Table("pairwise/main", "Pairs", COLUMNS[1:], ((date(2026, 1, 1),),))  # type: ignore[arg-type]
+    tables = packing.finished([dated])
+
+    with pytest.raises(TypeError, match="holds a date"):
+        packing.contents(tables)
