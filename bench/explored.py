@@ -11,8 +11,8 @@ from typing import NoReturn
 
 import numpy as np
 
-from app.boards.choice import Choice
 from app.boards.explore import Evidence, chosen_board
+from app.boards.reader_choice import Choice
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.render.html import render_page

@@ -19,9 +19,9 @@ from app.config.settings import Settings
 from app.db.embedded.running import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.sweep import sweep
-from app.store import behind, waiting
-from app.store.inputs import read_inputs
+from app.store import stale_boards, waiting
 from app.store.provenance import read_provenance
+from app.store.publication_inputs import read_inputs
 from bench.machine import machine
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
@@ -154,7 +154,7 @@ def hot(site: Site, benchmark_id: int, n_each: int) -> Mapping[str, Callable[[],
         "sweep": lambda: sweep(site.sessions, NoQueue()),
         "benchmarks that wait": within(lambda s: waiting.benchmarks_waiting(s, 5.0)),
         "next to evaluate": within(lambda s: waiting.next_together(s, benchmark_id)),
-        "is behind": within(lambda s: behind.is_behind(s, benchmark_id)),
+        "is behind": within(lambda s: stale_boards.is_behind(s, benchmark_id)),
         "inputs of a publication": within(inputs),
         "a benchmark's page": page(f"{slug}.json"),
         "a board": page(f"{slug}/leaderboards/skill.json"),

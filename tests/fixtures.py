@@ -21,7 +21,7 @@ from app.db.models import Benchmark, Submission
 from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
-from app.store import behind, tokens, waiting
+from app.store import stale_boards, tokens, waiting
 from tests.cases import embedded_user, running_server
 from tests.cases.databases import forget_at_a_crash, new_database, passing_folder
 from tests.cases.described import Description
@@ -124,7 +124,7 @@ class Site:
         for benchmark_id in waited_for:
             evaluate_waiting(self.sessions, benchmark_id)
         with self.sessions() as session:
-            stale = [benchmark.id for benchmark in behind.stale_benchmarks(session)]
+            stale = [benchmark.id for benchmark in stale_boards.stale_benchmarks(session)]
         for benchmark_id in stale:
             publish(self.sessions, benchmark_id)
 

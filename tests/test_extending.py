@@ -19,7 +19,7 @@ from app.boards.standing import draw_tasks, stand, uncertainty_meta
 from app.boards.tables import BoardTables, TableMethod
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.metric import PredictionMetric, mean_of
+from app.kinds.predictions.metric_type import PredictionMetric, mean_of
 from app.kinds.predictions.metrics import METRICS
 from app.kinds.predictions.task import TaskPredictions
 from app.manifest.base import MetricName

@@ -102,7 +102,7 @@ def rounded(number: re.Match[str]) -> str:
     return "0" if abs(value) < NOISE else f"{value:.{DIGITS}g}"
 
 
-# The same tables in other forms, which tests/web/test_outside.py compares with CSV and JSON, and pictures.
+# The same tables in other forms, which tests/web/test_syndication.py compares with CSV and JSON, and pictures.
 OTHER_FORMS = (".ndjson", ".parquet", ".arrow", ".png", ".svg")
 MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
 

@@ -10,8 +10,8 @@ from datetime import datetime
 
 from app.admission.case import Case
 from app.admission.check import Check, in_utc, is_after
-from app.admission.earlier import Earlier
-from app.admission.near import LEAST_SHARE, near_share
+from app.admission.earlier_submissions import Earlier
+from app.admission.near_copies import LEAST_SHARE, near_share
 from app.values.fingerprints import Fingerprint
 from app.values.forensics import Finding
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.admission.check import Check, listed, some
-from app.admission.earlier import Earlier
+from app.admission.earlier_submissions import Earlier
 from app.admission.twins import seed_twins, twin_of, twins_within
 from app.stats.arrays import BoolArray, IntArray
 from app.values.fingerprints import (

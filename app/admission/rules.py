@@ -12,7 +12,7 @@ from app.admission.attempts import check_attempts
 from app.admission.beginnings import check_started_at
 from app.admission.case import Case, KindRules
 from app.admission.check import Check, Registered, in_utc, is_after, listed, outcome_of_gap, policy_in_words, some
-from app.admission.chosen import check_chosen
+from app.admission.chosen_axes import check_chosen
 from app.admission.failure_policy import check_permitted, under_the_manifest
 from app.admission.forensics import check_forensics
 from app.admission.identity import identity_findings, says_dirty

@@ -8,10 +8,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from app.boards.choice import QUICK_FROM, QUICK_RESAMPLES, Choice, Chosen, listed_tasks, understand
 from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.reader_choice import QUICK_FROM, QUICK_RESAMPLES, Choice, Chosen, listed_tasks, understand
 from app.boards.registry import compute_board, measured_method
-from app.boards.some_rows import rows_of
+from app.boards.rows_of_entrants import rows_of
 from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
 from app.manifest.manifest import Leaderboard, Manifest, Task

@@ -22,8 +22,8 @@ from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.names import in_words
-from app.store.inputs import CurrentEvidence
 from app.store.measured import Pair
+from app.store.publication_inputs import CurrentEvidence
 from app.store.snapshots import refuse_unstorable
 from app.values.scores import ScoreTable
 from app.values.table import Table

@@ -18,7 +18,7 @@ from app.prereg.prereg import Prereg
 from app.program.version import code_version
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
-from app.store.inputs import CurrentEvidence, Inputs
+from app.store.publication_inputs import CurrentEvidence, Inputs
 from app.store.rows import read_each
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table

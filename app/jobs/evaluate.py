@@ -15,7 +15,7 @@ from app.admission.rules import is_admitted, reason_not_admitted
 from app.db.engine import SessionFactory
 from app.db.models import Submission
 from app.db.transactions import is_transient, run_in_transaction
-from app.jobs.answering import RULE as LADDER
+from app.jobs.disclosing import RULE as LADDER
 from app.jobs.faults import describe_fault
 from app.jobs.job_log import State, log_states
 from app.jobs.own_tables import compute_own_tables

@@ -14,7 +14,7 @@ from app.kinds.known import kind_of, measured_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.store.assembly import by_entrant, by_upload
 from app.store.evidence import Stood
-from app.store.inputs import CurrentEvidence
+from app.store.publication_inputs import CurrentEvidence
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import ScoreTable
 

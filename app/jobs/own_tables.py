@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.admission.check import Check
 from app.db.models import Submission
-from app.jobs.answering import answer
 from app.jobs.claims import own_claims
+from app.jobs.disclosing import answer
 from app.jobs.measuring import Measuring
 from app.kinds.contract import Evaluation
 from app.kinds.known import kind_of

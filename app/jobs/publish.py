@@ -25,10 +25,10 @@ from app.jobs.job_log import note_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.jobs.packing import Packing
 from app.program.version import code_version
-from app.store import behind, benchmark_rows, current, grids, snapshots, submissions
-from app.store.inputs import Inputs, described_facts, read_inputs
+from app.store import benchmark_rows, current, grids, snapshots, stale_boards, submissions
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
+from app.store.publication_inputs import Inputs, described_facts, read_inputs
 from app.store.rows import read_rows
 from app.values.scores import ScoreTable
 from app.values.table import Table
@@ -73,7 +73,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
 
 def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
     cause = describe_fault(error)
-    n_tries = run_in_transaction(sessions, lambda s: behind.note_publish_failure(s, benchmark_id, cause))
+    n_tries = run_in_transaction(sessions, lambda s: stale_boards.note_publish_failure(s, benchmark_id, cause))
     if n_tries < TRIES:
         return
     culprits = find_culprits(_standing(sessions, benchmark_id), partial(_attempt, sessions, benchmark_id))
@@ -109,7 +109,7 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], ca
     )
     for number in sorted(culprits):
         current.set_aside(session, submissions.lock_submission(session, number), reason)
-    behind.forget_failures(benchmark_rows.lock_benchmark(session, benchmark_id))
+    stale_boards.forget_failures(benchmark_rows.lock_benchmark(session, benchmark_id))
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
 

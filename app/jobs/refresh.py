@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import SessionFactory
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
-from app.store import behind, benchmark_rows, waiting
+from app.store import benchmark_rows, stale_boards, waiting
 
 EVALUATING_S = 2.0
 """After it what is evaluated is published before more is evaluated, so that a steady stream keeps no board waiting."""
@@ -76,4 +76,4 @@ def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
 
 def _is_behind(sessions: SessionFactory, benchmark_id: int, *, is_due: bool = False) -> bool:
     with sessions() as session:
-        return behind.is_behind(session, benchmark_id, is_due=is_due)
+        return stale_boards.is_behind(session, benchmark_id, is_due=is_due)

@@ -2,7 +2,7 @@
 
 from app.db.engine import SessionFactory
 from app.jobs.refresh import Queue
-from app.store import audit, behind, rates, waiting
+from app.store import audit, rates, stale_boards, waiting
 from app.store.labels import close_due
 
 PATIENCE_S = 5.0
@@ -15,7 +15,7 @@ def sweep(sessions: SessionFactory, queue: Queue) -> None:
     """
     with sessions.begin() as session:
         close_due(session)
-        stale = {benchmark.id for benchmark in behind.stale_benchmarks(session)}
+        stale = {benchmark.id for benchmark in stale_boards.stale_benchmarks(session)}
         for benchmark_id in sorted(stale | set(waiting.benchmarks_waiting(session, PATIENCE_S))):
             queue.defer_refresh(session, benchmark_id)
         audit.erase_addresses(session)

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
-from app.manifest.described import complaints_about
+from app.manifest.declared_metadata import complaints_about
 from app.manifest.grid import Grid
 from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, with_part
 from app.manifest.problems import nearest, one_of, problems_from, shown

@@ -1,7 +1,7 @@
 """Metadata that a manifest requires of entrants, or allows, besides their rows: typed fields.
 
 Part of `app.manifest.manifest`. The model that reads them is made by `app.web.metadata`, and
-boards are filtered by them in `app.boards.described`.
+boards are filtered by them in `app.boards.entrant_filter`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

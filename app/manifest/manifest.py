@@ -12,7 +12,7 @@ from pydantic import Field, PrivateAttr, SerializeAsAny, field_validator
 from app.manifest.admission import Admission, OpenTasks
 from app.manifest.asked import NO_FACTS, Asked, GridFacts, KnownNames
 from app.manifest.base import ColumnName, MetricName, Name, Part, Slug, TaskName, Title
-from app.manifest.described import MOST_DECLARED, DescribedBy
+from app.manifest.declared_metadata import MOST_DECLARED, DescribedBy
 from app.manifest.explored import Explored, common_values
 from app.manifest.grid import Absent, Grid
 from app.manifest.metric import Metric

@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.boards.measured import EntrantEvidence
 from app.boards.registry import compute_board, measured_method
-from app.boards.some_rows import rows_of
+from app.boards.rows_of_entrants import rows_of
 from app.errors import BoardUnavailable
-from app.jobs.chosen import KeptRows, SnapshotEvidence, snapshot_evidence
+from app.jobs.choice_evidence import KeptRows, SnapshotEvidence, snapshot_evidence
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored

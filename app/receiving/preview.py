@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.registry import compute_board, measured_method
 from app.errors import BoardUnavailable
-from app.jobs.chosen import KeptRows, SnapshotEvidence, snapshot_evidence
+from app.jobs.choice_evidence import KeptRows, SnapshotEvidence, snapshot_evidence
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored

@@ -1,4 +1,4 @@
-"""A place on a board as a small picture, and the first places of a board as one. Called by `app.web.outside`; pure.
+"""A place on a board as a small picture, and the first places of a board as one. Called by `app.web.syndication`; pure.
 
 Everything that people wrote is escaped. Widths are estimated, as no font can be measured here: text states how long it
 may be, and browsers fit it.

@@ -1,4 +1,4 @@
-"""A snapshot to cite, and a benchmark as a data set that programs find. Called by `app.web.outside`; pure."""
+"""A snapshot to cite, and a benchmark as a data set that programs find. Called by `app.web.syndication`; pure."""
 
 import re
 from collections.abc import Sequence

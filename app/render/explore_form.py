@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.boards.choice import Choice, listed_tasks
-from app.boards.described import WORDS, Wish, in_words, stated_values
-from app.manifest.described import KNOWN, DescribedBy
+from app.boards.entrant_filter import WORDS, Wish, in_words, stated_values
+from app.boards.reader_choice import Choice, listed_tasks
+from app.manifest.declared_metadata import KNOWN, DescribedBy
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.values.table import Table
 

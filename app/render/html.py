@@ -5,7 +5,7 @@ from typing import Any
 
 import jinja2
 
-from app.boards.described import in_words
+from app.boards.entrant_filter import in_words
 from app.program.bundled import bundled
 from app.render import plot_axes
 from app.render.account_pages import ACCOUNT_PAGES

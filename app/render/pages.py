@@ -15,7 +15,7 @@ from app.manifest.manifest import Manifest
 from app.render.api_page import Operation
 from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.counted import rows_in_words
+from app.render.counts_in_words import rows_in_words
 from app.render.drawings import Drawing
 from app.render.paging import Paging
 from app.render.panel import Panel

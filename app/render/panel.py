@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from app.render.columns import ShownColumn, shown_columns
-from app.render.counted import rows_in_words
+from app.render.counts_in_words import rows_in_words
 from app.render.drawings import Drawings, build_drawings
 from app.values.table import Table
 

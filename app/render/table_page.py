@@ -8,14 +8,14 @@ from urllib.parse import urlencode
 
 from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.counted import rows_in_words
+from app.render.counts_in_words import rows_in_words
 from app.render.drawings import Drawings, build_drawings
 from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
-from app.render.narrow import COLUMNS
 from app.render.paging import Paging, page_of, rows_of_page
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
+from app.render.row_filter import COLUMNS
+from app.render.table_order import is_descending, sort_address, sort_table
 from app.render.table_view import TableView
-from app.render.view import is_descending, sort_address, sort_table
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
 

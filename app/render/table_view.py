@@ -11,8 +11,8 @@ from app.kinds.pages import NO_FACTS, PageFacts
 from app.render.base_page import Links
 from app.render.drawings import Drawing, build_drawings
 from app.render.explore_form import ExploreForm
-from app.render.narrow import Choice
 from app.render.panel import Panel
+from app.render.row_filter import Choice
 from app.values.table import Table
 
 

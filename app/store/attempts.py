@@ -12,10 +12,10 @@ from sqlalchemy.orm import Session
 from app.admission.attempts import History
 from app.admission.beginnings import Beginning, began_before
 from app.admission.check import Registered
-from app.admission.earlier import Earlier
+from app.admission.earlier_submissions import Earlier
 from app.admission.forensics import compare
 from app.admission.identity import EarlierIdentity
-from app.admission.near import near_rows
+from app.admission.near_copies import near_rows
 from app.admission.rules import WITNESSED_RULE
 from app.db.models import Entrant, Entry, Submission, SubmissionCheck, Task
 from app.kinds.known import kind_of

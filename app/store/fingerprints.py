@@ -9,8 +9,8 @@ import numpy as np
 from sqlalchemy import ARRAY, BigInteger, Select, cast, func, select
 from sqlalchemy.orm import Session
 
-from app.admission.earlier import Earlier
-from app.admission.near import Other
+from app.admission.earlier_submissions import Earlier
+from app.admission.near_copies import Other
 from app.db.models import Entrant, Entry, Fingerprint, Submission, SubmissionFile
 from app.files.uploads import FileRecord
 from app.store.sql_arrays import one_of

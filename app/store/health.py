@@ -12,7 +12,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
-from app.store import behind, disclosure
+from app.store import disclosure, stale_boards
 from app.store.sql_arrays import one_of
 
 UNDER_WAY = ("received", "evaluated")
@@ -51,7 +51,7 @@ def count(session: Session) -> Counted:
     return Counted(
         by_status=counted,
         failing=_pairs(session.execute(failing)),
-        n_behind=len(behind.stale_benchmarks(session)),
+        n_behind=len(stale_boards.stale_benchmarks(session)),
         n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
         oldest_s=float(session.scalar(age) or 0),
         worker_silent_s=-1.0 if silent_s is None else silent_s,

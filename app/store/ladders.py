@@ -1,6 +1,6 @@
 """What owners learned of private labels: every scored entrant, whether it was shown, and the best that was.
 
-Called by `app.jobs.answering` when a submission is evaluated, and by `app.jobs.publish` to show no other evidence.
+Called by `app.jobs.disclosing` when a submission is evaluated, and by `app.jobs.publish` to show no other evidence.
 """
 
 import hashlib

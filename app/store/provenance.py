@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.provenance import Provenance
 from app.db.models import Benchmark, Entrant, Entry, Fingerprint, Prereg, PreregBinding, Submission
-from app.store.inputs import Inputs
+from app.store.publication_inputs import Inputs
 
 ALL_TASKS: tuple[int | None, ...] = (None,)
 

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, Submission, SubmissionEvent
-from app.store import behind, benchmark_rows
-from app.store.inputs import Inputs, Withdrawal
+from app.store import benchmark_rows, stale_boards
+from app.store.publication_inputs import Inputs, Withdrawal
 from app.store.sql_arrays import one_of
 
 
@@ -53,7 +53,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
-    behind.forget_failures(benchmark)
+    stale_boards.forget_failures(benchmark)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmark_rows.mark_boards_changed(session, benchmark.id)

@@ -16,11 +16,11 @@ from app.errors import NotFound
 from app.render.account_pages import ListedInvitation
 from app.store import benchmark_rows, benchmarks, invitations, publishing, roles, tokens
 from app.web.answers import page
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import SessionDep, Steward, StewardHere
-from app.web.within import stewarded_slugs
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 

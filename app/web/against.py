@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from app.boards.task_values import differences_table, task_values
 from app.errors import FieldRejected, NotFound, Problem
-from app.jobs.chosen import snapshot_evidence
+from app.jobs.choice_evidence import snapshot_evidence
 from app.kinds.known import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
@@ -30,9 +30,9 @@ from app.render.table_view import TableView
 from app.store import benchmarks, snapshots
 from app.values.table import Table
 from app.web.answers import PICTURES, page, split_format, table_answer
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, name_links, published
 

@@ -14,8 +14,8 @@ from app.render.columnar import MEDIA_TYPES, WRITERS
 from app.render.exports import table_to_csv, table_to_json, to_json
 from app.render.pictures.raster import has_a_font, png_of
 from app.render.pictures.saved import palettes, saved_style
+from app.render.table_order import only_columns
 from app.render.table_view import TableView
-from app.render.view import only_columns
 from app.values.table import Column, Table
 
 PICTURES = ("svg", "png")

@@ -7,7 +7,7 @@ from urllib.parse import quote
 from starlette.types import Scope
 
 from app.web.cookies import SESSION
-from app.web.kept import Ask, accepts_gzip
+from app.web.kept_pages import Ask, accepts_gzip
 from app.web.queries import without_passed_over
 
 COOKIE = f"{SESSION}=".encode()

@@ -13,9 +13,9 @@ from app.store.audit import Change
 from app.store.preregs import Word
 from app.web.answers import json_answer
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.preregs import AttestedDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Text
 from app.web.state import SessionDep, Steward
 

@@ -17,11 +17,11 @@ from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, page, split_format
 from app.web.caller import Caller
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import AuditDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep, Steward
-from app.web.within import stewarded_slugs
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.

@@ -1,6 +1,7 @@
 """What a request is about to do, for the record of who did what; and the note of a write that was refused.
 
-`act_of` is called by `app.web.state` for who writes, `note_refusal` by `app.web.early` for every route that writes.
+`act_of` is called by `app.web.state` for who writes, `note_refusal` by `app.web.checked_first` for every route that
+writes.
 """
 
 import logging

@@ -19,13 +19,13 @@ from app.store.benchmarks import Declared
 from app.store.life import find_retirement, shown_retirement
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.benchmarks import (
     BenchmarkDocument,
     ListedBenchmark,
     MadeDocument,
 )
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
 from app.web.views import facts_of, first_places
 

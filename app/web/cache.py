@@ -19,7 +19,7 @@ from app.telemetry.metrics import PAGES
 from app.web.asked import main_addresses, plain_ask, read_scope
 from app.web.cache_edits import compressed, packs, secured, without_body, without_host
 from app.web.freshness import BOARDS, LISTS, Freshness, Part, part_of
-from app.web.kept import Answer, Ask, Headers, Kept, Shelf, keep
+from app.web.kept_pages import Answer, Ask, Headers, Kept, Shelf, keep
 from app.web.lanes import MOST_WAITING, Lane, is_explored
 from app.web.renderer import TOO_MANY, RenderProcess
 

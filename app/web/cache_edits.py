@@ -6,7 +6,7 @@ from http import HTTPStatus
 from starlette.concurrency import run_in_threadpool
 from starlette.types import Message, Scope, Send
 
-from app.web.kept import COMPRESS_FROM, SECURITY, accepts_gzip
+from app.web.kept_pages import COMPRESS_FROM, SECURITY, accepts_gzip
 from app.web.problems import too_large
 
 

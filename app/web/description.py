@@ -11,9 +11,9 @@ from typing import Any
 from fastapi import FastAPI
 
 from app.program.version import API_VERSION
-from app.web.described import REFERENCE
+from app.web.checked_first import OF_RESOURCES
 from app.web.documents.problems import ProblemDocument
-from app.web.early import OF_RESOURCES
+from app.web.endpoint_answers import REFERENCE
 from app.web.problems import PROBLEM_JSON
 
 Json = dict[str, Any]

@@ -20,9 +20,9 @@ from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
 from app.web.answers import page
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Reason
 from app.web.state import SessionDep, StateDep, StewardHere
 

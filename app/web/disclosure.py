@@ -17,10 +17,10 @@ from app.store.disclosure import Closing, Commitment
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.caller import Caller
-from app.web.described import described, table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.disclosure import OwnerLinkDocument
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described, table_routes
 from app.web.fields import Body, Line, Reason
 from app.web.put_tables import PRIVATE
 from app.web.state import SessionDep, State, StateDep, StewardHere

@@ -12,10 +12,10 @@ from app.errors import Forbidden
 from app.store import audit, benchmark_rows, disputes, submissions
 from app.store.audit import Change
 from app.web.answers import json_answer, page
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
-from app.web.described import described
 from app.web.documents.submissions import SubmissionDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Reason
 from app.web.state import Holder, SessionDep, Submitter, is_steward_of, refuse_elsewhere
 from app.web.submission_views import describe

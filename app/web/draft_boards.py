@@ -13,7 +13,7 @@ from starlette.responses import Response
 from app.boards.explore import draft_board
 from app.db.models import Benchmark, DraftBoard
 from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
-from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
+from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.append_board import with_board
 from app.manifest.manifest import Leaderboard
@@ -23,10 +23,10 @@ from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import Caller
-from app.web.described import TABLE, described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.drafts import DraftDocument, PublishedDraftDocument, RemovedDraftDocument
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import TABLE, described
 from app.web.state import Holder, SessionDep, StateDep, StewardHere, is_steward_of
 from app.web.views import around, name_links, view_of
 from app.yaml.strict import read_yaml

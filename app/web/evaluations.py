@@ -15,8 +15,8 @@ from app.errors import NotFound
 from app.render.addresses import name_in_path
 from app.render.evaluations import Source, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.store import benchmarks, snapshots
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.checked_first import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber

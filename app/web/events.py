@@ -11,8 +11,8 @@ from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from app.store import submissions
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.checked_first import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.following import Followers
 from app.web.limits import network_of_reader
 from app.web.state import State, StateDep

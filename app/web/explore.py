@@ -11,23 +11,23 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.choice import Choice
-from app.boards.described import Wish
+from app.boards.entrant_filter import Wish
 from app.boards.explore import LABEL, chosen_board
+from app.boards.reader_choice import Choice
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
-from app.jobs.chosen import SnapshotEvidence, snapshot_evidence
+from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
 from app.manifest.manifest import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.render.explore_form import explore_form, rows_matching
 from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
-from app.store.described import Described, described_entrants
+from app.store.entrant_metadata import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.metadata_filters import WishDep, filled
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of

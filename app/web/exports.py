@@ -21,9 +21,9 @@ from app.store.row_parts import find_counted, read_counted
 from app.store.series_rows import estimate_rows, metric_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
-from app.web.described import TABLE, described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import TABLE, described
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 

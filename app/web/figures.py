@@ -8,8 +8,8 @@ from starlette.responses import Response
 
 from app.db.transactions import is_transient
 from app.telemetry.metrics import Gauges, render
-from app.web.described import described
-from app.web.early import CheckedFirst, Handler
+from app.web.checked_first import CheckedFirst, Handler
+from app.web.endpoint_answers import described
 from app.web.observed import gauges, gauges_of_process, look_soon
 from app.web.state import SessionDep, StateDep, get_state
 

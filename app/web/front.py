@@ -15,7 +15,7 @@ from app.program.version import release
 from app.render.exports import to_json
 from app.telemetry.logs import bind
 from app.web.forms import with_method
-from app.web.kept import SECURITY
+from app.web.kept_pages import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.problems import PROBLEM_JSON, problem_bytes
 

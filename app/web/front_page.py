@@ -9,8 +9,8 @@ from app.render.assets import ICON
 from app.render.feed import atom_feed, robots, sitemap
 from app.store import benchmark_list, news
 from app.web.answers import page
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.checked_first import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])

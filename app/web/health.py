@@ -7,12 +7,12 @@ from app.render.exports import table_to_json
 from app.render.health_page import health_table
 from app.store import health
 from app.web.answers import csv_answer, page, split_format
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import PlainTableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.observed import look
 from app.web.state import SessionDep, StateDep, Steward
-from app.web.within import stewarded_slugs
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 PRIVATE = {"Cache-Control": "no-store"}

@@ -16,13 +16,13 @@ from app.store.invitations import Terms
 from app.web.answers import json_answer
 from app.web.audit_notes import ActDep
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Line
 from app.web.state import SessionDep, Steward, is_steward_of
 from app.web.tokens import UNCACHED, about_token
-from app.web.within import stewarded_slugs
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
 LONGEST_DAYS = 90

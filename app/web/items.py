@@ -17,9 +17,9 @@ from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.put_tables import ItemsDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
 from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
 

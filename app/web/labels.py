@@ -22,9 +22,9 @@ from app.store.benchmarks import Declared
 from app.store.labels import LabelsPut
 from app.web.answers import json_answer
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.put_tables import LabelsDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
 from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
 

@@ -13,9 +13,9 @@ from app.render.table_view import TableView
 from app.store import benchmarks, entrants, snapshots
 from app.web import against, explore, pictures
 from app.web.answers import split_format, table_answer
-from app.web.described import TABLE, described, table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import TABLE, described, table_routes
 from app.web.pictures import picture_links
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of

@@ -12,9 +12,9 @@ from app.store import audit, benchmark_rows, benchmarks, life
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.benchmarks import LifeDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Line, Reason
 from app.web.state import SessionDep, StewardHere
 

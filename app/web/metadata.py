@@ -1,7 +1,7 @@
 """What a submitter says of an entrant and a run beside the rows: all of it optional, typed and shown.
 
 Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered by
-those of `app.boards.described`.
+those of `app.boards.entrant_filter`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, create_model
 
-from app.manifest.described import KNOWN, DescribedBy
+from app.manifest.declared_metadata import KNOWN, DescribedBy
 from app.web.fields import Finite, Flag, Line, Text
 
 Kind = Literal["text", "number", "flag", "date"]

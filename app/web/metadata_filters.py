@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import Depends, Query
 
-from app.boards.described import ASKED, Wish
+from app.boards.entrant_filter import ASKED, Wish
 from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 

@@ -7,9 +7,9 @@ from starlette.responses import Response
 
 from app.store.mine import own_submissions
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import OwnSubmissionDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import SessionDep, Submitter
 from app.web.tokens import UNCACHED
 

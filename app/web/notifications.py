@@ -16,9 +16,9 @@ from app.store import audit, benchmark_rows, notifications, visibility
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.notifications import MadeNotificationDocument, NotificationDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Line
 from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
 from app.web.submitting import refuse_other_scopes

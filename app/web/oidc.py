@@ -19,9 +19,9 @@ from app.errors import NotFound, Unauthenticated
 from app.store import audit, identities, sessions, visibility
 from app.store.audit import Change
 from app.web.audit_notes import act_of, note_refusal
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import SESSION, drop_cookie, local_path, set_cookie
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.limits import count_guess, refuse_guesses
 from app.web.provider import CALLBACK, Attempt, Provider
 from app.web.state import State, StateDep

@@ -12,10 +12,10 @@ from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.page_tables import glossary_table
 from app.web.answers import csv_answer, json_answer, page
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.health import HealthDocument, ReadyDocument
 from app.web.documents.tables import PlainTableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.front import HEALTHY
 from app.web.observed import look_soon
 from app.web.problems import RETRY_AFTER_S, answer

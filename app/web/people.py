@@ -7,9 +7,9 @@ from app.errors import Forbidden, SignedInLongAgo
 from app.store import audit, people, tokens
 from app.store.audit import Change
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import ErasedDocument, OwnDataDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Reason
 from app.web.state import Holder, SessionDep, is_admin
 from app.web.tokens import UNCACHED, TokenNumber, about_token

@@ -15,19 +15,19 @@ from app.boards.letters import letters_table
 from app.boards.task_values import matrix_table, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
 from app.errors import FieldRejected, NotFound, Problem
-from app.jobs.chosen import snapshot_evidence
+from app.jobs.choice_evidence import snapshot_evidence
 from app.kinds.known import counted_rows, kind_of
 from app.names import clip_for_message
-from app.render.narrow import Choice
+from app.render.row_filter import Choice
 from app.render.table_view import TableView
 from app.store import benchmark_rows, benchmarks, snapshots
 from app.store.board_history import board_history
-from app.store.described import described_entrants
+from app.store.entrant_metadata import described_entrants
 from app.values.table import Column, Table
 from app.web.answers import split_format, table_answer
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published
 

@@ -25,10 +25,10 @@ from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.preregs import PreregDocument, RegistrationDocument
-from app.web.early import CheckedFirst
 from app.web.embargo import Embargo
+from app.web.endpoint_answers import described
 from app.web.reservations import describe, reserve_names
 from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
 from app.web.submitting import refuse_other_entrants, refuse_other_scopes, refuse_uninvited

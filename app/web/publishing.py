@@ -11,9 +11,9 @@ from app.store import audit, benchmark_rows, publishing
 from app.store.audit import Change
 from app.store.publishing import Contents
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.benchmarks import DeletedDocument, VisibilityDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body
 from app.web.state import SessionDep, StewardHere
 

@@ -14,8 +14,8 @@ from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.caller import Caller
-from app.web.described import described
 from app.web.documents.base import Document
+from app.web.endpoint_answers import described
 from app.web.queries import refuse_unknown
 from app.web.state import State
 

@@ -1,7 +1,7 @@
 """What a request says that no address knows: a misspelt parameter must not be passed over silently.
 
-Called by `app.web.early` for every route, by the endpoints that read forms, and by `app.web.cache` for what a page is
-kept under.
+Called by `app.web.checked_first` for every route, by the endpoints that read forms, and by `app.web.cache` for what a
+page is kept under.
 """
 
 from collections.abc import Collection, Iterable, Iterator

@@ -6,9 +6,9 @@ from starlette.responses import Response
 from app.store import benchmarks, clock
 from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.web.answers import split_format, table_answer
-from app.web.described import table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep
 from app.web.views import around, name_links, view_of
 

@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Message
 
 from app.config.settings import Settings
 from app.program.collector import NOT_COLLECTED, resume
-from app.web.kept import Answer, Ask, gather
+from app.web.kept_pages import Answer, Ask, gather
 from app.web.problems import PROBLEM_JSON, problem_bytes
 
 logger = logging.getLogger(__name__)

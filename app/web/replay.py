@@ -10,8 +10,8 @@ from starlette.responses import Response, StreamingResponse
 from app.errors import NotFound
 from app.store import benchmark_rows, snapshots
 from app.store.replay import replay_members
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.checked_first import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber

@@ -18,9 +18,9 @@ from app.store.audit import Change
 from app.store.reservations import Reserved
 from app.web.answers import json_answer
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.preregs import ReleasedDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Reason
 from app.web.state import SessionDep, Submitter, is_admin, is_steward_of
 

@@ -15,9 +15,9 @@ from app.store.audit import Change
 from app.store.roles import Role
 from app.web.answers import json_answer
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import RolesDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Line
 from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber

@@ -30,10 +30,10 @@ from app.store.entrants import Ownership
 from app.store.unreported import unreported_table
 from app.values.table import Table
 from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
-from app.web.described import TABLE, described, table_routes
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import OwnerDocument
 from app.web.documents.tables import TableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import TABLE, described, table_routes
 from app.web.fields import Body, Reason
 from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber

@@ -12,6 +12,7 @@ from app.store.audit import Change
 from app.web.answers import page
 from app.web.audit_notes import ActDep, act_of
 from app.web.caller import Caller
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import (
     FORM,
     SESSION,
@@ -23,8 +24,7 @@ from app.web.cookies import (
     session_secret,
     set_cookie,
 )
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.limits import count_guess, refuse_guesses
 from app.web.state import Holder, SessionDep, StateDep
 

@@ -13,12 +13,12 @@ from app.kinds.known import kind_of
 from app.render.page_tables import changes_table
 from app.store import benchmarks, snapshots
 from app.web.answers import csv_answer, json_answer, page, split_format
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.benchmarks import (
     ChangesDocument,
     SnapshotDocument,
 )
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import SessionDep
 from app.web.views import SnapshotNumber
 

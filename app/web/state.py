@@ -17,7 +17,7 @@ from app.db.models import Benchmark, Snapshot
 from app.db.replica import Replica, Source
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
-from app.jobs.chosen import KeptRows
+from app.jobs.choice_evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
 from app.store import benchmark_rows, rates, roles, snapshots

@@ -9,20 +9,20 @@ from starlette.responses import Response
 from app.db.models import Submission
 from app.errors import Forbidden, NotFound
 from app.kinds.known import kind_of
-from app.manifest.described import units_of
+from app.manifest.declared_metadata import units_of
 from app.render.exports import table_to_json
-from app.render.narrow import narrow_table
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
+from app.render.row_filter import narrow_table
 from app.store import audit, benchmark_rows, benchmarks, current, submissions, tables
 from app.store.audit import Change
 from app.store.disputes import shown_disputes
 from app.store.submission_parts import Parts, read_parts
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.submissions import SubmissionDocument
 from app.web.documents.tables import SubmissionTableDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Reason
 from app.web.following import WAITING_FOR
 from app.web.reports import is_report, report_links

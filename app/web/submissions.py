@@ -33,16 +33,16 @@ from app.web import reports, submission_views
 from app.web.answers import json_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.caller import Caller
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.submissions import DryRunDocument, SubmissionDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Finite, Line
 from app.web.metadata import Metadata, metadata_of
-from app.web.outcomes import check_upload, store_upload
 from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
 from app.web.state import State, StateDep, Uploader
 from app.web.submitting import SubmitterHere, refuse_other_entrants
+from app.web.upload_outcomes import check_upload, store_upload
 
 T = TypeVar("T")
 Claims = dict[Line, dict[Line, Finite]]

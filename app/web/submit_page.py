@@ -18,7 +18,7 @@ from starlette.responses import RedirectResponse, Response
 from app.config.settings import Settings
 from app.db.models import Prereg, PreregBinding
 from app.errors import Forbidden, PlumblineError, Unauthenticated
-from app.manifest.described import MOST_DECLARED
+from app.manifest.declared_metadata import MOST_DECLARED
 from app.render.submit_example import submit_example
 from app.store import audit, benchmark_rows, benchmarks, sessions
 from app.store.mine import own_submissions
@@ -26,14 +26,14 @@ from app.store.tries import keep_try, own_tries
 from app.web.answers import page
 from app.web.bodies import MAX_FIELDS
 from app.web.caller import Caller
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.metadata import METADATA_FIELDS, Kind, form_fields
-from app.web.outcomes import check_upload, store_upload
 from app.web.state import SessionDep, State, StateDep, Uploader, find_caller
 from app.web.submissions import SentForm, SentUpload, take
 from app.web.submitting import SubmitterHere, refuse_uninvited
+from app.web.upload_outcomes import check_upload, store_upload
 
 PRIVATE = {"Cache-Control": "no-store"}
 MOST_PREREGS = 50

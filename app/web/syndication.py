@@ -8,15 +8,15 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.render.addresses import name_in_path
 from app.render.badge import badge, board_picture, place_of
-from app.render.cited import bibtex, croissant
+from app.render.citation import bibtex, croissant
 from app.render.feed import atom_feed
 from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import drawn_answer, json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import CroissantDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.explore import Asked, AskedDep, board_as_asked
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber

@@ -15,9 +15,9 @@ from app.store.audit import Change
 from app.store.token_bounds import Bounds
 from app.store.tokens import in_short
 from app.web.answers import json_answer
-from app.web.described import described
+from app.web.checked_first import CheckedFirst
 from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
-from app.web.early import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.fields import Body, Line
 from app.web.state import Admin, Holder, SessionDep, Steward, is_admin
 from app.web.visitors import presented_text

@@ -10,8 +10,8 @@ from app.errors import NotFound
 from app.store.mine import own_submissions
 from app.store.tries import find_try, own_tries
 from app.web.answers import json_answer, page
-from app.web.described import described
-from app.web.early import CheckedFirst
+from app.web.checked_first import CheckedFirst
+from app.web.endpoint_answers import described
 from app.web.state import Holder, SessionDep, is_steward_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["submissions"], include_in_schema=False)

@@ -11,8 +11,8 @@ from app.db.models import Snapshot
 from app.kinds.known import kind_of
 from app.kinds.pages import PageFacts
 from app.render.addresses import path_of_name
-from app.render.narrow import Wanted, choices, narrow_table
 from app.render.panel import Panel
+from app.render.row_filter import Wanted, choices, narrow_table
 from app.render.table_view import TableView
 from app.store import benchmark_rows, benchmarks, snapshots, tables
 from app.store.benchmarks import Declared

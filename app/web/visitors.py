@@ -1,7 +1,7 @@
 """Who reads: of every request its credentials, so that it sees what its sender may and nothing else.
 
-Used by `app.web.early` around every route. Whoever has no credentials, or none that work, is a stranger: what is for
-everyone says the same to them, and what is not is not there.
+Used by `app.web.checked_first` around every route. Whoever has no credentials, or none that work, is a stranger: what
+is for everyone says the same to them, and what is not is not there.
 """
 
 from collections.abc import Callable, Coroutine

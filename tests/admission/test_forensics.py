@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.admission.earlier import Earlier
+from app.admission.earlier_submissions import Earlier
 from app.admission.forensics import compare, look_within
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import fingerprints_of, n_other_results

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.admission.earlier import Earlier
+from app.admission.earlier_submissions import Earlier
 from app.admission.forensics import compare, look_within
 from app.admission.twins import ln_arrangements
 from app.stats.arrays import FloatArray

@@ -10,9 +10,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from app.boards.choice import Choice
 from app.boards.explore import Evidence, chosen_board
 from app.boards.letters import letters_table
+from app.boards.reader_choice import Choice
 from app.boards.registry import compute_board
 from app.boards.task_values import differences_table, matrix_table, task_values
 from app.boards.tradeoff import axes_of, offered, tradeoff_table

@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.boards.described import Wish
+from app.boards.entrant_filter import Wish
 
 SAID = {
     "organization": "A Lab",

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.choice import QUICK_FROM, Choice
 from app.boards.explore import LABEL, Evidence, chosen_board
+from app.boards.reader_choice import QUICK_FROM, Choice
 from app.boards.registry import compute_board
-from app.boards.some_rows import rows_of
+from app.boards.rows_of_entrants import rows_of
 from app.errors import FieldRejected
 from app.manifest.manifest import Manifest, Task
 from app.values.scores import Coded, ScoreTable

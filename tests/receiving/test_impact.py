@@ -79,7 +79,7 @@ def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to ask again; the checks are there all the same."""
-    monkeypatch.setattr("app.web.outcomes.COMPUTED_WITHIN_S", 0.01)
+    monkeypatch.setattr("app.web.upload_outcomes.COMPUTED_WITHIN_S", 0.01)
     with computing(published):
         answer = published.http.post(
             "/benchmarks/tiny/submissions?dry_run=true&impact=true",

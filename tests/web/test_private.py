@@ -11,8 +11,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.store.benchmark_rows import CHANGED_CHANNEL
+from app.web.checked_first import CheckedFirst
 from app.web.documents.benchmarks import VisibilityDocument
-from app.web.early import CheckedFirst
 from tests.cases.hidden import (
     ABSENT,
     HIDDEN,

@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.config.settings import Settings
-from app.web.kept import Answer, Ask
+from app.web.kept_pages import Answer, Ask
 from app.web.renderer import Render, RenderProcess, render_here
 
 pytestmark = pytest.mark.heavy

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from app.kinds.predictions.metric import PredictionMetric, Score
+from app.kinds.predictions.metric_type import PredictionMetric, Score
 from app.kinds.predictions.one_class import OfClass, over_classes
 from app.stats.spreads import SHARE
 from app.values.glossary_entry import Entry

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.measured import Estimate
-from app.kinds.predictions.metric import MeanOf, PredictionMetric
+from app.kinds.predictions.metric_type import MeanOf, PredictionMetric
 from app.kinds.predictions.metrics import find_metric
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import FloatArray

@@ -10,7 +10,7 @@ import numpy as np
 
 from app.kinds.predictions.against_rest import against_rest
 from app.kinds.predictions.glossary import YDF
-from app.kinds.predictions.metric import Closed, PredictionMetric, mean_of
+from app.kinds.predictions.metric_type import Closed, PredictionMetric, mean_of
 from app.kinds.predictions.one_class import (
     brier,
     f1,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from app.kinds.predictions.glossary import METRIC_AT
-from app.kinds.predictions.metric import PredictionMetric
+from app.kinds.predictions.metric_type import PredictionMetric
 from app.kinds.predictions.one_class import OfClass, over_classes
 from app.manifest.base import Direction
 from app.stats.resampled_calls import at_recall, recall_at

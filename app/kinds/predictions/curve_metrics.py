@@ -6,7 +6,7 @@ import numpy as np
 
 from app.kinds.predictions.against_rest import against_rest, positive
 from app.kinds.predictions.glossary import YDF, YDF_RULE
-from app.kinds.predictions.metric import Closed, PredictionMetric, Score
+from app.kinds.predictions.metric_type import Closed, PredictionMetric, Score
 from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, best_accuracy, pr_auc
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import POOLED

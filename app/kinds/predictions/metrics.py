@@ -10,7 +10,7 @@ from app.kinds.predictions.classification_metrics import CLASS_METRICS
 from app.kinds.predictions.constrained import constrained, examples_of_names
 from app.kinds.predictions.curve_metrics import CURVE_METRICS
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.metric import PredictionMetric
+from app.kinds.predictions.metric_type import PredictionMetric
 from app.kinds.predictions.ranking_metrics import RANKING_METRICS
 from app.kinds.predictions.regression_metrics import VALUE_METRICS
 from app.manifest.base import Direction

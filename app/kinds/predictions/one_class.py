@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from app.kinds.predictions.metric import Score
+from app.kinds.predictions.metric_type import Score
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import UnitValues, Weighted
 from app.stats.arrays import FloatArray, share

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from app.kinds.predictions.glossary import YDF_RULE
-from app.kinds.predictions.metric import PredictionMetric, mean_of
+from app.kinds.predictions.metric_type import PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.stats.arrays import FloatArray
 from app.stats.ranking import RankedGroups

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from app.kinds.predictions.metric import Closed, PredictionMetric, mean_of
+from app.kinds.predictions.metric_type import Closed, PredictionMetric, mean_of
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import Weighted
 from app.stats.arrays import FloatArray, share

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from app.kinds.predictions.classification_metrics import is_right
-from app.kinds.predictions.metric import Score, mean_of
+from app.kinds.predictions.metric_type import Score, mean_of
 from app.kinds.predictions.metrics import find_metric
 from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, pr_auc
 from app.kinds.predictions.ranking_metrics import ndcg_of_groups

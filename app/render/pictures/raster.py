@@ -1,7 +1,7 @@
 """A picture as PNG, for programs that take no SVG: slides, documents, previews of links.
 
-Called by `app.web.answers` and `app.web.outside` with SVG that this program wrote. Fonts are those of the machine; the
-server's image has one.
+Called by `app.web.answers` and `app.web.syndication` with SVG that this program wrote. Fonts are those of the machine;
+the server's image has one.
 """
 
 from functools import cache
