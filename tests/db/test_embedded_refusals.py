@@ -89,7 +89,7 @@ def test_a_file_above_the_folder_is_told() -> None:
         folder.write_text("")
         message = error_of(folder / "data")
 
-    assert f"in {folder / 'data'}: a file stands where a folder should be" in message
+    assert f"in {folder / 'data'}: there is a file where a folder should be" in message
 
 
 def test_an_unwritable_folder_is_told() -> None:

@@ -78,7 +78,7 @@ def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
 
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whoever asks while another one is answered is told to ask again; the checks are there all the same."""
+    """Whoever asks while another one is answered is told to try again; the checks are there all the same."""
     monkeypatch.setattr("app.web.upload_outcomes.COMPUTED_WITHIN_S", 0.01)
     with computing(published):
         answer = published.http.post(
@@ -88,7 +88,7 @@ def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pyt
         ).json()
 
     assert (answer["admitted"], answer["impact"]["boards"]) == (True, [])
-    assert "ask again" in answer["impact"]["reason"]
+    assert "try again" in answer["impact"]["reason"]
 
 
 def computing(site: Site) -> AbstractContextManager[bool]:

@@ -142,7 +142,7 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
     reads = patient.get(f"{home}.json", headers=bearer(guest)).status_code
     revoke = browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke the role of reviewer of guest']")
     revoke.send_keys(Keys.ENTER)
-    patience(browser).until(lambda driver: "1 held" in text_of(driver))
+    patience(browser).until(lambda driver: "1 assigned" in text_of(driver))
     later = patient.get(f"{home}.json", headers=bearer(guest)).status_code
     press(browser, "Make it public", "It is public")
     browser.get(f"{server.address}/audit")
