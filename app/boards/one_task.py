@@ -26,7 +26,7 @@ def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[
     >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
     >>> list(metrics_of_means(benchmark(board), [board]))
-    ['error']
+    ['error', 'success', 'mae']
     """
     ranking = dict.fromkeys(name for board in boards for name in board.required_metrics())
     is_weighed = any(isinstance(board, WeightedRank) for board in boards)

@@ -218,8 +218,8 @@ def test_a_manifest_and_evidence_go_together(alone: list[str], capsys: pytest.Ca
 def test_claims_of_another_shape_are_refused(
     tmp_path: Path, handover: Files, claims: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """With the shape that they have."""
+    """With the form that they have."""
     code = check(tmp_path, sealed(handover), "--claims", claims)
 
     assert code == 2
-    assert "JSON of this shape" in capsys.readouterr().err
+    assert "JSON of this form" in capsys.readouterr().err

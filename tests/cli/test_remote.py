@@ -359,4 +359,4 @@ def test_a_prereg_is_registered_for_a_benchmark(
 
     assert [asked for asked, _, _ in script.asked] == ["POST /preregs?benchmark=arm", "POST /preregs"]
     assert "for no benchmark" not in named
-    assert "for no benchmark" in capsys.readouterr().err
+    assert "not registered for any benchmark" in capsys.readouterr().err
