@@ -54,13 +54,15 @@ class Registered:
 class CurrentRecord:
     """A record in a stratum as the current submissions of other entrants hold it; `submission` is the first of them.
 
-    `class_label` is the class that they state of it, None where they state none.
+    `class_label` is the class that they state of it, `clean` the series that they say it was made of; None where they
+    state none.
     """
 
     record: str
     stratum: str
     submission: int
     class_label: float | None = None
+    clean: str | None = None
 
 
 def is_after(later: datetime, earlier: datetime) -> bool:

@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.admission.check import CurrentRecord
 from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
+from app.boards.methods.weighted_rank.resampling import CLEAN_SERIES
 from app.db.models import Entrant, Entry, Score, Submission, Task
 from app.db.replica import Source
 from app.store.assembly import STRATUM
@@ -59,8 +60,9 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     """
     session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.standing_records"), benchmark_id)))
     label = Score.values[func.array_position(Submission.columns, CLASS_LABEL)]
+    clean = Score.recorded[CLEAN_SERIES].astext
     query = (
-        select(Score.item, Task.name, func.min(Score.submission_id), func.min(label))
+        select(Score.item, Task.name, func.min(Score.submission_id), func.min(label), func.min(clean))
         .join(Submission, Submission.id == Score.submission_id)
         .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
         .join(Entrant, Entrant.id == Entry.entrant_id)

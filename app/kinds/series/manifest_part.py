@@ -67,6 +67,10 @@ class SeriesPart(RankedPart):
         known = CATALOG.get(split_identity(metric)[0])
         return known is None or known.modes != STRESS_ONLY
 
+    def are_stressed(self) -> bool:
+        """Say so of a stress test: elsewhere no run may join records by what it says of them."""
+        return self.mode == "stress_test"
+
     def board_meta(self) -> dict[str, Any]:
         """Return the mode."""
         return {"mode": self.mode}

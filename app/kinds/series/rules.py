@@ -12,6 +12,7 @@ from app.admission.check import Check, CurrentRecord, listed, some
 from app.boards.methods.weighted_rank.discrimination import record_labels
 from app.boards.methods.weighted_rank.groups import enrolled_estimators
 from app.boards.methods.weighted_rank.records import HeldRecords, held_records
+from app.boards.methods.weighted_rank.resampling import clean_series
 from app.kinds.series.truths import DEPENDENT_ABOVE
 from app.values.scores import ScoreTable
 
@@ -31,7 +32,12 @@ def check_records(
     `declared` are the strata of records that the benchmark's grid names.
     """
     mine = held_records(scores, enrolled_estimators(scores, None))
-    return [_strata(mine, standing, declared), *_classes(scores, mine, standing), _records(mine, standing)]
+    return [
+        _strata(mine, standing, declared),
+        *_classes(scores, mine, standing),
+        *_clean_series(scores, standing),
+        _records(mine, standing),
+    ]
 
 
 def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapping[str, str]) -> Check:
@@ -79,6 +85,38 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRe
         yield Check("classes", "warned", reason)
     else:
         yield Check("classes", "passed", "The class of every record follows from the truth in its stratum.")
+
+
+def _clean_series(scores: ScoreTable, standing: Sequence[CurrentRecord]) -> Iterator[Check]:
+    """Compare of which clean series records were made: those are the units that intervals and verdicts rest on."""
+    here = clean_series(scores)
+    known = {other.record: other for other in standing if other.clean is not None}
+    if not here:
+        return
+    if wrong := [*_of_two_series(here, known), *_no_clean_ones(here, known)]:
+        yield Check("clean_series", "failed", f"A record was made of one series, which is clean: {some(wrong)}.")
+    elif first := set(here) - set(known):
+        reason = (
+            f"Of which clean series {len(first)} of {len(here)} records were made is as this run states it: no other "
+            "submission tells it. Later submissions must state the same."
+        )
+        yield Check("clean_series", "warned", reason)
+    else:
+        yield Check("clean_series", "passed", "Every record was made of the series that the other submissions state.")
+
+
+def _of_two_series(here: Mapping[str, str], known: Mapping[str, CurrentRecord]) -> Iterator[str]:
+    for record, clean in here.items():
+        if record in known and known[record].clean != clean:
+            other = known[record]
+            yield f"{record} was made of {clean} here and of {other.clean} in submission {other.submission}"
+
+
+def _no_clean_ones(here: Mapping[str, str], known: Mapping[str, CurrentRecord]) -> Iterator[str]:
+    """Yield what others were made of, and what itself was made of another: so whole strata would be one unit."""
+    made_of = {**here, **{record: other.clean or "" for record, other in known.items()}}
+    for record in sorted(set(made_of) & set(made_of.values())):
+        yield f"others were made of {record}, and it itself of {made_of[record]}"
 
 
 def _undecided(scores: ScoreTable, stated: Collection[str]) -> set[str]:

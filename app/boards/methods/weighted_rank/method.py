@@ -61,8 +61,8 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     [(1, 'Good', 1.0), (2, 'Fair', 2.0), (3, 'Poor', 3.0)]
     """
     scores, asked = on_tasks(scores, manifest.asked.named_items, spec.tasks)
-    enrolled = part_of(manifest, RankedPart).enrolled()
-    names = enrolled_estimators(scores, enrolled)
+    part = part_of(manifest, RankedPart)
+    names = enrolled_estimators(scores, part.enrolled())
     if not names:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     held = held_records(scores, names, asked, manifest.asked.facts.owners_of(names))
@@ -76,7 +76,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         groups = with_worst(manifest, held, covered, groups, labels)
     ranked = [name for name in names if name in roster.ranked]
     over_strata = [*balanced(stratum_aggregates(groups)), *class_aggregates(groups, labels)]
-    n_enrolled = len(ranked if enrolled is None else enrolled)
+    n_enrolled = len(part.enrolled() or ranked)
     points = rank_points(manifest, spec, ranked, over_strata, n_enrolled)
     components = points.components
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
@@ -84,7 +84,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     orient = partial(_orient, manifest, tuple(spec.weights))
     # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
     ranking = Ranking(orient, np.array(list(spec.weights.values())), n_enrolled)
-    drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores), labels))
+    drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores, are_stressed=part.are_stressed()), labels))
     spread = None if drawn is None else _spread(ranking.scores(drawn.values), drawn.precision)
     again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
     shown = RankedBoard(

@@ -20,6 +20,9 @@ from app.stats.named_draws import named_weights, unit_keys
 from app.stats.strata import RATIO_EPSILON, Group
 from app.values.scores import ScoreTable
 
+CLEAN_SERIES = "clean_record_id"
+"""What a row of a stress suite says of its record: the series that it was made of."""
+
 
 @dataclass(frozen=True)
 class Records:
@@ -89,27 +92,36 @@ def _class_replicates(groups: Sequence[Group], metric: str, drawn: Uncertainty, 
     return class_values(metric, *scored_records(groups, of.labels), named_weights(keys, drawn.n_resamples))
 
 
-def unit_names(scores: ScoreTable) -> list[str]:
-    """Return the unit of each record: the clean series it was made of, or itself.
+def unit_names(scores: ScoreTable, *, are_stressed: bool) -> list[str]:
+    """Return the unit of each record: the clean series that it was made of where series are stressed, or itself.
 
-    What most rows say of a record counts, of as many the first name: no single run can tie others' records together.
     Source: by definition.
 
     >>> from app.boards.example import rows
-    >>> unit_names(rows({"GPH": [0.1, 0.2]}, "mae"))
+    >>> unit_names(rows({"GPH": [0.1, 0.2]}, "mae"), are_stressed=True)
     ['a', 'b', 'c']
     """
     if scores.item is None:
         return []
-    names: list[Counter[str]] = [Counter() for _ in scores.item.words]
-    clean = scores.recorded.get("clean_record_id")
-    for at, record in enumerate(scores.item.codes.tolist()):
-        if record >= 0:
-            names[record][(None if clean is None else clean.at(at)) or scores.item.words[record]] += 1
-    return [
-        min(counts, key=lambda name: (-counts[name], name)) if counts else record
-        for counts, record in zip(names, scores.item.words, strict=True)
-    ]
+    clean = clean_series(scores) if are_stressed else {}
+    return [clean.get(record, record) for record in scores.item.words]
+
+
+def clean_series(scores: ScoreTable) -> dict[str, str]:
+    """Return of which series the rows say that each record was made; a row without a word of it says nothing.
+
+    Admission keeps runs that differ apart. Of rows from before, what most of them say counts, of as many the first
+    name. Source: by definition.
+
+    >>> from app.boards.example import rows
+    >>> clean_series(rows({"GPH": [0.1, 0.2]}, "mae"))
+    {}
+    """
+    names: dict[str, Counter[str]] = {}
+    if scores.item is not None and (stated := scores.recorded.get(CLEAN_SERIES)) is not None:
+        for at in np.flatnonzero((stated.codes >= 0) & (scores.item.codes >= 0)).tolist():
+            names.setdefault(scores.item.at(at) or "", Counter())[stated.at(at) or ""] += 1
+    return {record: min(counts, key=lambda name: (-counts[name], name)) for record, counts in names.items()}
 
 
 def _precision(units: Sequence[set[str]]) -> Precision | None:

@@ -29,6 +29,10 @@ class RankedPart(KindPart):
         del metric
         return True
 
+    def are_stressed(self) -> bool:
+        """Say whether records are made of clean series, which are the units then."""
+        return False
+
     def board_meta(self) -> dict[str, Any]:
         """Return what a board's `meta` says of the benchmark."""
         return {}

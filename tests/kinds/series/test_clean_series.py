@@ -1,0 +1,101 @@
+"""Of which clean series a record was made: the units of a stress suite, which no rival's run may join or split."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from app.admission.check import CurrentRecord
+from app.boards.example import rows as example_rows
+from app.boards.methods.weighted_rank.resampling import CLEAN_SERIES, unit_names
+from app.kinds.series.rules import check_records
+from app.values.scores import Coded, ScoreTable
+from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
+from tests.fixtures import Site
+
+STRESS = "rich_stress"
+BOARD = "leaderboards/stress-robustness.csv"
+
+
+def of(estimators: Iterable[str]) -> list[Row]:
+    """Return the evidence of some estimators of the suite."""
+    return [row for row in per_series(STRESS) if row["estimator_name"] in set(estimators)]
+
+
+def with_clean(rows: Iterable[Row], clean: str | None) -> Iterator[Row]:
+    """Yield the rows, each stressed one made of this clean series; None to say nothing of it."""
+    for row in rows:
+        about = json.loads(row["metadata_json"])
+        if about.pop(CLEAN_SERIES, None) is not None and clean is not None:
+            about[CLEAN_SERIES] = clean
+        yield {**row, "metadata_json": json.dumps(about)}
+
+
+def own_numbers(site: Site, slug: str, entrants: Iterable[str]) -> list[tuple[str, str, str]]:
+    """Return the intervals of the components of some entrants, which rest on nobody else's rows."""
+    shown = [row for row in table(site, slug, BOARD) if row["entrant"] in set(entrants)]
+    own = [(row["entrant"], name, row[name]) for row in shown for name in row if name.startswith("metric__mae")]
+    return sorted(own)
+
+
+def test_a_run_with_other_clean_series_is_not_admitted(roomy_site: Site) -> None:
+    """Two estimators say that every record was made of one series: no other's unit, and the reason names the first."""
+    slug = make_benchmark(roomy_site, STRESS)
+    first = submit(roomy_site, slug, part_of(STRESS, ["RS"]))
+    joined = archive_of(with_clean(of(["DFA", "DMA"]), of(["RS"])[0]["record_id"]))
+    second = submit(roomy_site, slug, joined, "bob")
+    shown = roomy_site.http.get(f"/submissions/{second['id']}.json").json()["checks"]
+    failed = [check for check in shown if check["outcome"] == "failed"]
+
+    assert (second["status"], [check["rule"] for check in failed]) == ("not_admitted", ["clean_series"])
+    assert f"in submission {first['id']}" in failed[0]["reason"]
+
+
+def test_a_run_that_does_not_say_its_clean_series_changes_no_interval(roomy_site: Site) -> None:
+    """Two estimators without a word of it beside one that says it: what it is sure of rests on the same units."""
+    slug = make_benchmark(roomy_site, STRESS)
+    submit(roomy_site, slug, archive_of(of(["RS"])))
+    roomy_site.work()
+    before = own_numbers(roomy_site, slug, ["RS"])
+    silent = submit(roomy_site, slug, archive_of(with_clean(of(["DFA", "DMA"]), None)), "bob")
+    roomy_site.work()
+
+    assert (silent["status"], len(table(roomy_site, slug, BOARD))) == ("received", 3)
+    assert own_numbers(roomy_site, slug, ["RS"]) == before
+
+
+def run(**clean: str) -> ScoreTable:
+    """Return a run on the records a, b and c, which says of some of what they were made."""
+    rows = example_rows({"GPH": [0.1, 0.2, 0.3]}, "mae")
+    words = tuple(clean.values())
+    codes = np.array([list(clean).index(record) if record in clean else -1 for record in "abc"])
+    return replace(rows, recorded={CLEAN_SERIES: Coded(words, codes)})
+
+
+def outcome(scores: ScoreTable, *standing: CurrentRecord) -> str | None:
+    """Return the outcome of the check of the clean series of a run, None where it has none."""
+    checks = check_records(scores, standing)
+    return next((check.outcome for check in checks if check.rule == "clean_series"), None)
+
+
+def test_what_a_first_run_says_of_its_clean_series_is_its_own_word() -> None:
+    """Warned until another submission states the same; without a word there is nothing to check."""
+    same = CurrentRecord("b", "b", 3, clean="a")
+
+    assert (outcome(run(b="a")), outcome(run(b="a"), same), outcome(run())) == ("warned", "passed", None)
+
+
+def test_no_clean_series_was_made_of_another() -> None:
+    """Of a run that turns the clean series of others into a stressed one, and of one that chains its own."""
+    of_others = CurrentRecord("b", "b", 3, clean="a")
+
+    assert (outcome(run(a="c"), of_others), outcome(run(a="b", b="c"))) == ("failed", "failed")
+
+
+def test_records_are_units_of_their_own_where_nothing_is_stressed() -> None:
+    """Whoever states clean series in a benchmark of ground truth joins nobody's records."""
+    joined = run(a="c", b="c")
+
+    assert unit_names(joined, are_stressed=False) == ["a", "b", "c"]
+    assert unit_names(joined, are_stressed=True) == ["c", "c", "c"]
