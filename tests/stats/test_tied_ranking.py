@@ -23,8 +23,9 @@ def scores_of(relevance: FloatArray, truncation: int) -> tuple[float, float, flo
     """Return MRR, average precision and precision at one of a ranking without ties."""
     hits = np.flatnonzero(relevance[:truncation] > 0)
     precisions = [(relevance[: at + 1] > 0).mean() for at in hits]
+    most = min(truncation, np.count_nonzero(relevance > 0))
     is_best = relevance[0] == relevance.max() and relevance[0] > 0
-    return (1 / (hits[0] + 1) if len(hits) else 0.0, float(np.mean(precisions)) if len(hits) else 0.0, float(is_best))
+    return (1 / (hits[0] + 1) if len(hits) else 0.0, float(sum(precisions)) / max(most, 1), float(is_best))
 
 
 @pytest.mark.parametrize("truncation", [1, 2, 3, 10])
@@ -59,12 +60,24 @@ def test_groups_do_not_see_each_other() -> None:
     assert together.mrr.tolist() == [each.mrr[0] for each in alone]
 
 
+def test_leaving_relevant_items_out_of_the_first_ranks_does_not_pay() -> None:
+    """One of five relevant items first and the others behind everything else: a fifth, where YDF's rule says 1."""
+    relevance, groups = np.repeat([1.0, 0.0], 5), np.zeros(10, dtype=np.int64)
+    hidden = np.array([9.0, 0.0, 0.0, 0.0, 0.0, 8.0, 7.0, 6.0, 5.0, 4.0])
+    ranked = rank_groups(hidden, relevance, groups)
+    whole = rank_groups(relevance, relevance, groups)
+
+    assert ranked.tied_scores(5).average_precision.tolist() == [0.2]
+    assert ranked.scores(5).average_precision.tolist() == [1.0]
+    assert whole.tied_scores(5).average_precision.tolist() == [1.0]
+
+
 def test_without_ties_the_scores_are_the_plain_ones() -> None:
-    """There is one order only."""
+    """There is one order only, and the first ranks are all of them."""
     rng = np.random.default_rng(5)
     predicted, relevance = rng.normal(size=200), rng.integers(0, 3, 200).astype(np.float64)
     ranked = rank_groups(predicted, relevance, np.repeat(np.arange(40), 5))
-    plain, tied = ranked.scores(4), ranked.tied_scores(4)
+    plain, tied = ranked.scores(5), ranked.tied_scores(5)
 
     assert tied.mrr == pytest.approx(plain.mrr)
     assert tied.average_precision == pytest.approx(plain.average_precision)

@@ -24,8 +24,9 @@ YDF_RULE = Entry(
     "As YDF computes it",
     "The same metric by the rule of YDF, to compare with what that program prints; nothing is ranked by it unless the"
     " manifest names it. AP takes the precision before each gain in recall, and rankings break ties of the prediction"
-    " by falling relevance, so that a constant prediction gets 1. Precision@1 asks of equally relevant items only the"
-    " first in the labels.",
+    " by falling relevance, so that a constant prediction gets 1. MAP is over the relevant items among the first T"
+    " alone, so that leaving others out of them pays. Precision@1 asks of equally relevant items only the first in the"
+    " labels.",
     "AP: Σ (gain in recall) × (precision before the gain)",
     YDF,
 )

@@ -103,10 +103,12 @@ RANKING_METRICS = (
         Entry(
             "map",
             "MAP",
-            "The mean over groups of the precision at each relevant item among the first T; higher is better. Unlike "
-            "the MRR it sees every relevant item there. Items with the same prediction are put in a random order, and "
-            "all those orders averaged.",
-            "mean over groups of E[Σ over relevant items of precision at its rank / number of them among the first T]",
+            "The mean over groups of the precision at each relevant item among the first T, a relevant item that is "
+            "left out of them counting 0 as far as they had room for it; higher is better. Unlike the MRR it sees "
+            "every relevant item. Items with the same prediction are put in a random order, and all those orders "
+            "averaged.",
+            "mean over groups of E[Σ over relevant items among the first T of precision at its rank] / the smaller of "
+            "T and the number of relevant items",
             "McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence "
             "of tied scores",
         ),

@@ -63,6 +63,18 @@ def test_a_constant_ranking_has_what_chance_gives(metric: str) -> None:
     assert actual[f"{metric}_ydf"] == 1.0
 
 
+def test_hiding_relevant_items_leads_nobody() -> None:
+    """Who puts one of two relevant items first and the other behind the truncation is not before who ranks both."""
+    labels = Labels("t", (), np.tile([1.0, 0.0, 0.0, 0.0, 1.0], 9), group=np.repeat(np.arange(9), 5))
+    orders = {"hides": [5.0, 4.0, 3.0, 2.0, 1.0], "ranks": [5.0, 3.0, 2.0, 1.0, 4.0]}
+    part = "kind: ranking, truncation: 3"
+    actual = {name: points(measure(benchmark(part, ["map"]), name, np.tile(of, 9), labels))
+              for name, of in orders.items()}  # fmt: skip
+
+    assert {name: of["map"] for name, of in actual.items()} == {"hides": 0.5, "ranks": 1.0}
+    assert actual["hides"]["map_ydf"] == 1.0
+
+
 @pytest.mark.parametrize("metric", ["ap", "ap_macro", *RANKED])
 def test_knowing_something_leads_a_constant_prediction(metric: str) -> None:
     """The metric that ranks puts the honest one first."""
