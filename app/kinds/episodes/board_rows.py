@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.episodes.calibrated import (
     SeedScores,
 )
 from app.manifest.manifest import Manifest
-from app.stats.arrays import BoolArray
+from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import Sample, group_sample
 from app.values.scores import Coded, ScoreTable
 
@@ -82,19 +82,28 @@ class BoardRows:
         if not len(at) or self.scores.seed is None:
             return None
         if self.spec.uncertainty.stream != "chamber":
-            at = at[_canonical(self.scores.item, at)]
+            at = at[np.argsort(self._by_name[at])]
         return group_sample(values[at], self.scores.seed[at])
 
     def seeded(self, metric: str, rows: BoolArray) -> SeedScores | None:
         """Return the scored values of some rows with their seeds, for a calibrated interval; None without any."""
         values = self.scores.value(metric)
         at = np.flatnonzero(rows & ~np.isnan(values))
-        return None if not len(at) or self.scores.seed is None else SeedScores(values[at], self.scores.seed[at])
+        if not len(at) or self.scores.seed is None:
+            return None
+        at = at[np.argsort(self._by_name[at])]
+        return SeedScores(values[at], self.scores.seed[at])
+
+    @cached_property
+    def _by_name(self) -> IntArray:
+        """Return the place of each row by item, condition and seed: that of an upload decides not even a last digit."""
+        scores = self.scores
+        names = [column for column in (scores.item, scores.condition) if column is not None]
+        keys = [*([] if scores.seed is None else [scores.seed]), *map(_places, reversed(names))]
+        return np.argsort(np.lexsort(keys)) if keys else np.arange(len(scores))
 
 
-def _canonical(item: Coded | None, at: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Return the order of the rows by their item, so that the order of an upload decides nothing."""
-    if item is None:
-        return np.arange(len(at))
-    place = np.argsort(np.argsort(np.array(item.words)))
-    return np.argsort(place[item.codes[at]], kind="stable")
+def _places(column: Coded) -> IntArray:
+    """Return the place of each row's word among all words, −1 where it has none."""
+    places = np.argsort(np.argsort(np.array(column.words, dtype=np.str_)))
+    return np.append(places, -1)[column.codes]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.blocks import Texts
@@ -147,6 +148,8 @@ class _BenchmarkLabels:
             rows = order[start:end]
             mine = items.take(pa.array(rows))
             self._refuse_repeats(mine, rows)
+            by_name = _by_name(mine, cells.take(rows).group)
+            rows, mine = rows[by_name], mine.take(pa.array(by_name))
             labels = cells.take(rows).as_labels(self._tasks.words[code], tuple(mine.to_pylist()))
             self._judge(labels)
             yield labels
@@ -181,6 +184,13 @@ class _BenchmarkLabels:
             )
             return
         self._warnings += [Problem(text, column=LABEL) for text in warn_of_labels(labels, self._part, what)]
+
+
+def _by_name(items: Texts, groups: Texts | None) -> IntArray:
+    """Return the order of items by their names, of a ranking group by group: that of the file changes no draw."""
+    keys = {"item": items} if groups is None else {"group": groups, "item": items}
+    order = pc.sort_indices(pa.table(keys), sort_keys=[(name, "ascending") for name in keys])
+    return np.asarray(order).astype(np.int64)
 
 
 def first_with_the_same(codes: IntArray) -> IntArray:

@@ -507,21 +507,21 @@ def put(
 
 
 def test_labels_are_numbers_of_classes(tmp_path: Path) -> None:
-    """In the order of the manifest, items in the order of the file."""
+    """In the order of the manifest, items in that of their names: of two files with the same rows none draws others."""
     (truth,) = put(tmp_path, "item,label,weight\nb,yes,2\na,no,0.5\n").labels
 
-    assert (truth.task, truth.items, truth.label.tolist()) == ("t", ("b", "a"), [1.0, 0.0])
+    assert (truth.task, truth.items, truth.label.tolist()) == ("t", ("a", "b"), [0.0, 1.0])
     assert truth.weight is not None
-    assert truth.weight.tolist() == [2.0, 0.5]
+    assert truth.weight.tolist() == [0.5, 2.0]
     assert len(truth) == 2
 
 
 def test_labels_of_several_tasks_are_kept_apart(tmp_path: Path) -> None:
-    """The same item may be in each of them; groups are numbered within the task."""
+    """The same item may be in each of them; groups are numbered within the task, in the order of their names."""
     content = "item,task,label,group\na,u,1,q1\na,t,0,q1\nb,u,3,q0\nb,t,2,q9\n"
     first, second = put(tmp_path, content, RANKING, "[{id: t}, {id: u}]").labels
 
-    assert (first.task, first.label.tolist(), second.task, second.label.tolist()) == ("t", [0, 2], "u", [1, 3])
+    assert (first.task, first.label.tolist(), second.task, second.label.tolist()) == ("t", [0, 2], "u", [3, 1])
     assert first.group is not None
     assert second.group is not None
     assert (first.group.tolist(), second.group.tolist()) == ([0, 1], [0, 1])
