@@ -2,6 +2,7 @@
 
 import asyncio
 import gc
+import os
 import resource
 import socket
 import sys
@@ -80,6 +81,9 @@ def web(
 ) -> None:
     """Answer requests on a listening socket that was inherited."""
     sys.setswitchinterval(SWITCH_S)
+    listener = socket.socket(fileno=fd)
+    # A forked process that kept it open would let clients connect, at a stop, to nobody.
+    os.register_at_fork(after_in_child=listener.close)
     settings = Settings.from_env()
     configure_log(settings, "web")
     if supervised:
@@ -106,7 +110,7 @@ def web(
             timeout_graceful_shutdown=settings.stop_grace_s,
         )
         server = SupervisedServer(config, front) if supervised else EndingServer(config, front)
-        server.run(sockets=[socket.socket(fileno=fd)])
+        server.run(sockets=[listener])
 
 
 def allow_most_files() -> int:
