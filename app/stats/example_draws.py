@@ -8,11 +8,13 @@ computed of a batch runs beside the drawing of the next.
 from collections import deque
 from collections.abc import Callable, Hashable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import NamedTuple, Protocol, TypeVar
+from copy import deepcopy
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.areas_beside import LANES
 from app.stats.arrays import BoolArray, Counts, FloatArray
 from app.stats.checks import require_count, require_number
 from app.stats.compiled import compiled
@@ -20,10 +22,13 @@ from app.stats.known_draws import KNOWN, Drawn, KnownDraws
 
 Words = NDArray[np.uint64]
 Result = TypeVar("Result")
-Part = TypeVar("Part")
 
 BATCH_CELLS = 1_000_000
 """Counts in memory at once: with what is computed from them, they fit the processor's cache."""
+NEAR_CELLS = 1_000_000
+"""Counts whose random words are in memory at once."""
+MOST_BATCHES = 64
+"""A batch may hold so many times as much where that lets resamples lie side by side, up to two million examples."""
 N_THREADS = 2
 MARGIN = 5.0
 """How many standard deviations the Poisson counts aim below the number of examples; so few rows are drawn again."""
@@ -66,31 +71,38 @@ def map_resamples(
         require_count(name, count)
     require_number("margin", margin, 0.0)
     drawn = None if key is None else known.recall((key, margin), n_examples, n_resamples)
+    most_rows = _rows_at_once(n_examples, batch_cells)
     if drawn is not None:
-        return _map_resamples(of, n_resamples, _Known(drawn), batch_cells // n_examples)
+        return _map_resamples(of, n_resamples, _Known(drawn), most_rows)
     draws = _Draws(n_examples, rng, margin)
     room = None if key is None else known.room((key, margin), n_examples, n_resamples)
     if room is None:
-        return _map_resamples(of, n_resamples, draws, batch_cells // n_examples)
-    return _keeping(of, _Kept(draws, room), known, batch_cells // n_examples)
+        return _map_resamples(of, n_resamples, draws, most_rows)
+    return _keeping(of, _Kept(draws, room), known, most_rows)
 
 
-class _Source(Protocol[Part]):
-    """Where the counts of rows come from: what they are made of in order, and from that, in any thread, the counts."""
+def _rows_at_once(n_examples: int, batch_cells: int) -> int:
+    """Return how many rows a batch has: whole sets of those that are laid side by side, while one set has room."""
+    if LANES * n_examples > MOST_BATCHES * batch_cells:
+        return 1
+    return max(1, batch_cells // n_examples // LANES) * LANES
 
-    def numbers(self, n_rows: int) -> Part: ...
-    def counts(self, numbers: Part) -> Counts: ...
+
+class _Source(Protocol):
+    """Where the counts of rows come from, in any order and in any thread."""
+
+    def counts(self, begin: int, end: int) -> Counts: ...
 
 
 def _map_resamples(
-    of: Callable[[Counts], Result], n_resamples: int, draws: _Source[Part], most_rows: int
+    of: Callable[[Counts], Result], n_resamples: int, draws: _Source, most_rows: int
 ) -> Iterator[Result]:
-    n_rows = max(1, min(most_rows, -(-n_resamples // N_THREADS)))
+    n_rows = min(most_rows, -(-n_resamples // N_THREADS))
     running: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(N_THREADS) as pool:
-        for start in range(0, n_resamples, n_rows):
-            numbers = draws.numbers(min(n_rows, n_resamples - start))
-            running.append(pool.submit(lambda numbers: of(draws.counts(numbers)), numbers))
+        for begin in range(0, n_resamples, n_rows):
+            end = min(begin + n_rows, n_resamples)
+            running.append(pool.submit(lambda begin, end: of(draws.counts(begin, end)), begin, end))
             if len(running) > N_THREADS:
                 yield running.popleft().result()
         while running:
@@ -105,17 +117,13 @@ def _keeping(of: Callable[[Counts], Result], kept: "_Kept", known: KnownDraws, m
 
 
 class _Known:
-    """Rows of counts that were drawn before, in order."""
+    """Rows of counts that were drawn before."""
 
     def __init__(self, drawn: Drawn) -> None:
-        self._drawn, self._next = drawn, 0
+        self._drawn = drawn
 
-    def numbers(self, n_rows: int) -> tuple[int, int]:
-        begin, self._next = self._next, self._next + n_rows
-        return begin, self._next
-
-    def counts(self, numbers: tuple[int, int]) -> Counts:
-        return self._drawn.read(*numbers)
+    def counts(self, begin: int, end: int) -> Counts:
+        return self._drawn.read(begin, end)
 
 
 class _Kept:
@@ -123,29 +131,17 @@ class _Kept:
 
     def __init__(self, draws: "_Draws", room: Drawn) -> None:
         self.room, self.fits = room, True
-        self._draws, self._next = draws, 0
+        self._draws = draws
 
-    def numbers(self, n_rows: int) -> "tuple[int, _Numbers]":
-        begin, self._next = self._next, self._next + n_rows
-        return begin, self._draws.numbers(n_rows)
-
-    def counts(self, numbers: "tuple[int, _Numbers]") -> Counts:
-        begin, words = numbers
-        counts = self._draws.counts(words)
+    def counts(self, begin: int, end: int) -> Counts:
+        counts = self._draws.counts(begin, end)
         if not self.room.write(begin, counts):
             self.fits = False
         return counts
 
 
-class _Numbers(NamedTuple):
-    """The random words of some rows: four 16-bit codes in each word of `codes`, and those for everything else."""
-
-    codes: Words
-    rest: Words
-
-
 class _Draws:
-    """The rows of counts, in order; both kinds of words have their own generator, so batches do not matter."""
+    """The rows of counts; each kind of words has its own generator and each row its own words, whoever asks when."""
 
     def __init__(self, n_examples: int, rng: np.random.Generator, margin: float) -> None:
         self._n_examples = n_examples
@@ -154,25 +150,39 @@ class _Draws:
         self._upto = _poisson_upto(mean)
         self._table = _counts_of_codes(self._upto)
         self._n_codes = n_examples if mean > 0.0 else 0
+        self._n_words = -(-self._n_codes // _CODES_PER_WORD)
         deviations = (margin + _MARGIN_OF_REST) * np.sqrt(n_examples)
         self._n_rest = int(deviations + n_examples / 1000 if mean > 0.0 else n_examples) + 64
 
-    def numbers(self, n_rows: int) -> _Numbers:
-        n_words = -(-self._n_codes // _CODES_PER_WORD)
-        codes = self._codes.bit_generator.random_raw(n_rows * n_words)
-        rest = self._rest.bit_generator.random_raw(n_rows * self._n_rest)
-        return _Numbers(codes.reshape(n_rows, n_words), rest.reshape(n_rows, self._n_rest))
+    def counts(self, begin: int, end: int) -> Counts:
+        codes, rest = _after(self._codes, begin * self._n_words), _after(self._rest, begin * self._n_rest)
+        counts = np.zeros((end - begin, self._n_examples), dtype=np.uint8)
+        n_rows = max(1, NEAR_CELLS // self._n_examples)
+        for start in range(0, len(counts), n_rows):
+            self._draw(counts[start : start + n_rows], codes, rest)
+        return counts
 
-    def counts(self, numbers: _Numbers) -> Counts:
-        counts = np.zeros((len(numbers.rest), self._n_examples), dtype=np.uint8)
-        codes = numbers.codes.view(np.uint16)[:, : self._n_codes]
+    def _draw(self, counts: Counts, of_codes: np.random.BitGenerator, of_rest: np.random.BitGenerator) -> None:
+        """Draw the next rows: few at a time, as random words are used best while they are near the processor."""
+        rest = of_rest.random_raw(len(counts) * self._n_rest).reshape(len(counts), self._n_rest)
+        words = of_codes.random_raw(len(counts) * self._n_words).reshape(len(counts), self._n_words)
+        codes = words.view(np.uint16)[:, : self._n_codes]
         is_done = np.zeros(len(counts), dtype=np.bool_)
-        compiled(_fill)(counts, codes, self._table, self._upto, numbers.rest, is_done)
+        compiled(_fill)(counts, codes, self._table, self._upto, rest, is_done)
         for row in np.flatnonzero(~is_done):
-            again = np.random.default_rng(numbers.rest[row, -4:])
+            again = np.random.default_rng(rest[row, -4:])
             drawn = again.integers(0, self._n_examples, size=self._n_examples)
             counts[row] = np.bincount(drawn, minlength=self._n_examples)
-        return counts
+
+
+def _after(rng: np.random.Generator, n_words: int) -> np.random.BitGenerator:
+    """Return what draws the words of a generator after its first ones; the generator stays where it is."""
+    later = deepcopy(rng.bit_generator)
+    if isinstance(later, np.random.PCG64):
+        later.advance(n_words)
+    else:
+        later.random_raw(n_words, output=False)
+    return later
 
 
 def _fill(

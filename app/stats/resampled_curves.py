@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from app.stats.areas_beside import LANES, N_SUMS, sums_beside
 from app.stats.arrays import BoolArray, FloatArray, Weights
 from app.stats.checks import (
     require_finite,
@@ -56,6 +57,29 @@ class SortedScores:
     def least_examples(self) -> int:
         """Return how many examples a weighting has at least: compiled loops would read beyond a shorter one."""
         return 1 + max((int(part.max()) for part in (self.positive, self.negative) if len(part)), default=-1)
+
+    @cached_property
+    def levels(self) -> Int32Array:
+        """Return where each distinct score of a positive begins, and where the last one ends, [n_levels + 1]."""
+        n_positive = np.int32(len(self.positive))
+        return np.append(np.arange(n_positive) if self.starts is None else self.starts, n_positive).astype(np.int32)
+
+    @cached_property
+    def falling(self) -> tuple[Int32Array, Int32Array] | None:
+        """Return `places` and `ends` as `app.stats.areas_beside` takes them; None unless each example has one score."""
+        n_positive, n_negative = len(self.positive), len(self.negative)
+        if self.least_examples != n_positive + n_negative:
+            return None
+        places = np.full(self.least_examples, -1, dtype=np.int32)
+        above = n_negative - self.upto
+        places[self.positive] = np.arange(n_positive)[::-1] + np.repeat(above, np.diff(self.levels))
+        n_before = n_positive - self.levels[np.searchsorted(self.upto, np.arange(n_negative), side="right")]
+        places[self.negative] = np.arange(n_negative)[::-1] + n_before
+        ends = np.full((len(above) + 1, 3), self.least_examples)
+        ends[:-1, 0] = (above + n_positive - self.levels[1:])[::-1]
+        ends[:-1, 1] = (above + n_positive - self.levels[:-1])[::-1]
+        ends[:-1, 2] = (n_negative - self.below + n_positive - self.levels[:-1])[::-1]
+        return None if (places < 0).any() else (places, ends.astype(np.int32))
 
 
 def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array | None = None) -> SortedScores:
@@ -122,12 +146,32 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     ([0.5], [0.75])
     """
     require_weightings(scores, weights)
-    areas = np.full((6, len(weights)), np.nan)
+    n_beside, falling = 0, scores.falling
+    sums = np.zeros((len(weights), N_SUMS))
+    if weights.dtype == np.uint8 and falling is not None and len(falling[0]) == weights.shape[1]:
+        n_beside = len(weights) - len(weights) % LANES
+        for start in range(0, n_beside, LANES):
+            counts = weights[start : start + LANES].astype(np.uint8, copy=False)
+            sums[start : start + LANES] = sums_beside(counts, *falling).T
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
-    starts = np.arange(len(scores.positive), dtype=np.int32) if scores.starts is None else scores.starts
-    levels = np.append(starts, np.int32(len(scores.positive)))
-    compiled(_add_areas)(weights, scores.positive, levels, scores.negative, scores.below, scores.upto, false, areas)
-    return Areas(*areas)
+    compiled(_add_areas)(weights[n_beside:], scores.positive, scores.levels, scores.negative, scores.below, scores.upto,
+                         false, sums[n_beside:])  # fmt: skip
+    return _areas_of(sums.T)
+
+
+def _areas_of(sums: FloatArray) -> Areas:
+    """Return areas from the sums that `app.stats.areas_beside` names, [7, n_weightings]."""
+    true, false, passed, halves, steps, after, right = sums
+    has_both, pairs = (true >= SMALLEST_WEIGHT) & (false >= SMALLEST_WEIGHT), 2.0 * true * false
+    with np.errstate(all="ignore"):
+        return Areas(
+            roc=np.where(has_both & (pairs >= SMALLEST_WEIGHT), 1.0 - passed / pairs, np.nan),
+            precision_recall=np.where(has_both, halves / (2.0 * true), np.nan),
+            average_precision=np.where(has_both, steps / true, np.nan),
+            average_precision_after=np.where(has_both, after / true, np.nan),
+            most_right=right,
+            total=true + false,
+        )
 
 
 def _add_areas(
@@ -138,7 +182,7 @@ def _add_areas(
     below: Int32Array,
     upto: Int32Array,
     false: NDArray[Any],
-    areas: FloatArray,
+    sums: FloatArray,
 ) -> None:
     """Pass the scores from the highest to the lowest; `false` is room for the negatives from each place on."""
     for row in range(weights.shape[0]):
@@ -161,14 +205,8 @@ def _add_areas(
             halves += gained * (precision_above + precision)
             steps += gained * precision_above
             after += gained * precision
-        areas[4, row], areas[5, row] = right, true + false[0]
-        if true >= SMALLEST_WEIGHT and false[0] >= SMALLEST_WEIGHT:
-            pairs = 2.0 * true * false[0]
-            if pairs >= SMALLEST_WEIGHT:
-                areas[0, row] = 1.0 - passed / pairs
-            areas[1, row] = halves / (2.0 * true)
-            areas[2, row] = steps / true
-            areas[3, row] = after / true
+        sums[row, 0], sums[row, 1], sums[row, 2], sums[row, 3] = true, false[0], passed, halves
+        sums[row, 4], sums[row, 5], sums[row, 6] = steps, after, right
 
 
 def require_weightings(scores: SortedScores, weights: Weights) -> None:

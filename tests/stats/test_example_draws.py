@@ -1,0 +1,49 @@
+"""Counts of very many examples: every row has its own random words, whichever thread draws it when."""
+
+import numpy as np
+import pytest
+
+from app.stats import example_draws
+from app.stats.areas_beside import LANES
+from app.stats.example_draws import map_resamples
+
+
+@pytest.mark.parametrize("generator", [np.random.PCG64, np.random.SFC64])
+@pytest.mark.parametrize("n_examples", [7, 1001, 4000])
+def test_rows_can_be_drawn_in_any_order(generator: type[np.random.BitGenerator], n_examples: int) -> None:
+    """Those of a later batch first, and again; numpy's own generator skips words and another one draws them."""
+    draws = example_draws._Draws(n_examples, np.random.Generator(generator(3)), example_draws.MARGIN)
+    later, every = draws.counts(5, 9), draws.counts(0, 9)
+
+    assert later.tolist() == every[5:].tolist() == draws.counts(5, 9).tolist()
+    assert (every.sum(axis=1) == n_examples).all()
+    assert len({row.tobytes() for row in every}) == 9
+
+
+@pytest.mark.parametrize("near_cells", [1, 2500])
+def test_random_words_are_drawn_as_few_as_wanted_at_a_time(monkeypatch: pytest.MonkeyPatch, near_cells: int) -> None:
+    """A row at a time, or two."""
+    draws = example_draws._Draws(1200, np.random.default_rng(3), example_draws.MARGIN)
+    at_once = draws.counts(0, 7)
+    monkeypatch.setattr(example_draws, "NEAR_CELLS", near_cells)
+
+    assert draws.counts(0, 7).tolist() == at_once.tolist()
+
+
+@pytest.mark.parametrize(
+    ("n_examples", "batch_cells", "n_rows"),
+    [
+        (10, 10 * LANES, LANES),
+        (10, 25 * LANES, 2 * LANES),
+        (10, 10, LANES),
+        (10, 10 * LANES // example_draws.MOST_BATCHES, LANES),
+        (10, 10 * LANES // example_draws.MOST_BATCHES - 1, 1),
+        (100, 1, 1),
+    ],
+)
+def test_a_batch_has_whole_sets_of_rows_where_they_fit(n_examples: int, batch_cells: int, n_rows: int) -> None:
+    """Else as many as there is room for, and one at least."""
+    sizes = [*map_resamples(len, n_examples, 8 * LANES, np.random.default_rng(1), batch_cells=batch_cells)]
+
+    assert sizes[0] == n_rows
+    assert sum(sizes) == 8 * LANES
