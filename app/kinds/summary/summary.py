@@ -4,7 +4,7 @@ Called by `app.jobs.own_tables` through the kind; pure.
 """
 
 from collections.abc import Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +20,8 @@ from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table
 
 N_RESAMPLES, LEVEL, MIN_UNITS = 1000, 0.95, 2
+N_KEPT, KEPT_TASKS = 4, 4_000
+"""Resamples of so many numbers of tasks are kept, if of so few tasks each: 16 MB, a byte a count."""
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),
@@ -81,5 +83,11 @@ def _means(scored: Sequence[FloatArray], metric: str) -> list[Ends]:
 
 def _interval(values: FloatArray, metric: str) -> tuple[FloatArray, FloatArray]:
     """Return the ends of each column of values [n_tasks, n_entrants]."""
+    return percentile_interval(_resamples(len(values), metric).means(values), LEVEL)
+
+
+@lru_cache(N_KEPT)
+def _resamples(n_tasks: int, metric: str) -> Resamples:
+    """Return the resamples of so many tasks: the same for every submission, so the next one need not draw them."""
     begin = partial(board_generator, 0, "summary", metric)
-    return percentile_interval(Resamples(len(values), N_RESAMPLES, begin, keep_cells=0).means(values), LEVEL)
+    return Resamples(n_tasks, N_RESAMPLES, begin, keep_cells=KEPT_TASKS * N_RESAMPLES)
