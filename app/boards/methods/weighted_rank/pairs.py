@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtri
 
 from app.boards.methods.weighted_rank.calibrated import ends_of_ranks, rank_level
 from app.boards.methods.weighted_rank.spec import WeightedRank
@@ -87,17 +88,36 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     order = [at for at, _ in shown.placed][:MAX_COMPARED]
     how = f"percentiles and mirrored percentiles of {RESAMPLED}, {WIDENED}"
     why_none = _why_no_interval(spec, shown)
-    meta = {"interval_reason": why_none, "contrast": "difference", "contrast_interval": how, "score": "score"}
+    meta = {"level": spec.uncertainty.level, "interval_reason": why_none, "contrast": "difference",
+            "contrast_interval": how, "score": "score"}  # fmt: skip
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
 
 def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iterator[Pair]:
-    contrasts = shown.standing.contrasts(order)
+    contrasts, level = shown.standing.contrasts(order), spec.uncertainty.level
     names = [shown.components.names[at] for at in order]
     for a, name in enumerate(names):
         ends = _ends(spec, shown, order, a)
         for b, other in enumerate(names):
-            yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=ends[b]))
+            contrast = ends[b] if a == b else _as_tested(ends[b], float(contrasts.p_values[a, b]), level)
+            yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=contrast))
+
+
+def _as_tested(ends: Ends, p_value: float, level: float) -> Ends:
+    """Return a difference with its interval, which holds zero where the test of the board does not exclude it.
+
+    Where it does, the end towards zero is the test's own if the interval would reach beyond: mirrored percentiles put
+    it there where one leads in every resample by more or less, and of few records the test is the more careful one.
+    """
+    point, low, high = ends
+    if not (isinstance(point, float) and isinstance(low, float) and isinstance(high, float)):
+        return ends
+    if not p_value < 1.0 - level:
+        return point, min(low, 0.0), max(high, 0.0)
+    nearest = point * (1.0 - float(ndtri((1.0 - level) / 2.0) / ndtri(p_value / 2.0)))
+    if point > 0.0:
+        return point, low if low > 0.0 else nearest, high
+    return point, low, high if high < 0.0 else nearest
 
 
 def _ends(spec: WeightedRank, shown: RankedBoard, order: Sequence[int], a: int) -> list[Ends]:
