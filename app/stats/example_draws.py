@@ -50,6 +50,7 @@ def map_resamples(
     rng: np.random.Generator,
     *,
     batch_cells: int = BATCH_CELLS,
+    is_wide: bool = False,
     margin: float = MARGIN,
     key: Hashable | None = None,
     known: KnownDraws = KNOWN,
@@ -59,6 +60,8 @@ def map_resamples(
     Each row sums to n_examples. Independent Poisson counts, topped up with uniform draws to the number of examples, are
     exactly the multinomial counts of the bootstrap: given their total, Poisson counts of equal means are uniform draws
     too. Neither the batch nor the threads change a number.
+    A batch has more than `batch_cells` counts where that lets rows be laid side by side, but not where `of` `is_wide`:
+    where what it makes takes several times the memory of the counts.
     With a `key` the counts are remembered, and the next time not drawn: it must decide the generator and its state.
     Raises InvalidArgument unless every count is a whole number of at least 1, and the margin a number from 0.
     Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
@@ -71,7 +74,7 @@ def map_resamples(
         require_count(name, count)
     require_number("margin", margin, 0.0)
     drawn = None if key is None else known.recall((key, margin), n_examples, n_resamples)
-    most_rows = _rows_at_once(n_examples, batch_cells)
+    most_rows = _rows_at_once(n_examples, batch_cells, is_wide)
     if drawn is not None:
         return _map_resamples(of, n_resamples, _Known(drawn), most_rows)
     draws = _Draws(n_examples, rng, margin)
@@ -81,11 +84,12 @@ def map_resamples(
     return _keeping(of, _Kept(draws, room), known, most_rows)
 
 
-def _rows_at_once(n_examples: int, batch_cells: int) -> int:
+def _rows_at_once(n_examples: int, batch_cells: int, is_wide: bool) -> int:
     """Return how many rows a batch has: whole sets of those that are laid side by side, while one set has room."""
-    if LANES * n_examples > MOST_BATCHES * batch_cells:
-        return 1
-    return max(1, batch_cells // n_examples // LANES) * LANES
+    n_rows = batch_cells // n_examples
+    if n_rows < LANES and (is_wide or LANES * n_examples > MOST_BATCHES * batch_cells):
+        return max(1, n_rows)
+    return max(1, n_rows // LANES) * LANES
 
 
 class _Source(Protocol):

@@ -31,19 +31,23 @@ def test_random_words_are_drawn_as_few_as_wanted_at_a_time(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize(
-    ("n_examples", "batch_cells", "n_rows"),
+    ("n_examples", "batch_cells", "is_wide", "n_rows"),
     [
-        (10, 10 * LANES, LANES),
-        (10, 25 * LANES, 2 * LANES),
-        (10, 10, LANES),
-        (10, 10 * LANES // example_draws.MOST_BATCHES, LANES),
-        (10, 10 * LANES // example_draws.MOST_BATCHES - 1, 1),
-        (100, 1, 1),
+        (10, 10 * LANES, False, LANES),
+        (10, 25 * LANES, True, 2 * LANES),
+        (10, 30, False, LANES),
+        (10, 10 * LANES // example_draws.MOST_BATCHES, False, LANES),
+        (10, 10 * LANES // example_draws.MOST_BATCHES - 1, False, 1),
+        (10, 30, True, 3),
+        (100, 1, True, 1),
     ],
 )
-def test_a_batch_has_whole_sets_of_rows_where_they_fit(n_examples: int, batch_cells: int, n_rows: int) -> None:
-    """Else as many as there is room for, and one at least."""
-    sizes = [*map_resamples(len, n_examples, 8 * LANES, np.random.default_rng(1), batch_cells=batch_cells)]
+def test_a_batch_has_whole_sets_of_rows_where_they_fit(
+    n_examples: int, batch_cells: int, is_wide: bool, n_rows: int
+) -> None:
+    """Else as many as there is room for, and one at least; of what is wide no more than there is room for."""
+    rng = np.random.default_rng(1)
+    sizes = [*map_resamples(len, n_examples, 8 * LANES, rng, batch_cells=batch_cells, is_wide=is_wide)]
 
     assert sizes[0] == n_rows
     assert sum(sizes) == 8 * LANES

@@ -34,14 +34,22 @@ class Resamples:
     names: tuple[str, ...]
     n_resamples: int
 
-    def map(self, of: Callable[[Counts], Result], n_examples: int, n_resamples: int | None = None) -> Iterator[Result]:
+    def map(
+        self,
+        of: Callable[[Counts], Result],
+        n_examples: int,
+        n_resamples: int | None = None,
+        *,
+        is_wide: bool = False,
+    ) -> Iterator[Result]:
         """Yield `of` each batch of counts of the first resamples, or of all, as `map_resamples` does.
 
         Every entrant of a board is weighed with the same counts, which are drawn once.
         """
         n_drawn = self.n_resamples if n_resamples is None else n_resamples
         key = (self.rng_seed, self.names)
-        return map_resamples(of, n_examples, n_drawn, board_generator(self.rng_seed, *self.names), key=key)
+        rng = board_generator(self.rng_seed, *self.names)
+        return map_resamples(of, n_examples, n_drawn, rng, key=key, is_wide=is_wide)
 
 
 @dataclass(frozen=True)
@@ -74,7 +82,7 @@ def _drawn(task: TaskPredictions, at: int, places: tuple[FloatArray, FloatArray]
     scores = fall(task.probabilities[:, at], task.class_number == at)
     n_resamples = min(resamples.n_resamples, max(LEAST_RESAMPLES, MOST_COUNTS // len(task)))
     of = partial(_heights, scores, None if task.weights is None else task.item_weights, places)
-    parts = list(resamples.map(of, len(task), n_resamples))
+    parts = list(resamples.map(of, len(task), n_resamples, is_wide=task.weights is not None))
     return Heights(np.concatenate([part.recall for part in parts]), np.concatenate([part.precision for part in parts]))
 
 

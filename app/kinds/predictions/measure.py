@@ -16,6 +16,7 @@ from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.spread import Precision, pooled
 from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
 from app.kinds.predictions.calibrated import Spreading, calibrated_average, calibrated_metric, spreading_of
+from app.kinds.predictions.constrained import constraint_of
 from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
 from app.kinds.predictions.intervals import interval_rows
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
@@ -103,7 +104,9 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     def resampled(counts: Counts) -> Mapping[str, FloatArray]:
         return score(counts if task.weights is None else counts * weights)
 
-    parts = list(resamples.map(resampled, len(weights)))
+    # Products with weights, and what is called at every threshold, take eight bytes a count and more.
+    is_wide = task.weights is not None or any(constraint_of(metric) is not None for metric in metrics)
+    parts = list(resamples.map(resampled, len(weights), is_wide=is_wide))
     drawn = {metric: np.concatenate([part[metric] for part in parts]) for metric in metrics}
     level = spec.uncertainty.level
     # Of n examples drawn with replacement a mean has the variance σ̂² / n; unbiased is σ̂² / (n − 1).
