@@ -18,7 +18,7 @@ from app.stats.arrays import FloatArray
 from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
 from app.stats.calibrated_areas import area_spread, root_mean_squares
-from app.stats.spreads import SHARE, cluster_spread, influence_spread, mean_spread, telling_of_values
+from app.stats.spreads import SHARE, cluster_spread, influence_spread, mean_spread, support_of_values
 from bench.interval_methods import LEVEL, Ends, student
 from bench.interval_world import OURS, Drawn, World
 
@@ -103,7 +103,7 @@ def _of_shared(counts: FloatArray) -> Ends:
     least = np.sqrt((apart.least**2).sum(axis=1)) / n_tasks
     units = np.full(n_datasets, float(n_seeds))
     joint = replace(
-        influence_spread(points.mean(axis=1), moved, units, units - 1.0, least), telling=telling_of_values(n_seeds)
+        influence_spread(points.mean(axis=1), moved, units, units - 1.0, least), support=support_of_values(n_seeds)
     )
     ends = intervals(joint, SHARE, LEVEL)
     require_same(_board(counts[0], 0), ends)

@@ -1,9 +1,9 @@
-"""Aggregates of a sample as functions of its distinct values and of how often each occurs.
+"""Aggregates of a sample, computed from its distinct values and how often each occurs.
 
 Called by `app.boards`; pure. `distinct` is ascending [n_distinct] in the metric's unit, `counts` [n_resamples,
 n_distinct] with at least one item in each row; every aggregate returns [n_resamples], or one column for each threshold,
-in the unit and the direction of the scores unless it says otherwise. None of them takes NaN: an item without a score is
-counted, and left out or given the worst value, before it comes here.
+in the unit and the direction of the scores unless it says otherwise. No aggregate accepts NaN: the caller has already
+counted items without a score, and left them out or given them the worst value.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,10 +29,10 @@ TOO_FEW_CLUSTERS = "too_few_clusters"
 
 
 def mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the arithmetic mean, [n_resamples]; `distinct` may be in any order.
+    """Return the arithmetic mean of each resample, [n_resamples]; `distinct` may be in any order.
 
-    Raises InvalidArgument for shapes that differ, a value that is not finite, and a resample without an item.
-    Source: by definition.
+    Raises InvalidArgument for mismatched shapes, a value that is not finite, and a resample without an item.
+    Source: Σ count × value / Σ count, the definition of the mean.
 
     >>> mean(np.array([0.0, 1.0]), np.array([[1.0, 3.0], [4.0, 0.0]])).tolist()
     [0.75, 0.0]
@@ -43,7 +43,7 @@ def mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def interquartile_mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the mean of what is left when floor(n / 4) items are dropped from each end of the sorted sample.
+    """Return the mean of the items left after dropping floor(n / 4) from each end of the sorted sample.
 
     It is `scipy.stats.trim_mean(x, 0.25)` of each resample, [n_resamples].
     Raises InvalidArgument as `mean` does, and for distinct values that do not ascend.
@@ -62,12 +62,13 @@ def interquartile_mean(distinct: FloatArray, counts: FloatArray) -> FloatArray:
 
 
 def weighted_trimmed_mean(distinct: FloatArray, weights: FloatArray, cut: float) -> FloatArray:
-    """Return the mean of what is left when a share `cut` of the weight is taken from each end, [n_resamples].
+    """Return the mean of what is left after removing a share `cut` of the total weight from each end, [n_resamples].
 
-    `weights` [n_resamples, n_distinct] are of any size above zero, and only their proportions matter. With weights of
-    one and cut = floor(n / 4) / n it is `interquartile_mean`, with cut 0 the mean.
+    `weights` [n_resamples, n_distinct] are not negative, with a positive sum in each row; only their proportions
+    matter. With unit weights and cut = floor(n / 4) / n this equals `interquartile_mean`, with cut 0 the mean.
     Raises InvalidArgument as `interquartile_mean` does, and for a cut outside [0, 0.5).
-    Source: Stigler 1973, the weighted form; by definition.
+    Source: Stigler 1973, The asymptotic distribution of the trimmed mean: ∫ Q(u) du over (cut, 1 − cut), divided by 1 −
+    2 cut, with Q the quantile function of the weighted sample.
 
     >>> weighted_trimmed_mean(np.array([0.0, 1.0, 2.0, 100.0]), np.full((1, 4), 1.0), 0.25).tolist()
     [1.5]
@@ -78,15 +79,15 @@ def weighted_trimmed_mean(distinct: FloatArray, weights: FloatArray, cut: float)
     upto = np.cumsum(weights, axis=1)
     kept = np.minimum(upto, total * (1.0 - cut)) - np.maximum(upto - weights, total * cut)
     kept = np.maximum(kept, 0.0)
-    # What does not vary keeps its very value.
+    # A constant sample keeps its exact value, free of rounding.
     middle: FloatArray = distinct[0] + (kept @ (distinct - distinct[0])) / kept.sum(axis=1)
     return middle
 
 
 def optimality_gap(threshold: float) -> Aggregate:
-    """Return the aggregate mean(max(threshold − x, 0)): how far scores stay below the threshold; lower is better.
+    """Return the aggregate mean(max(threshold − x, 0)): how far scores fall short of the threshold; lower is better.
 
-    It is in the unit of the scores, and zero when all reach the threshold.
+    It is in the unit of the scores, and zero when every score reaches the threshold.
     Raises InvalidArgument for a threshold that is not finite; the aggregate raises as `mean` does.
     Source: Agarwal et al. 2021, section 4.3.
 
@@ -103,9 +104,9 @@ def optimality_gap(threshold: float) -> Aggregate:
 
 @dataclass(frozen=True)
 class Interval:
-    """A number with its interval. Without one `low` and `high` are None and `reason` says why.
+    """A number with its interval. Where there is no interval, `low` and `high` are None and `reason` says why.
 
-    `is_degenerate` says that every replicate is the same: the interval has no width because nothing varies.
+    `is_degenerate` means that all replicates are equal: the interval has zero width because nothing varies.
     `replicates` is [n_resamples], None without an interval.
     """
 
@@ -125,11 +126,12 @@ def estimate(
     level: float,
     min_clusters: int = MIN_CLUSTERS,
 ) -> dict[str, Interval]:
-    """Return each aggregate of the sample with its percentile interval; all share the batches' resamples.
+    """Return each aggregate of the sample with its percentile interval, all from the same resamples.
 
-    `batches` are count matrices of one of the draws of `app.stats.cluster`; they are not drawn when the sample has
-    fewer than `min_clusters`, because one cluster carries no spread: the interval is None then. CHAMBER itself goes
-    down to one, which only its own summaries are compared with. Points and ends are in the aggregate's own unit.
+    `batches` are count matrices from one of the draws in `app.stats.cluster`. A sample with fewer than `min_clusters`
+    clusters gets no interval and draws nothing, because one cluster carries no information about the spread. CHAMBER
+    itself accepts a single cluster; that is used only to check the summaries it prints. Points and ends are in the
+    aggregate's own unit.
     Raises InvalidArgument for a level outside (0, 1), for `min_clusters` below 1, and for batches without a resample.
     Source: Davison & Hinkley 1997, section 3.8, for the draws; Efron & Tibshirani 1993, section 13.3, for the ends.
 
@@ -160,11 +162,11 @@ def _interval(point: float, replicates: FloatArray, level: float) -> Interval:
 
 
 def require_items(distinct: FloatArray, counts: FloatArray) -> FloatArray:
-    """Return the number of items of each resample, [n_resamples, 1], once both arguments are ones that a sample has.
+    """Check the two arguments of an aggregate and return the number of items in each resample, [n_resamples, 1].
 
     `distinct` [n_distinct] is in any unit, `counts` is [n_resamples, n_distinct].
-    Raises InvalidArgument for other shapes, for a value that is not finite, and for a resample without an item.
-    Source: by definition.
+    Raises InvalidArgument for mismatched shapes, for a value that is not finite, and for a resample without an item.
+    Source: the row sums of `counts`.
 
     >>> require_items(np.array([0.5, 2.0]), np.array([[1.0, 2.0]])).tolist()
     [[3.0]]

@@ -1,6 +1,6 @@
-"""The array types that every room uses, and the one division in which a zero denominator is defined.
+"""The array types that every room uses, and the one division that defines what a zero denominator gives.
 
-Called by every module that names an array's type; pure. Docstrings give the shapes, as `[n_tasks, n_entrants]`.
+Imported wherever an array is annotated; pure. Types do not carry shapes: docstrings do, as `[n_tasks, n_entrants]`.
 """
 
 from typing import Any
@@ -12,17 +12,17 @@ FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.signedinteger[Any]]
 BoolArray = NDArray[np.bool_]
 Counts = NDArray[np.uint8]
-"""How often a unit is drawn, a byte each."""
+"""How often each unit is drawn, one byte per unit."""
 Weights = Counts | FloatArray
 """Weightings of the same units, [n_weightings, n_units]: counts of a bootstrap, or weights of the points."""
 
 
 def share(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part / whole, broadcast to one shape; NaN where the whole is not above zero: a share of nothing is none.
+    """Return part / whole, broadcast to one shape; NaN where the whole is not above zero.
 
-    A NaN of the part stays NaN, as does one of the whole, and so is what is too large to be written down: a whole that
-    is next to nothing gives no share either. Raises ValueError, numpy's own, for shapes that do not
-    broadcast. Source: by definition; docs of the caller say what NaN becomes where it is published.
+    NaN in either argument gives NaN, and so does a quotient that overflows because the whole is almost zero. Raises
+    numpy's ValueError for shapes that do not broadcast.
+    Source: our convention for 0 / 0; the caller documents what NaN becomes where it is published.
 
     >>> share(np.array([1.0, 0.0]), np.array([4.0, 0.0])).tolist()
     [0.25, nan]

@@ -1,4 +1,4 @@
-"""The spread of an average over independent parts, as tasks are, from the spread of each.
+"""The spread of an average over independent parts, such as tasks, from the spread of each part.
 
 Called by the kinds whose numbers are averaged over tasks; pure.
 """
@@ -12,10 +12,11 @@ from app.stats.checks import require_shape, require_weights
 from app.stats.spreads import Spread
 
 
-def side_by_side(spreads: Sequence[Spread], *, telling: float = 0.0) -> Spread:
-    """Return spreads of single numbers as one of [n_parts]; all share the number of informative units.
+def side_by_side(spreads: Sequence[Spread], *, support: float = 0.0) -> Spread:
+    """Stack spreads of single numbers into one whose fields are [n_parts], with `support` for all of them.
 
-    Source: by definition.
+    Raises TypeError, numpy's own, for a spread whose fields are arrays.
+    Source: none; it only stacks.
 
     >>> from app.stats.spreads import spread_of
     >>> side_by_side([spread_of(each, 0.1, 0.0, 8.0, 7.0, 0.0) for each in (0.5, 0.7)]).point.tolist()
@@ -23,15 +24,15 @@ def side_by_side(spreads: Sequence[Spread], *, telling: float = 0.0) -> Spread:
     """
     names = ("point", "error", "skewness", "n_units", "df", "least")
     fields = {name: np.array([float(getattr(spread, name)) for spread in spreads]) for name in names}
-    return Spread(**fields, telling=telling)
+    return Spread(**fields, support=support)
 
 
 def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
     """Return the spread of Σ weight × number over independent parts [..., n_parts]; `weights` [n_parts] sum to one.
 
-    A part whose spread cannot be seen, with less than one degree of freedom, leaves none to the average.
-    Raises InvalidArgument for weights of another length or below zero.
-    Source: Satterthwaite 1946 for the degrees; Kish 1965, section 8.2, for the number.
+    A part with less than one degree of freedom has no visible spread; the average then has none either.
+    Raises InvalidArgument for weights of a different length or below zero.
+    Source: Satterthwaite 1946 for the degrees of freedom; Kish 1965, section 8.2, for the effective number of units.
 
     >>> parts = Spread(*(np.array([each, each]) for each in (0.5, 0.1, 0.0, 8.0, 7.0, 0.0)))
     >>> both = averaged_spread(parts, np.array([0.5, 0.5]))
@@ -51,5 +52,5 @@ def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
         n_units=1.0 / (weights**2 / parts.n_units).sum(axis=-1),
         df=np.where((parts.df < 1.0).any(axis=-1), 0.0, df),
         least=np.sqrt(((weights * parts.least) ** 2).sum(axis=-1)),
-        telling=parts.telling,
+        support=parts.support,
     )

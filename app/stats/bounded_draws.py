@@ -1,10 +1,12 @@
-"""Whole numbers below a bound as numpy's generator draws them, for compiled loops that use each as it is drawn.
+"""Bounded integers exactly as numpy's generator draws them, for compiled loops that use each one as it is drawn.
 
-Called by `app.stats.cluster` and `app.stats.strata`, whose streams are published programs' own: what numpy would make a
-large array of is used up number by number, and afterwards the generator is where numpy would have left it.
-A number below `bound` is the upper half of `bound` times a half, which is drawn again where the lower one is below
-2**32 modulo `bound`; below one there is nothing to draw. Source: Lemire 2019, Fast random integer generation in an
-interval, ACM Transactions on Modeling and Computer Simulation 29(1).
+Called by `app.stats.cluster` and `app.stats.strata`, which reproduce the random streams of published programs: the
+numbers numpy would write into a large array are consumed one by one, and afterwards the generator is in the state in
+which numpy would have left it. "Halves" are the 32-bit halves of the generator's 64-bit words. A number below `bound`
+is the upper half of `bound` times such a half, drawn again where the lower half of the product is below 2**32 modulo
+`bound`; a bound of 1 draws nothing.
+Source: Lemire 2019, Fast random integer generation in an interval, ACM Transactions on Modeling and Computer Simulation
+29(1).
 """
 
 from collections.abc import Callable
@@ -16,18 +18,18 @@ from app.stats.arrays import FloatArray, IntArray
 from app.stats.compiled import compiled
 
 Halves = NDArray[np.uint32]
-"""Random words of 64 bits as two of 32, the lower one first, as numpy takes them."""
+"""Random 64-bit words as two of 32 bits each, the lower one first, as numpy uses them."""
 ALL_USED = -1
 SPARE = 64
 MOST_SUMMED = 128
-"""Up to so many numbers numpy adds up in eight sums; of more it halves them first."""
+"""Up to this many numbers, numpy sums in eight accumulators; above it, it splits the array in two first."""
 
 
 def use_halves(rng: np.random.Generator, n_expected: int, work: Callable[[Halves], int]) -> bool:
-    """Let `work` use the halves [n_halves] that the generator draws next, and move it on by as many as that says.
+    """Let `work` consume the next halves [n_halves] of the generator, then advance it by the number `work` returns.
 
-    It gets some more than expected, for numbers that are drawn again. False where nothing was done, and the generator
-    is as it was: with another generator than PCG64, and where `work` says that all were used and it needs more.
+    It gets a few more than expected, to allow for redraws. Returns False, with the generator unchanged, for a bit
+    generator other than PCG64 and where `work` returns ALL_USED, meaning that it ran out.
     Source: numpy's `Generator.integers` for bounds up to 2**32, and its PCG64.
 
     >>> rng = np.random.default_rng(1)
@@ -51,7 +53,7 @@ def use_halves(rng: np.random.Generator, n_expected: int, work: Callable[[Halves
 
 
 def _move_on(generator: np.random.PCG64, words: NDArray[np.uint64], n_halves: int) -> None:
-    """Move on by some halves of words; of one that was begun the other half comes next."""
+    """Advance by `n_halves`; an odd count leaves the second half of the last word to be drawn next, as numpy does."""
     n_words = -(-n_halves // 2)
     generator.advance(n_words)
     upper = int(words[n_words - 1] >> np.uint64(32)) if n_halves % 2 else 0
@@ -59,11 +61,12 @@ def _move_on(generator: np.random.PCG64, words: NDArray[np.uint64], n_halves: in
 
 
 def fill_means(rng: np.random.Generator, samples: FloatArray, means: FloatArray) -> bool:
-    """Fill means [n_samples, n_resamples] of resamples of samples [n_samples, n_units], drawn one after the other.
+    """Fill `means` [n_samples, n_resamples] with the bootstrap means of `samples` [n_samples, n_units], in order.
 
-    Numbers are those of `rng.integers(0, n_units, size=(n_samples, n_resamples, n_units))` and sums those of numpy's
-    `mean`, to the last bit; means are in the unit of the samples. False where nothing was done: of one unit, of more
-    than MOST_SUMMED, and as `use_halves`. Source: Efron & Tibshirani 1993, section 6.2; numpy's pairwise summation.
+    The draws are those of `rng.integers(0, n_units, size=(n_samples, n_resamples, n_units))` and the sums those of
+    numpy's `mean`, to the last bit; means are in the unit of the samples. Returns False, having done nothing, for a
+    single unit, for more than MOST_SUMMED, and where `use_halves` does.
+    Source: Efron & Tibshirani 1993, section 6.2; numpy's pairwise summation.
 
     >>> means = np.zeros((1, 2))
     >>> fill_means(np.random.default_rng(1), np.array([[2.0, 2.0]]), means), means.tolist()
@@ -76,10 +79,10 @@ def fill_means(rng: np.random.Generator, samples: FloatArray, means: FloatArray)
 def count_items(
     rng: np.random.Generator, n_most: int, firsts: IntArray, sizes: IntArray, place: IntArray, counts: FloatArray
 ) -> bool:
-    """Add to counts [n_resamples, n_distinct] what CHAMBER draws: clusters, then in each as many items as it has.
+    """Fill `counts` [n_resamples, n_distinct] with CHAMBER's draws: clusters, then as many items in each as it has.
 
-    `firsts` and `sizes` are [n_clusters], `place` [n_items] says which distinct value an item has; `n_most` is the most
-    numbers that are drawn. False where nothing was done, as `use_halves`, and counts are then zeros again.
+    `firsts` and `sizes` are [n_clusters], `place` [n_items] is the index of each item's distinct value; `n_most` bounds
+    how many numbers are drawn. Returns False where `use_halves` does; `counts` is then all zeros again.
     Source: CHAMBER's own loop; Davison & Hinkley 1997, section 3.8.
 
     >>> counts, one = np.zeros((2, 1)), np.zeros(1, dtype=np.int64)
@@ -94,7 +97,7 @@ def count_items(
 
 
 def _fill_means(halves: Halves, samples: FloatArray, means: FloatArray) -> int:
-    """Draw each resample and average it, adding up as numpy does, and say how many halves were used."""
+    """Draw each resample and average it, summing in numpy's order; return the number of halves used."""
     n_units, n_used = samples.shape[1], 0
     bound, lower = np.uint64(n_units), np.uint64(0xFFFFFFFF)
     again = np.uint64((1 << 32) % n_units)
@@ -126,7 +129,7 @@ def _fill_means(halves: Halves, samples: FloatArray, means: FloatArray) -> int:
 
 
 def _count_items(halves: Halves, firsts: IntArray, sizes: IntArray, place: IntArray, counts: FloatArray) -> int:
-    """Draw the clusters of each resample, then the items of each, and say how many halves were used."""
+    """Draw the clusters of each resample, then the items of each; return the number of halves used."""
     n_clusters, n_used = len(sizes), 0
     lower, upper, room = np.uint64(0xFFFFFFFF), np.uint64(32), np.uint64(1 << 32)
     clusters = np.zeros(n_clusters, dtype=np.int64)
@@ -137,7 +140,7 @@ def _count_items(halves: Halves, firsts: IntArray, sizes: IntArray, place: IntAr
             again = room % bound
             for at in range(size):
                 drawn = np.int64(0)
-                while size > 1:  # of one there is nothing to draw
+                while size > 1:  # a cluster of one item needs no draw
                     if n_used == len(halves):
                         return ALL_USED
                     product = np.uint64(halves[n_used]) * bound

@@ -1,7 +1,7 @@
-"""Calibrated intervals: those of which docs/statistics.md shows that they hold what they say.
+"""Calibrated intervals: those whose simulated coverage, in docs/statistics.md, is close to their level.
 
-Called by the ranking methods and the kinds, which draw them beside each system's own interval; pure. A number
-becomes a `Spread` (`app.stats.spreads`), and a spread with the range of the number becomes an interval.
+Called by the ranking methods and the kinds, which show them beside each system's own interval; pure. A number with its
+standard error is a `Spread` (`app.stats.spreads`); a spread and the range of the number give an interval.
 """
 
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from app.stats.spreads import Range, Spread
 ROUNDING = 1e-9
 MIN_UNITS = 2
 FEW_UNITS = 8
-"""Below so many units a board says in a sentence what such an interval can hold."""
+"""With fewer units than this, a board adds a sentence on what such an interval can be trusted for."""
 WILSON, GAMMA, STUDENT = "wilson_neff", "gamma", "student_skew"
 TOO_FEW_UNITS, ALL_EQUAL = "too_few_units", "all_equal"
 
 
 @dataclass(frozen=True)
 class Calibrated:
-    """An interval in the unit of its number, how it was made and of how many units; without one, why.
+    """An interval in the unit of its number, the method, and the number of units; if there is none, the reason.
 
     >>> Calibrated(0.2, 0.7, WILSON, 5.0).reason is None
     True
@@ -38,11 +38,11 @@ class Calibrated:
 
 
 def intervals(spread: Spread, within: Range, level: float) -> Ends:
-    """Return the ends [...] of the intervals of spreads in a range; NaN where there is none.
+    """Return the ends [...] of the intervals of spreads, given the range of the numbers; NaN where there is none.
 
-    A number with two ends of its range gets Wilson's interval, one with a single end a gamma's, one without any
-    Student's, the two last with the skewness. None is outside of the range, and none has zero width.
-    Raises InvalidArgument for a level outside (0, 1), and for points outside of the range.
+    A range with two ends gives Wilson's interval, one with a single end a gamma interval, one without ends Student's;
+    the last two are adjusted for skewness. No interval reaches outside the range, and none has zero width.
+    Raises InvalidArgument for a level outside (0, 1), and for points outside the range.
     Source: `app.stats.calibrated_forms`; chosen by `bench.interval_coverage`, docs/statistics.md.
 
     >>> from app.stats.spreads import mean_spread
@@ -58,7 +58,7 @@ def intervals(spread: Spread, within: Range, level: float) -> Ends:
 
 
 def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
-    """Return the interval of one spread, each of whose fields is a single number, with how it was made.
+    """Return the interval of one spread, whose fields are single numbers, with the name of the method.
 
     Raises InvalidArgument as `intervals` does.
     Source: `intervals`.
@@ -85,9 +85,10 @@ def over_parts(
 ) -> Calibrated:
     """Return the interval of Σ weight × point over independent parts [n_parts], from the interval of each.
 
-    None where a part has none, with that part's reason. The weights are those of the sum; none is negative. `leans`
-    [n_parts, 2] says how far each point lies below and above its truth on average: chance averages out, that does not.
-    Raises InvalidArgument for no part, for arrays of other lengths, and a weight or a lean that is negative.
+    There is none where a part has none; the reason is that part's. No weight may be negative. `leans` [n_parts, 2] is
+    the bias of each point, how far it lies below and above its true value on average: unlike noise, bias does not
+    average out over parts.
+    Raises InvalidArgument for no part, for arrays of different lengths, and for a negative weight or bias.
     Source: Zou & Donner 2008, Construction of confidence limits about effect measures (MOVER), equation 4.
 
     >>> parts = [Calibrated(0.4, 0.8, WILSON, 5.0), Calibrated(0.2, 0.6, WILSON, 5.0)]
@@ -117,7 +118,7 @@ def over_parts(
 
 
 def _is_too_few(spread: Spread) -> BoolArray:
-    """Say where the spread cannot be seen; units of which one has all the weight are one."""
+    """Say where there are too few units to see a spread; if one unit has all the weight, there is only one."""
     too_few: BoolArray = (spread.df < 1) | (spread.n_units <= 1.0 + ROUNDING)
     return too_few
 
@@ -127,7 +128,7 @@ def _ends(spread: Spread, within: Range, level: float) -> Ends:
         width = within.high - within.low
         share = np.clip((spread.point - within.low) / width, 0.0, 1.0)
         numbers = (share, spread.believed / width, spread.skewness, spread.n_units, spread.df)
-        low, high = effective_wilson(*numbers, level, telling=spread.telling)
+        low, high = effective_wilson(*numbers, level, support=spread.support)
         return within.low + width * low, within.low + width * high
     if np.isfinite(within.low):
         numbers = (spread.point - within.low, spread.believed, spread.skewness, spread.n_units, spread.df)

@@ -1,6 +1,6 @@
-"""Calibrated intervals of predictions that are no plain means: the area under a ROC curve, and root mean squares; pure.
+"""Calibrated intervals of metrics that are not means: the area under a ROC curve, and root mean squares; pure.
 
-Called by the measuring of predictions. Arrays are [n_examples]; weights count in proportion.
+Called when predictions are measured. Arrays are [n_examples]; only the proportions of weights matter.
 """
 
 import numpy as np
@@ -23,15 +23,16 @@ CHI_SQUARED = "chi2_neff"
 
 
 def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> Spread:
-    """Return the spread of the area under the ROC curve of scores [n_examples], larger speaking for the positive.
+    """Return the spread of the area under the ROC curve of scores [n_examples], larger meaning more likely positive.
 
-    `n_units`, on which a perfect area rests, are those of the smaller class; the error is never taken for less than
-    that of a share of all examples. Each example's part of the error is made larger by what it has pulled the area
-    towards itself, and the degrees of freedom are those of effective examples: both matter where few weigh much.
-    Raises InvalidArgument for arrays of other lengths, scores that are not finite, negative weights, and where a class
-    has no weight.
-    Source: DeLong, DeLong & Clarke-Pearson 1988, equations 3 to 6, with weights; MacKinnon & White 1985, HC2, for
-    how each part is made larger; the least error by `bench.interval_coverage`.
+    `n_units`, which decides the interval of a perfect area, is the effective size of the smaller class; the error is
+    never less than that of a proportion over all examples. Each example's contribution to the error is enlarged by its
+    own leverage on the area, and the degrees of freedom count effective examples: both matter where a few examples
+    carry most of the weight.
+    Raises InvalidArgument for arrays of different lengths, scores that are not finite, negative weights, and a class
+    without weight.
+    Source: DeLong, DeLong & Clarke-Pearson 1988, equations 3 to 6, with weights; MacKinnon & White 1985, HC2, for the
+    leverage; the smallest error was chosen by `bench.interval_coverage`.
 
     >>> spread = area_spread(np.array([0.1, 0.4, 0.3, 0.8]), np.array([False, False, True, True]), np.ones(4))
     >>> float(spread.point), round(float(spread.error), 4), float(spread.n_units)
@@ -53,7 +54,7 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
 
 
 class _Weighted:
-    """One class: its scores in order, its weights as shares of all, and their effective number."""
+    """One class: its sorted scores, its weights as shares of their total, and its effective number of examples."""
 
     def __init__(self, scores: FloatArray, weights: FloatArray, mask: BoolArray) -> None:
         order = np.argsort(scores[mask], kind="stable")
@@ -65,14 +66,14 @@ class _Weighted:
         self._upto = np.concatenate([[0.0], np.cumsum(self.shares)])
 
     def share_below(self, other: "_Weighted") -> FloatArray:
-        """Return of each score the share of the other class that is below it, half for ties."""
+        """Return, for each score, the share of the other class below it, ties counting half."""
         below = other._upto[np.searchsorted(other.scores, self.scores, side="left")]
         upto = other._upto[np.searchsorted(other.scores, self.scores, side="right")]
         shares: FloatArray = (below + upto) / 2.0
         return shares
 
     def variance(self, placed: FloatArray, area: float) -> float:
-        """Return the variance that the class contributes; none where it is in truth one example."""
+        """Return the variance that the class contributes; NaN where it is effectively a single example."""
         if self.kish <= 1.0 + 1e-9:
             return 0.0
         squared = float(((self.shares * (placed - area)) ** 2 / (1.0 - self.shares)).sum())
@@ -80,7 +81,7 @@ class _Weighted:
 
 
 def root_mean_squares(squares: FloatArray, weights: FloatArray | None, level: float) -> Ends:
-    """Return the ends [...] of intervals of root mean squares of [..., n_units] squares, in the unit of the root.
+    """Return the ends [...] of intervals for the root of the mean of `squares` [..., n_units], in the unit of the root.
 
     NaN with fewer than two units, and where all squares are zero.
     Raises InvalidArgument for a level outside (0, 1), a negative square, and as `mean_spread` does.
@@ -98,7 +99,7 @@ def root_mean_squares(squares: FloatArray, weights: FloatArray | None, level: fl
 
 
 def calibrated_root_mean_square(squares: FloatArray, weights: FloatArray | None, level: float) -> Calibrated:
-    """Return the interval of one root mean square of squares [n_examples]; None without two units or any error.
+    """Return the interval for the root mean square of `squares` [n_examples]; none below two units or if all are zero.
 
     Raises InvalidArgument as `root_mean_squares` does.
     Source: `root_mean_squares`.
@@ -116,11 +117,11 @@ def calibrated_root_mean_square(squares: FloatArray, weights: FloatArray | None,
 
 
 def replicate_spread(point: float, replicates: FloatArray, n_units: float, *, is_share: bool) -> Spread:
-    """Return the spread of a metric whose error has no closed form, from its replicates [n_resamples].
+    """Return the spread of a metric whose standard error has no closed form, from its replicates [n_resamples].
 
-    A bootstrap's variance is that of n units where n − 1 are free, which is made good; NaN are left out.
-    A share's error is never taken for less than that of so many times its units.
-    Raises InvalidArgument for fewer units than one.
+    The bootstrap's variance has divisor n; it is rescaled to n − 1. NaN replicates are left out. The error of a share
+    (`is_share`) is never less than that of independent units, MOST_WEIGHTED times as many.
+    Raises InvalidArgument for fewer than one unit.
     Source: Hesterberg 2004, Unbiasing the bootstrap: bootknife sampling vs. smoothing, section 2.
 
     >>> spread = replicate_spread(0.5, np.array([0.4, 0.6]), 5.0, is_share=True)

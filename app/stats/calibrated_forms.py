@@ -1,7 +1,7 @@
-"""Closed forms of intervals from a number, its standard error and how many units it rests on; pure.
+"""Closed-form intervals from a number, its standard error and the number of units behind it; pure.
 
-Called by `app.stats.calibrated` and by `bench.interval_coverage`, which measures what they hold. Every argument but the
-level is a number or an array of one shape, [...] below, and so are the ends (low, high): NaN where there is no
+Called by `app.stats.calibrated` and by `bench.interval_coverage`, which measures their coverage. Every argument but the
+level is a number or an array of one common shape, [...] below, as are the ends (low, high); NaN where there is no
 interval. Errors are standard errors in the unit of the number.
 """
 
@@ -13,20 +13,20 @@ from app.stats.checks import require_level
 
 Ends = tuple[FloatArray, FloatArray]
 FEWEST = 3.5
-"""Fewest degrees of freedom of a mean: below it the upper end says nothing any more."""
+"""Fewest degrees of freedom of a mean: below it the upper end is too far away to be of use."""
 MOST = 1e100
-"""Most degrees of freedom: an error may be so small beside its number that their ratio squared overflows."""
+"""Most degrees of freedom: with a tiny error, the squared ratio of number to error would overflow."""
 ROUNDING = 1e-13
-"""A variance below it is what sums leave of a share of 0 or 1."""
+"""A variance p(1 − p) below this is rounding: the share is 0 or 1."""
 STRETCH, UNBOUNDED_STRETCH = 1.5, 1.85
-"""How much further than Student's an interval may reach on the side to which the data are skewed; without a range."""
+"""How much further than Student's an interval may reach on the side of the skew: within a range, and without one."""
 UNSEEN_POWER = 1.4
-"""Of means from 0 on the most is larger by this power of what it reaches further for units that were not seen."""
+"""For means of values from 0 on, that limit is multiplied by this power of `unseen`."""
 SKEWED_FROM = 5.0
 TAILS, UPPER_DEGREES = 1.25, 1.08
-"""The power at which degrees of freedom count that residuals lack, and by what those of an upper end are divided."""
+"""The power of the ratio of effective to nominal degrees of freedom, and the divisor of the upper end's."""
 FEW_SQUARES, FEWEST_SQUARES, OF_EACH = 50.0, 6.0, 0.9
-"""Up to so many squares their tails may be hidden; an upper end has at least so many degrees, or of each so much."""
+"""Most squares with fully shrunk tails; an upper end has at least OF_EACH × n degrees, or FEWEST_SQUARES."""
 
 
 def effective_wilson(
@@ -37,14 +37,14 @@ def effective_wilson(
     df: FloatArray,
     level: float,
     *,
-    telling: float = 0.0,
+    support: float = 0.0,
 ) -> Ends:
-    """Return Wilson's interval of shares [...] within [0, 1], with the number of trials that the error amounts to.
+    """Return Wilson's interval of shares [...] within [0, 1], with the number of trials that the error implies.
 
-    That number is share × (1 − share) / error², and `n_units` where the error is zero, because nothing that was seen
-    differs; the quantile is Student's with `df` degrees of freedom. Units may be fractions, as weights make them.
-    Where `telling` is above zero, what a share lacks of an end of its range must come from enough units, or it counts
-    for less: one that fails wholly may not have occurred (`_not_hiding`).
+    That number is share × (1 − share) / error², and `n_units` where the error is zero because all units are equal; the
+    quantile is Student's with `df` degrees of freedom. `n_units` may be fractional, as with weights. Where `support` is
+    above zero, the distance of a share from 0 or 1 must come from enough of the units; otherwise the trials count for
+    less, since a unit that fails altogether may not have been sampled yet (`_supported_trials`).
     Raises InvalidArgument for a level outside (0, 1).
     Source: Wilson 1927; Korn & Graubard 1998, Confidence intervals for proportions with small expected numbers, for the
     effective number and the quantile of t.
@@ -55,8 +55,8 @@ def effective_wilson(
     [0.223, 0.982]
     [0.566, 1.0]
     >>> rare = (0.995, 0.003, 0.0, 16.0, 15.0)
-    >>> for telling in (0.0, 1.2):
-    ...     ends = effective_wilson(*map(np.array, rare), level=0.95, telling=telling)
+    >>> for support in (0.0, 1.2):
+    ...     ends = effective_wilson(*map(np.array, rare), level=0.95, support=support)
     ...     print([round(float(end), 3) for end in ends])
     [0.983, 0.999]
     [0.948, 0.999]
@@ -66,29 +66,29 @@ def effective_wilson(
     varies = (error > 0) & (variance > ROUNDING)
     with np.errstate(divide="ignore", invalid="ignore"):
         trials = np.where(varies, variance / error**2, n_units)
-        # Wilson's own skewness is that of the trials. Of so few units another one is noise: it counts from five on.
+        # Wilson's interval already has the skewness of binomial trials; up to five units, what the data add is noise.
         beyond = skewness - (1.0 - 2.0 * share) / np.sqrt(trials * variance)
         trusted = np.where(varies, np.clip(1.0 - (SKEWED_FROM / n_units) ** 2, 0.0, 1.0) * beyond, 0.0)
     quantile = np.where(varies, _t(df, level), ndtri((1.0 + level) / 2.0))
     below, above = _stretched(quantile, trusted, STRETCH)
     downward, upward = (
-        _not_hiding(trials, error / np.maximum(rest, ROUNDING), n_units, telling) if telling > 0 else trials
+        _supported_trials(trials, error / np.maximum(rest, ROUNDING), n_units, support) if support > 0 else trials
         for rest in (1.0 - share, share)
     )
-    # Rounding must not put an end inside the share where the two are the same.
+    # Where an end equals the share, rounding must not move it past the share.
     low = np.minimum(np.clip(_wilson(share, variance, downward, below, -1.0), 0.0, 1.0), share)
     return low, np.maximum(np.clip(_wilson(share, variance, upward, above, 1.0), 0.0, 1.0), share)
 
 
-def _not_hiding(trials: FloatArray, relative: FloatArray, n_units: FloatArray, telling: float) -> FloatArray:
-    """Return as how many trials units count towards an end of the range, `relative` being the error over what is left.
+def _supported_trials(trials: FloatArray, relative: FloatArray, n_units: FloatArray, support: float) -> FloatArray:
+    """Return how many trials the units count for at one end; `relative` is the error over the distance to it.
 
-    What is left comes from about n / (1 + (n − 1) relative²) of the n units. From `telling` × √n of them on it is
-    believed; of fewer it falls, on the scale of logarithms, to one trial a unit, as for units that are all equal.
+    The distance comes from about n / (1 + (n − 1) relative²) of the n units. From `support` × √n of them on, all trials
+    count; below that their number falls, on a log scale, to one trial per unit, as for units that are all equal.
     Source: Kish 1965, section 8.2, for the number of units; the bound was chosen by `bench.interval_coverage`.
     """
-    n_telling = n_units / (1.0 + (n_units - 1.0) * relative**2)
-    power = np.clip(n_telling / (telling * np.sqrt(n_units)), 0.0, 1.0)
+    n_contributing = n_units / (1.0 + (n_units - 1.0) * relative**2)
+    power = np.clip(n_contributing / (support * np.sqrt(n_units)), 0.0, 1.0)
     return np.where(trials > n_units, n_units ** (1.0 - power) * trials**power, trials)
 
 
@@ -109,15 +109,16 @@ def skewed_t(
     *,
     unseen: FloatArray | float = 1.0,
 ) -> Ends:
-    """Return the hull of Student's interval of numbers [...] and of Hall's, which follows the skewness of the data.
+    """Return the union of Student's interval of numbers [...] and Hall's, which follows the skewness of the data.
 
-    `skewness` is that of the number's own distribution: of n independent values, theirs over √n. That of so many is
-    made good for what few values show of it. `unseen` is how many times as far as Student's it reaches at least, for
-    units of which one far off may not have occurred. NaN where the error is zero: a number without a range whose units
-    are all equal has no interval.
+    `skewness` is that of the number's sampling distribution: for a mean of n independent values, theirs over √n; it is
+    corrected for small samples. `unseen` is the least reach, in multiples of Student's, to allow for outlying units
+    that have not been sampled yet. NaN where the error is zero: a number without a range whose units are all equal has
+    no interval.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Hall 1992, On the removal of skewness by transformation, equation 2.3 with the quantile of t; Joanes & Gill
-    1998, Comparing measures of sample skewness and kurtosis, G1; how far it reaches by `bench.interval_coverage`.
+    1998, Comparing measures of sample skewness and kurtosis, G1; the limits of the reach were chosen by
+    `bench.interval_coverage`.
 
     >>> ends = skewed_t(np.array(2.0), np.array(0.5), np.array(0.4), np.array(9.0), 0.95)
     >>> [round(float(end), 3) for end in ends]
@@ -128,7 +129,7 @@ def skewed_t(
 
 
 def _unbiased(skewness: FloatArray, df: FloatArray) -> FloatArray:
-    """Return the skewness with what few values do not show of it made good."""
+    """Return the skewness corrected for small samples."""
     free = np.maximum(df, 2.0)
     unbiased: FloatArray = skewness * np.sqrt(free * (free + 1.0)) / (free - 1.0)
     return unbiased
@@ -149,10 +150,10 @@ def positive_mean(
     *,
     unseen: FloatArray | float = 1.0,
 ) -> Ends:
-    """Return intervals of means [...] of numbers from 0 on: the hull of Hall's and of a gamma distribution's.
+    """Return intervals of means [...] of values that are never negative: the union of Hall's interval and a gamma one.
 
-    The gamma interval takes the mean for a scaled χ² with the degrees of freedom that its error amounts to. NaN where
-    the mean is zero, and `n_units` degrees where the error is. `unseen` as of `skewed_t`.
+    The gamma interval treats the mean as a scaled χ² with the degrees of freedom that its error implies, or `n_units`
+    where the error is zero. NaN where the mean is zero. `unseen` is as in `skewed_t`.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Fay & Feuer 1997, Confidence intervals for directly standardized rates, for the gamma; Hall 1992.
 
@@ -172,12 +173,13 @@ def positive_mean(
 def root_mean_square(mean_square: FloatArray, error: FloatArray, n_units: FloatArray, level: float) -> Ends:
     """Return intervals of root mean squares [...] from the mean squares and their standard errors.
 
-    χ² with the degrees of freedom that the error amounts to, which for normal residuals are the number of examples.
-    Residuals of heavier tails have fewer, and fewer still than they show, since the rare large ones may not have
-    occurred yet. Up to fifty examples both tails of χ² are smaller than the level asks, the lower one most, because a
-    lower end costs least width. NaN where the mean square is zero.
+    χ² with the degrees of freedom that the error implies, which for normal residuals is the number of examples. Heavier
+    tails give fewer, and truly fewer than the sample shows, since the rare large residuals may not have been sampled
+    yet. Up to fifty examples, and less beyond, both tails of χ² are taken smaller than the level asks, the lower one
+    most, because widening the lower end costs least. NaN where the mean square is zero.
     Raises InvalidArgument for a level outside (0, 1).
-    Source: Satterthwaite 1946 for the degrees; power and tails were chosen by `bench.interval_coverage`.
+    Source: Satterthwaite 1946 for the degrees of freedom; TAILS, UPPER_DEGREES and the rest by
+    `bench.interval_coverage`.
 
     >>> numbers = [np.array(number) for number in (1.0, 0.2, 50.0)]
     >>> [round(float(end), 4) for end in root_mean_square(*numbers, level=0.95)]
@@ -208,7 +210,7 @@ def _chi_squared_end(mean: FloatArray, degrees: FloatArray, tail: FloatArray | f
 
 
 def _inflation(df: FloatArray, level: float) -> FloatArray:
-    """Return by how much a variance counts for more because it is itself estimated: (t / z)²."""
+    """Return the factor by which a variance is inflated because it is itself estimated: (t / z)²."""
     inflation: FloatArray = (_t(df, level) / ndtri((1.0 + level) / 2.0)) ** 2
     return inflation
 
@@ -221,14 +223,14 @@ def _t(df: FloatArray, level: float) -> FloatArray:
 def _stretched(
     quantile: FloatArray, skewness: FloatArray, stretch: FloatArray | float, least: FloatArray | float = 1.0
 ) -> Ends:
-    """Return how many errors an interval reaches below and above: `least` quantiles, and further where Hall's does."""
+    """Return the reach below and above in standard errors: at least `least` quantiles, and further where Hall's is."""
     fewest, most = least * quantile, np.maximum(stretch, least) * quantile
     below, above = _hall(quantile, skewness), -_hall(-quantile, skewness)
     return np.clip(below, fewest, most), np.clip(above, fewest, most)
 
 
 def _hall(quantile: FloatArray, skewness: FloatArray) -> FloatArray:
-    """Return the inverse of Hall's cubic transformation, the quantile itself where there is no skewness."""
+    """Return Hall's inverse cubic transformation of the quantile: the quantile itself where there is no skewness."""
     skew = np.where(np.abs(skewness) > 1e-9, skewness, np.nan)
     bent = 3.0 / skew * (np.cbrt(1.0 + skew * quantile - skew**2 / 6.0) - 1.0)
     return np.where(np.isnan(skew), quantile, bent)

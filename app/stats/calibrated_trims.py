@@ -1,7 +1,7 @@
 """Calibrated intervals of interquartile means and of quantiles over items in clusters; pure.
 
-Called by the measuring of episodes. Where scores are tied, as those of yes and no are, a statistic of their middle can
-stand still while the scores move; its interval then comes from those of the shares above each score.
+Called when episodes are measured. Where many scores are tied, as with success or failure, a statistic of the middle can
+stay constant while the scores change; its interval is then derived from intervals for the share above each score.
 """
 
 import numpy as np
@@ -20,26 +20,28 @@ from app.stats.checks import require_finite, require_integers, require_level, re
 from app.stats.spreads import MOST_TRIALS, SHARE, Range, Spread, cluster_spread, influence_spread
 
 TIED = 1 / 8
-"""Largest share of items at one score for which the middle half moves smoothly."""
+"""Largest share of items tied at one score for which the interquartile mean still varies smoothly."""
 BAND, ORDER = "share_band", "order_statistics"
 NO_TWO_SIDED = "no_two_sided_interval"
 TURNS = (0.75, 0.25)
-"""The shares at which an interquartile mean stops rising and begins to."""
+"""The shares above a score at which the interquartile mean stops rising with it, and begins to rise."""
 MOST_HIDDEN = 1.0 + 2.0**0.5
-"""How many times what an estimated share shows of its lean that may be: at a turn, noise hides so much of it."""
+"""Bound on the true bias, in multiples of the bias seen at an estimated share: near a turn, noise hides the rest."""
 MOST_MISSED = 1.3
-"""How many times its nominal share an interval may miss: what is nominally 95 % holds 93.5 %."""
+"""How often an interval may miss, in multiples of its nominal rate: nominally 95 % may cover 93.5 %."""
 
 
 def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, level: float) -> Calibrated:
-    """Return the interval of the interquartile mean of items [n_items], in their unit; their clusters are numbers.
+    """Return the interval of the interquartile mean of items [n_items] in their `clusters`, in the items' unit.
 
-    Scores without many ties: from the error of a trimmed mean between clusters. Tied scores: the interquartile mean is
-    x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three quarters; its ends are those of
-    the shares. Where all of the middle half is surely at one score the interval has no width, because no other truth
-    is left. None with fewer than two clusters, and where all are equal and the range is not known.
-    Raises InvalidArgument for no item, arrays of other lengths, values that are not finite or outside of the range.
-    Source: Tukey & McLaughlin 1963 for the error of trimmed means; by definition of the survival function for the band.
+    With few ties, it comes from the standard error of a trimmed mean between clusters. With many, from writing the
+    interquartile mean as x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three quarters,
+    and taking the ends of the shares. Where the whole middle half is surely at one score the interval has zero width,
+    because no other value is compatible with the data. There is none with fewer than two clusters, nor where all scores
+    are equal and the range is unknown.
+    Raises InvalidArgument for no item, arrays of different lengths, values that are not finite or outside the range.
+    Source: Tukey & McLaughlin 1963 for the error of trimmed means; the band is monotone in the survival function, so
+    its ends map to those of the mean.
 
     >>> right = np.array([1.0] * 9 + [0.0])
     >>> iqm = calibrated_iqm(right, np.arange(10) // 2, within=SHARE, level=0.95)
@@ -57,10 +59,10 @@ def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, lev
 
 
 def iqm_spread(values: FloatArray, clusters: IntArray) -> Spread | None:
-    """Return the spread of the interquartile mean of items [n_items] in clusters; None among tied scores, where it may
-    stand still, and with fewer than two clusters.
+    """Return the spread of the interquartile mean of items [n_items] in clusters, or None.
 
-    Raises InvalidArgument for no item, arrays of other lengths, and values that are not finite.
+    None where scores are tied, since the mean may then not vary, and with fewer than two clusters.
+    Raises InvalidArgument for no item, arrays of different lengths, and values that are not finite.
     Source: Tukey & McLaughlin 1963.
 
     >>> spread = iqm_spread(np.arange(16.0), np.arange(16))
@@ -78,11 +80,12 @@ def iqm_spread(values: FloatArray, clusters: IntArray) -> Spread | None:
 
 
 def iqm_bias(values: FloatArray, clusters: IntArray) -> float:
-    """Return by how much the interquartile mean of items [n_items] is above its truth on average, by the jackknife.
+    """Return the jackknife estimate of the bias of the interquartile mean of items [n_items]; positive is too high.
 
-    Of skewed scores it is, by a share of its error that averages over many tasks do not lose; 0.0 for one cluster.
-    Raises InvalidArgument for no item, arrays of other lengths, and values that are not finite.
-    Source: Quenouille 1956, Notes on bias in estimation, over clusters.
+    Skewed scores bias it by a fraction of its standard error, which averaging over many tasks does not remove; 0.0 for
+    one cluster.
+    Raises InvalidArgument for no item, arrays of different lengths, and values that are not finite.
+    Source: Quenouille 1956, Notes on bias in estimation, with clusters as the units left out.
 
     >>> round(abs(iqm_bias(np.arange(16.0), np.arange(16))), 9), round(iqm_bias(np.arange(16.0) ** 2, np.arange(16)), 2)
     (0.0, 6.0)
@@ -96,7 +99,7 @@ def iqm_bias(values: FloatArray, clusters: IntArray) -> float:
 
 
 def _exact_middle(values: FloatArray) -> float:
-    """Return the mean of the middle half, with parts of items: whole ones jump where an item is left out."""
+    """Return the mean of the middle half with fractional items: whole ones would jump when an item is left out."""
     edges = np.clip(np.arange(len(values) + 1) / len(values), 0.25, 0.75)
     return float(2.0 * np.diff(edges) @ np.sort(values))
 
@@ -107,14 +110,15 @@ def _middle_half(ordered: FloatArray) -> FloatArray:
 
 
 def iqm_lean(values: FloatArray, clusters: IntArray, *, within: Range) -> tuple[float, float]:
-    """Return how far an interquartile mean of items [n_items] lies below its truth on average, and how far above.
+    """Return the one-sided biases of an interquartile mean of items [n_items]: how far below, how far above the truth.
 
-    Among tied scores it is x₁ + Σ g(share above x) × (next x − x), and g stops rising at three quarters: of a share
-    there, estimates below it lower the mean and those above raise nothing. An average over many tasks keeps that. What
-    is returned is the lean of a normal share at the estimated one times 1 + √2, which is enough wherever the share is.
-    Zero for scores without many ties, whose mean leans hardly, and of fewer than two clusters.
+    With many ties it is x₁ + Σ g(share above x) × (next x − x), and g stops rising at three quarters: near there, an
+    estimate of the share that is too low lowers the mean, and one that is too high does not raise it. Averaging over
+    many tasks does not remove that. The result is the bias at the estimated share, with normal noise, times 1 + √2,
+    which bounds it whatever the true share. Zero for scores without many ties, where the bias is negligible, and for
+    fewer than two clusters.
     Raises InvalidArgument as `calibrated_iqm` does.
-    Source: by definition; E(Z − |Z′|)₊ = (√2 − 1) E(Z)₊ for independent standard normal Z, Z′.
+    Source: E(Z − |Z′|)₊ = (√2 − 1) E(Z)₊ for independent standard normal Z, Z′, which gives the factor.
 
     >>> below, above = iqm_lean(np.array([1.0] * 15 + [0.0] * 5), np.arange(20), within=SHARE)
     >>> round(below, 3), round(above, 3)
@@ -128,9 +132,9 @@ def iqm_lean(values: FloatArray, clusters: IntArray, *, within: Range) -> tuple[
 def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, level: float) -> Calibrated:
     """Return the interval of the quantile q of items [n_items], in their unit; its ends are scores that occurred.
 
-    Between them the share at most as large cannot be distinguished from q. Few clusters allow no such end for a
-    quantile near the edge, and a maximum (q = 1) or minimum has none at all: None, with the reason.
-    Raises InvalidArgument for q outside [0, 1], no item, arrays of other lengths, and values that are not finite.
+    Between the ends, the share of items at most as large cannot be distinguished from q. With few clusters a quantile
+    near 0 or 1 has no such end, and a maximum (q = 1) or minimum never has: no interval then, with the reason.
+    Raises InvalidArgument for q outside [0, 1], no item, arrays of different lengths, and values that are not finite.
     Source: Woodruff 1952, Confidence intervals for medians and other position measures.
 
     >>> median = calibrated_quantile(np.arange(16.0), np.arange(16), 0.5, level=0.95)
@@ -146,7 +150,7 @@ def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, lev
     above = _Steps(values, clusters, Range()).shares(level)
     at_most_low, at_most_high = 1.0 - above[1], 1.0 - above[0]
     reaches, leaves = np.flatnonzero(at_most_high >= q), np.flatnonzero(at_most_low > q)
-    # All clusters may lie on one side of the quantile: too likely, and no score that occurred is an end.
+    # If it is too likely that all clusters lie on one side of the quantile, no observed score can be an end.
     one_sided = q**n_clusters + (1.0 - q) ** n_clusters
     if one_sided > MOST_MISSED * (1.0 - level) or not len(leaves) or not len(reaches):
         return Calibrated(None, None, None, float(n_clusters), NO_TWO_SIDED)
@@ -184,7 +188,7 @@ class _Steps:
         return Calibrated(*ends, BAND, float(self._n_clusters))
 
     def lean(self) -> tuple[float, float]:
-        """Return how far the interquartile mean lies below its truth on average, and above."""
+        """Return the one-sided biases of the interquartile mean, below and above the truth."""
         if self._is_constant:
             return 0.0, 0.0
         spread = self._spread()
@@ -197,7 +201,7 @@ class _Steps:
         return cluster_spread(totals, np.broadcast_to(self._sizes, totals.shape), totals)
 
     def _extended(self, distinct: FloatArray, above: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the grid and the counts above it; where all scores are one the range says where others could be."""
+        """Return the grid and the counts above it; where all scores are equal, the ends of the range are added."""
         if not self._is_constant:
             return distinct, above
         only, grid, columns = float(distinct[0]), [float(distinct[0])], [above[:, 0]]
@@ -209,7 +213,7 @@ class _Steps:
 
 
 def _lean_at(turn: float, share: FloatArray, error: FloatArray) -> FloatArray:
-    """Return how far g, which turns at a share, is moved by the noise of normal shares [n_steps] on average."""
+    """Return the mean shift that normal noise in the shares [n_steps] causes in g, which has its kink at `turn`."""
     known = np.where(error > 0.0, error, 1.0)
     away = np.abs(share - turn) / known
     lean: FloatArray = np.exp(-(away**2) / 2.0) / np.sqrt(2.0 * np.pi) - away * ndtr(-away)
@@ -217,7 +221,7 @@ def _lean_at(turn: float, share: FloatArray, error: FloatArray) -> FloatArray:
 
 
 def _trimmed_spread(values: FloatArray, cluster: IntArray, n_clusters: int) -> Spread:
-    """Return the spread of the interquartile mean from what each cluster moves it by."""
+    """Return the spread of the interquartile mean from the influence of each cluster."""
     kept = _middle_half(np.sort(values))
     winsorized = np.clip(values, kept[0], kept[-1])
     moved = (winsorized - winsorized.mean()) / len(kept)

@@ -1,7 +1,7 @@
-"""What the statistics check of their arguments before they compute: a number that cannot be meant is no number.
+"""Checks of arguments before anything is computed, so that no impossible input gives a plausible number.
 
-Called at the door of the public functions of `app.stats`; pure. Every check is O(n) or less. A caller that gets one of
-these errors has a fault of its own: what people send is checked, with rows and columns, long before it comes here.
+Called at the door of the public functions of `app.stats`; pure. Every check is O(n) or less. These errors report faults
+of the calling code: uploads are checked earlier, with messages that name rows and columns.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ Array = NDArray[Any]
 
 
 class InvalidArgument(ValueError):
-    """An argument that a statistic cannot have: the message says which, its value, and what is allowed."""
+    """An argument outside the domain of a statistic: the message gives its name, its value, and what is allowed."""
 
 
 def require_level(level: float) -> None:
@@ -30,7 +30,7 @@ def require_level(level: float) -> None:
 
 
 def require_count(name: str, value: int, *, least: int = 1) -> None:
-    """Raise unless a count is a whole number, and at least the least.
+    """Raise unless a count is a whole number of at least `least`.
 
     >>> require_count("n_resamples", 2.5)
     Traceback (most recent call last):
@@ -64,7 +64,7 @@ def require_word(name: str, value: str, allowed: Sequence[str]) -> None:
 
 
 def require_shape(name: str, array: Array, *shape: str | int) -> None:
-    """Raise unless an array has the axes named; a number is their length, a name any length, `[n]` one above zero.
+    """Raise unless an array has these axes: an integer is an exact length, a name any length, `[name]` at least 1.
 
     >>> require_shape("replicates", np.zeros(3), "[n_resamples]", "n_columns")
     Traceback (most recent call last):
@@ -83,7 +83,7 @@ def _is_length(length: int, axis: str | int) -> bool:
 
 
 def require_numbers(name: str, array: Array) -> None:
-    """Raise if an array holds a NaN; infinite numbers pass, they have a place in an order.
+    """Raise if an array holds a NaN; infinite numbers pass, because they can be ordered.
 
     >>> require_numbers("scores", np.array([1.0, np.nan]))
     Traceback (most recent call last):

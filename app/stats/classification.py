@@ -1,9 +1,9 @@
-"""Called classes, confusion, constant predictors and calibration of class probabilities; pure.
+"""Predicted classes, confusion matrices, constant predictors and calibration of class probabilities; pure.
 
 `probabilities` are [n_examples, n_classes] with rows that sum to one, which the reader of an upload has checked;
-`labels` are class numbers [n_examples] from 0, `weights` [n_examples] count examples. Undefined is None, or NaN inside
-an array; NaN does not come in, as an item without a prediction was completed before. Source of the rules where several
-are in use: YDF 0.16.
+`labels` are class numbers [n_examples] from 0, `weights` [n_examples] count examples. What is undefined is None, or NaN
+inside an array. No argument holds NaN: missing predictions have been filled in before. Where conventions differ, YDF
+0.16's is used.
 """
 
 from dataclasses import dataclass
@@ -21,15 +21,15 @@ from app.stats.checks import (
 )
 
 BINARY = 2
-# Probabilities of zero would make the loss infinite; YDF 0.16 and scikit-learn clip them at this number, 2.2e-16.
+# A probability of zero would make the log-loss infinite; YDF 0.16 and scikit-learn clip at this number, 2.2e-16.
 SMALLEST = float(np.finfo(np.float64).eps)
 
 
 def predicted_classes(probabilities: FloatArray) -> IntArray:
-    """Return the most probable class, [n_examples], the lowest number on ties; of two the second from one half on.
+    """Return the most probable class, [n_examples]; ties go to the lowest number, but of two classes to the second.
 
     Raises InvalidArgument for NaN and for fewer than two classes.
-    Source: YDF 0.16, accuracy of a classification; by definition.
+    Source: YDF 0.16, accuracy of a classification, for how ties are broken.
 
     >>> predicted_classes(np.array([[0.5, 0.5], [0.6, 0.4]])).tolist()
     [1, 0]
@@ -44,8 +44,8 @@ def predicted_classes(probabilities: FloatArray) -> IntArray:
 def confusion_matrix(labels: IntArray, predicted: IntArray, n_classes: int, weights: FloatArray) -> FloatArray:
     """Return weighted counts [n_classes, n_classes]: rows are the truth, columns what was predicted.
 
-    Raises InvalidArgument for arrays of other lengths, class numbers outside [0, n_classes), and a negative weight.
-    Source: by definition; `sklearn.metrics.confusion_matrix` with `sample_weight`.
+    Raises InvalidArgument for arrays of different lengths, class numbers outside [0, n_classes), and a negative weight.
+    Source: `sklearn.metrics.confusion_matrix` with `sample_weight`.
 
     >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 0, 1]), 2, np.ones(3)).tolist()
     [[1.0, 0.0], [1.0, 1.0]]
@@ -58,7 +58,7 @@ def confusion_matrix(labels: IntArray, predicted: IntArray, n_classes: int, weig
 
 @dataclass(frozen=True)
 class ConstantPredictor:
-    """What the best constant prediction reaches: always the commonest class, or always the classes' shares."""
+    """The scores of the best constant predictions: the commonest class, and the classes' shares as probabilities."""
 
     accuracy: float
     log_loss: float
@@ -68,7 +68,7 @@ def constant_predictor(labels: IntArray, n_classes: int, weights: FloatArray) ->
     """Return the default accuracy and log-loss, in nats; None without an example of positive weight.
 
     Raises InvalidArgument as `confusion_matrix` does.
-    Source: YDF 0.16, default metrics; the loss is the entropy of the classes' shares, by definition.
+    Source: YDF 0.16, default metrics; the loss is −Σ share × ln share, the entropy of the classes' shares.
 
     >>> constant_predictor(np.array([0, 1, 1, 1]), 2, np.ones(4))
     ConstantPredictor(accuracy=0.75, log_loss=0.5623351446188083)
@@ -83,9 +83,9 @@ def constant_predictor(labels: IntArray, n_classes: int, weights: FloatArray) ->
 
 @dataclass(frozen=True)
 class Reliability:
-    """Examples by what was predicted, [n_bins]: mean prediction, observed share, weight and number of examples.
+    """Examples binned by predicted probability, [n_bins]: mean prediction, observed share, weight, number of examples.
 
-    `plain` is the mean prediction without weights. Bins and examples without weight are left out.
+    `plain` is the unweighted mean prediction. Empty bins and examples of weight zero are left out.
     """
 
     predicted: FloatArray
@@ -96,7 +96,7 @@ class Reliability:
 
     @property
     def expected_calibration_error(self) -> float | None:
-        """Return Σ weight × |predicted − observed| over the total weight; None where there is none. Smaller is better.
+        """Return Σ weight × |predicted − observed| / Σ weight; None where there is no weight. Smaller is better.
 
         Source: Naeini, Cooper & Hauskrecht 2015, the expected calibration error.
         """
@@ -105,10 +105,11 @@ class Reliability:
 
 
 def reliability(scores: FloatArray, is_positive: BoolArray, weights: FloatArray, n_bins: int = 10) -> Reliability:
-    """Return the calibration of scores in [0, 1] in bins of equal width, the last one closed.
+    """Return the calibration of scores in [0, 1] in bins of equal width; the last bin includes 1.
 
     `scores` and `is_positive` are [n_examples].
-    Raises InvalidArgument for a score outside [0, 1], arrays of other lengths, a negative weight, and no bin.
+    Raises InvalidArgument for a score outside [0, 1], arrays of different lengths, a negative weight, and `n_bins`
+    below 1.
     Source: Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
 
     >>> bins = reliability(np.array([0.25, 0.75]), np.array([False, True]), np.ones(2), n_bins=2)

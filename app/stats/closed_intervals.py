@@ -1,7 +1,8 @@
-"""Intervals in closed form, tagged as the glossary tags them: Wilson [W], Hanley–McNeil [H], logistic [L], χ² [X2].
+"""Intervals in closed form, with the glossary's tags: Wilson [W], Hanley–McNeil [H], logistic [L], χ² [X2].
 
 Pure. Each returns (low, high) in the unit of its number, or None where it is not defined. Counts are weights of
-examples, which need not be whole; the level is inside (0, 1). NaN is refused: what is undefined has no interval.
+examples, which need not be whole; the level is inside (0, 1). NaN is refused, because an undefined number has no
+interval.
 """
 
 import math
@@ -19,11 +20,11 @@ YDF_LABEL = "Clopper–Pearson, 90% two-sided"
 
 
 def effective_number(weights: FloatArray) -> float:
-    """Return how many examples of equal weight tell as much as these, (Σ w)² / Σ w²; 0 where nothing has weight.
+    """Return the effective number of equally weighted examples, (Σ w)² / Σ w²; 0 where all weights are zero.
 
-    `weights` are [n_examples] in any unit: multiplied by a constant they give the same.
+    `weights` are [n_examples]; multiplying all of them by a constant changes nothing.
     Raises InvalidArgument for a negative weight, and one that is not finite.
-    Source: Kish 1965, Survey sampling, section 11.2; by definition of the variance of a weighted mean.
+    Source: Kish 1965, Survey sampling, section 11.2: the n for which σ² / n is the variance of the weighted mean.
 
     >>> import numpy as np
     >>> (effective_number(np.ones(4)), round(effective_number(np.array([3.0, 1.0])), 6))
@@ -40,7 +41,7 @@ def effective_number(weights: FloatArray) -> float:
 def wilson(n_right: float, n_examples: float, level: float) -> Interval:
     """Return the Wilson score interval [W] of the share n_right / n_examples; None without an example.
 
-    Raises InvalidArgument for a level outside (0, 1), a negative count, and more right than there are examples.
+    Raises InvalidArgument for a level outside (0, 1), a negative count, and n_right > n_examples.
     Source: Wilson 1927; Agresti & Coull 1998, section 1.
 
     >>> [round(end, 4) for end in wilson(8, 10, 0.95) or ()]
@@ -59,7 +60,8 @@ def wilson(n_right: float, n_examples: float, level: float) -> Interval:
 def clopper_pearson_ydf(n_right: float, n_examples: float) -> Interval:
     """Return what YDF prints as "[W]": Clopper–Pearson with 5 % in each tail, so a two-sided 90 % interval.
 
-    None without an example. Raises InvalidArgument for a negative count, and more right than there are examples.
+    None without an example.
+    Raises InvalidArgument for a negative count, and for n_right > n_examples.
     Source: Clopper & Pearson 1934; Agresti & Coull 1998, section 1, for the beta quantiles.
 
     >>> [round(end, 4) for end in clopper_pearson_ydf(8, 10) or ()]
@@ -74,7 +76,7 @@ def clopper_pearson_ydf(n_right: float, n_examples: float) -> Interval:
 
 
 def hanley_mcneil(area: float, n_positive: float, n_negative: float, level: float) -> Interval:
-    """Return the interval [H] of an AUC; near one its upper end can pass one, as YDF's does. None with one class only.
+    """Return the interval [H] of an AUC; as in YDF, its upper end can exceed one. None if only one class occurs.
 
     Raises InvalidArgument for a level outside (0, 1), an area outside [0, 1] by more than rounding, a negative count.
     Source: Hanley & McNeil 1982, equations 1 and 2.
@@ -95,10 +97,11 @@ def hanley_mcneil(area: float, n_positive: float, n_negative: float, level: floa
 
 
 def logistic(area: float, n_positive: float, level: float) -> Interval:
-    """Return the interval [L] of a PR-AUC on the logit scale; None at 0 and 1, up to rounding: there is no logit.
+    """Return the interval [L] of a PR-AUC on the logit scale; None at 0 and 1, up to rounding, where no logit exists.
 
-    None without a positive too. Raises InvalidArgument for a level outside (0, 1), an area outside [0, 1] by more than
-    rounding, and a negative count.
+    Also None without a positive.
+    Raises InvalidArgument for a level outside (0, 1), an area outside [0, 1] by more than rounding, and a negative
+    count.
     Source: Boyd, Eng & Page 2013, Area under the precision-recall curve: the logit interval.
 
     >>> [round(end, 4) for end in logistic(0.8, 20, 0.95) or ()]

@@ -1,7 +1,7 @@
 """Bootstraps of episodes within seeds, as counts over the distinct values of a sample.
 
-Called by `app.boards`; pure. A statistic of a resample needs only how often each distinct value occurs in
-it, so replicates are count matrices [n_resamples, n_distinct] and never loops. The cluster is the seed.
+Called by `app.boards`; pure. A statistic of a resample needs only how often each distinct value occurs in it, so all
+replicates together are a count matrix [n_resamples, n_distinct]. The cluster is the seed.
 """
 
 import hashlib
@@ -29,12 +29,12 @@ BATCH_CELLS = 4_000_000
 
 @dataclass(frozen=True)
 class Sample:
-    """Scores grouped by cluster: `distinct` values in ascending order, and each item's place among them.
+    """Scores grouped by cluster: `distinct` values in ascending order, and each item's index into them.
 
-    `distinct` is [n_distinct] in the metric's unit. `place` is [n_items] with the items of one cluster next to each
-    other, `sizes` is [n_clusters] and sums to n_items.
-    Raises InvalidArgument for anything else, for a value that is not finite, and for an empty sample or cluster.
-    Source: by definition.
+    `distinct` is [n_distinct] in the metric's unit. `place` is [n_items], with the items of one cluster adjacent;
+    `sizes` is [n_clusters] and sums to n_items.
+    Raises InvalidArgument where this does not hold, for a value that is not finite, and for an empty sample or cluster.
+    Source: the sufficient statistics of any two-level bootstrap whose statistic ignores the order of items.
 
     >>> Sample(np.array([0.0, 1.0]), np.array([0, 1, 1]), np.array([2, 1])).counts.tolist()
     [[1.0, 2.0]]
@@ -62,12 +62,13 @@ class Sample:
 
 
 def group_sample(values: FloatArray, clusters: IntArray) -> Sample:
-    """Return a sample whose clusters are in ascending order; within one the items keep the given order.
+    """Return a sample with clusters in ascending order of their numbers and items in the given order within each.
 
-    `values` and `clusters` are [n_items]. Neither the order of the clusters nor their numbers then matter to a draw.
-    Raises InvalidArgument for no item, arrays of other lengths, a value that is not finite (an item without a score is
-    not of the sample), and clusters that are no whole numbers.
-    Source: by definition.
+    `values` and `clusters` are [n_items]. So a draw depends only on the order of the cluster numbers, not on their
+    values.
+    Raises InvalidArgument for no item, arrays of different lengths, a value that is not finite (an item without a score
+    does not belong in the sample), and clusters that are not integers.
+    Source: none; it sorts and counts.
 
     >>> group_sample(np.array([0.5, 1.0, 0.0]), np.array([8, 7, 8])).sizes.tolist()
     [1, 2]
@@ -87,9 +88,9 @@ def draw_clusters(
 ) -> Iterator[FloatArray]:
     """Yield count matrices [<= batch, n_distinct] of the two-level bootstrap: seeds, then episodes in each drawn seed.
 
-    Of a cluster that is drawn c times, its n items are drawn c × n times, so where the distinct values are few
-    their counts are drawn at once from the multinomial distribution, which is the same bootstrap. Otherwise
-    items are drawn one by one. The draws do not depend on the batch, and no count is null.
+    A cluster of n items that is drawn c times contributes c × n item draws. Where there are few distinct values, their
+    counts come straight from the multinomial distribution, which is the same bootstrap; otherwise items are drawn one
+    by one. The draws do not depend on `batch_cells`, and no count is NaN.
     Raises InvalidArgument unless `n_resamples` and `batch_cells` are whole numbers of at least 1.
     Source: Davison & Hinkley 1997, section 3.8.
 
@@ -134,11 +135,11 @@ def _draw_items(sample: Sample, n_resamples: int, rng: np.random.Generator, batc
 
 
 def draw_iid(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Yield the counts of the pooled bootstrap, which takes episodes of one seed for independent: never for ranks.
+    """Yield the counts of the pooled bootstrap, which treats episodes of one seed as independent: never for ranks.
 
-    There is one batch, [n_resamples, n_distinct]; each row sums to n_items, and no count is null.
+    There is one batch, [n_resamples, n_distinct]; each row sums to n_items, and no count is NaN.
     Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
-    Source: Efron & Tibshirani 1993, section 6.2; docs/statistics.md shows what it does to episodes within seeds.
+    Source: Efron & Tibshirani 1993, section 6.2; docs/statistics.md shows its coverage for episodes within seeds.
 
     >>> sample = group_sample(np.array([0.0, 1.0, 1.0]), np.array([7, 8, 8]))
     >>> next(draw_iid(sample, 2, np.random.default_rng(1))).sum(axis=1).tolist()
@@ -150,11 +151,11 @@ def draw_iid(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iter
 
 
 def chamber_generator(root_seed: int, name: str) -> np.random.Generator:
-    """Return CHAMBER's generator of a substream: the root seed, spawned by the two halves of a hash of the name.
+    """Return CHAMBER's generator for a named substream, seeded by the root seed and a hash of the name.
 
-    The hash is BLAKE2b of 16 bytes, its halves are big-endian.
-    Raises InvalidArgument for a root seed that is no whole number from 0.
-    Source: CHAMBER's own substreams, by definition; numpy's SeedSequence.
+    The spawn key is the 16-byte BLAKE2b hash of the name, read as two big-endian integers.
+    Raises InvalidArgument for a root seed that is not a whole number from 0.
+    Source: CHAMBER's own substreams; numpy's SeedSequence.
 
     >>> chamber_generator(0, "evaluation.bundle_bootstrap").integers(0, 100, size=3).tolist()
     [13, 20, 62]
@@ -166,12 +167,12 @@ def chamber_generator(root_seed: int, name: str) -> np.random.Generator:
 
 
 def draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) -> Iterator[FloatArray]:
-    """Yield the counts that CHAMBER's own loop would draw, in its order: the seeds, then each drawn seed's episodes.
+    """Yield the counts that CHAMBER's own loop draws, in its order: the seeds, then the episodes of each drawn seed.
 
-    Batches are [<= batch, n_distinct], of one row each where the sizes of clusters differ, and each row sums to the
-    sizes of its drawn seeds; no count is null.
+    Batches are [<= batch, n_distinct], of a single row where cluster sizes differ; each row sums to the total size of
+    its drawn seeds, and no count is NaN.
     Raises InvalidArgument unless `n_resamples` is a whole number of at least 1.
-    Source: CHAMBER's own loop, by definition; Davison & Hinkley 1997, section 3.8.
+    Source: CHAMBER's own loop; Davison & Hinkley 1997, section 3.8.
 
     >>> sample = group_sample(np.array([0.0, 1.0, 1.0, 1.0]), np.array([7, 7, 8, 8]))
     >>> np.concatenate(list(draw_chamber(sample, 3, chamber_generator(0, "a")))).sum(axis=1).tolist()
@@ -187,7 +188,7 @@ def _draw_chamber(sample: Sample, n_resamples: int, rng: np.random.Generator) ->
     batch = max(1, BATCH_CELLS // n_most)
     for start in range(0, n_resamples, batch):
         counts = _chamber_counts(sample, min(batch, n_resamples - start), n_most, rng)
-        # Sums of a matrix's rows depend on how many there are in their last digits.
+        # The last digits of row sums depend on the number of rows.
         yield from [counts] if are_equal else np.split(counts, len(counts))
 
 

@@ -1,4 +1,4 @@
-"""What accompanies tests of two entrants: several tests at once, and how many examples one would need; pure."""
+"""Companions to tests of two entrants: correction for multiple tests, and the sample size a test would need; pure."""
 
 import math
 from collections.abc import Sequence
@@ -13,9 +13,10 @@ MOST_NEEDED = 10**12
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p-values adjusted for being several, in their order; none of none.
+    """Return p-values adjusted for multiple testing, in the same order; an empty list for an empty one.
 
-    Raises InvalidArgument for a p-value outside [0, 1], NaN too: a test that gives none is not of the family.
+    Raises InvalidArgument for a p-value outside [0, 1], or NaN: a test without a p-value must be left out of the
+    family.
     Source: Holm 1979, A simple sequentially rejective multiple test procedure.
 
     >>> holm([0.01, 0.04, 0.03])
@@ -33,10 +34,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def examples_needed(
     mean: float, deviation: float, level: float, power: float = 0.8, *, two_sided: bool = True
 ) -> int | None:
-    """Return how many pairs would show a difference of this mean and deviation with this power; None for no difference.
+    """Return how many pairs are needed to detect a difference of this mean and deviation; None if the mean is zero.
 
-    n = ((z_{1−α/2} + z_power) × deviation / mean)², for a one-sided test z_{1−α}. A difference that would need more
-    than MOST_NEEDED is none that anyone could show. Mean and deviation are in the same unit; n counts pairs.
+    n = ((z_{1−α/2} + z_power) × deviation / mean)², with z_{1−α} for a one-sided test. Also None above MOST_NEEDED,
+    which nobody could collect. Mean and deviation are in the same unit; n counts pairs.
     Raises InvalidArgument for a level or power outside (0, 1), a mean that is not finite, and a negative deviation.
     Source: Chow, Shao & Wang 2008, Sample size calculations in clinical research, section 3.1.
 
@@ -56,10 +57,11 @@ def examples_needed(
 def examples_needed_of_all(
     means: FloatArray, deviations: FloatArray, level: float, power: float = 0.8, *, two_sided: bool = True
 ) -> FloatArray:
-    """Return what `examples_needed` returns of each mean and deviation, [n_pairs]; NaN for its None.
+    """Return `examples_needed` for each mean and deviation, [n_pairs], with NaN for None.
 
-    Both are in the same unit. Also NaN for a deviation of zero, or NaN, which says nothing of how many there must be.
-    Raises InvalidArgument for a level or power outside (0, 1). Source: as of `examples_needed`.
+    Both are in the same unit. Also NaN for a deviation of zero or NaN, which does not determine a sample size.
+    Raises InvalidArgument for a level or power outside (0, 1).
+    Source: as for `examples_needed`.
 
     >>> examples_needed_of_all(np.array([0.5, 0.5]), np.array([1.0, np.nan]), 0.95).tolist()
     [32.0, nan]

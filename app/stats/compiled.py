@@ -1,6 +1,6 @@
-"""Loops that are compiled when they first run. Called by the few statistics whose arrays would not fit or not do.
+"""Loops that are compiled on first use. Called by the few statistics that numpy would need too much memory or time for.
 
-The compiler is loaded here and only then: processes that answer requests never draw, and are smaller without it.
+The compiler is imported here, on that first use: processes that answer requests never draw, and stay smaller.
 """
 
 from collections import deque
@@ -17,11 +17,10 @@ T = TypeVar("T", bound=np.generic)
 
 @cache
 def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callable[..., Any]:
-    """Return a loop over numpy arrays as machine code, kept on disk where a folder for that can be written.
+    """Return a loop over numpy arrays as machine code, cached on disk where its folder is writable.
 
-    With `reorders_sums` several parts of a sum are added at once, as numpy and BLAS do; the last digit may differ.
-    The loop takes arrays of any shape and looks at no bound: whoever calls it has checked them. A division by zero is
-    infinite or NaN, as numpy has it.
+    With `reorders_sums` partial sums are added in parallel, as numpy and BLAS do; the last digit may differ. Array
+    bounds are not checked: the caller must have checked shapes. Division by zero gives infinity or NaN, as in numpy.
 
     >>> def total(values): return values.sum()
     >>> float(compiled(total)(np.ones(3)))
@@ -39,16 +38,16 @@ def compiled(loop: Callable[..., Any], *, reorders_sums: bool = False) -> Callab
 
 N_THREADS = 2
 PARTS = 8
-"""So many parts a thread: some take longer than others."""
+"""Parts per thread: more than one, because some take longer than others."""
 WORTHWHILE = 1 << 20
-"""Fewer steps take less time than threads take to begin."""
+"""Below this many steps, starting threads costs more than it saves."""
 
 
 def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_steps: int = WORTHWHILE) -> None:
-    """Do compiled work on the rows part by part, on several processors; it must write to its own rows alone.
+    """Run compiled `work` on parts of the rows in several threads; each call may write to its own rows only.
 
-    Parts begin at multiples of `multiple`, so that work which goes by so many rows goes by the same ones. Few rows, and
-    work of few steps in all, are done here and now.
+    Parts begin at multiples of `multiple`, so that work in blocks of that many rows sees the same blocks. Few rows, or
+    work of few steps in total, run in the calling thread.
 
     >>> done = []
     >>> in_parts(5, 2, done.append)
@@ -68,11 +67,11 @@ def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_s
 
 
 NEAR_ROWS = 32
-"""So many columns become rows at a time: what is read of them stays near the processor."""
+"""Columns transposed at a time, so that what is read stays in the processor's cache."""
 
 
 def turned(values: NDArray[T]) -> NDArray[T]:
-    """Return columns as rows that lie together, [n_columns, n_rows] of values [n_rows, n_columns].
+    """Return a contiguous transpose, [n_columns, n_rows], of values [n_rows, n_columns].
 
     >>> turned(np.array([[1, 2, 3]])).tolist()
     [[1], [2], [3]]
@@ -89,7 +88,7 @@ def turned(values: NDArray[T]) -> NDArray[T]:
 
 
 def each_of(values: NDArray[T], of: Callable[[NDArray[T]], NDArray[T]]) -> NDArray[T]:
-    """Return a function of each number by itself, as numpy's are, of values of any shape.
+    """Apply an elementwise function, such as numpy's ufuncs, to values of any shape in several threads.
 
     >>> each_of(np.array([1.0, 4.0]), np.sqrt).tolist()
     [1.0, 2.0]
@@ -104,9 +103,9 @@ def each_of(values: NDArray[T], of: Callable[[NDArray[T]], NDArray[T]]) -> NDArr
 
 
 def _share(parts: deque[slice], work: Callable[[slice], object]) -> None:
-    """Do the parts here and in the helping threads, as far as these have time.
+    """Work through the parts in this thread and in whichever helper threads are free.
 
-    Nobody waits for a helper that has not begun: parts may be shared within a part, and after a fork nobody helps.
+    It never waits for a helper that has not started: calls may nest, and after a fork there are no helpers.
     """
 
     def help_along() -> None:
@@ -121,7 +120,7 @@ def _share(parts: deque[slice], work: Callable[[slice], object]) -> None:
     try:
         help_along()
     finally:
-        # What fails here leaves nothing to begin with there.
+        # If a part fails here, helpers must not start on the rest.
         parts.clear()
         begun = [helper for helper in helpers if not helper.cancel()]
         wait(begun)
@@ -131,5 +130,5 @@ def _share(parts: deque[slice], work: Callable[[slice], object]) -> None:
 
 @cache
 def _helpers() -> ThreadPoolExecutor:
-    """Return the threads that help whoever has parts to share; to begin and end them for each loop took longer."""
+    """Return the pool of helper threads; starting and ending threads for each loop was slower."""
     return ThreadPoolExecutor(N_THREADS - 1, thread_name_prefix="parts")

@@ -22,10 +22,10 @@ from app.stats.sign_loops import fill_signs, fill_sizes
 Rows = slice | IntArray
 EVERY = slice(None)
 STRIP_CELLS = 1 << 17
-"""So many cells of a square are computed at a time, 1 MiB of each array."""
+"""Cells of a square array computed at a time: 1 MiB of each array."""
 
 ROUNDING = 1e-12
-"""A spread below this share of what it is the spread of is the rounding of sums, and none."""
+"""A spread below this fraction of the numbers' own size is rounding and counts as zero."""
 FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
 FEW_UNITS = 8
 
@@ -34,13 +34,13 @@ FEW_UNITS = 8
 class Contests:
     """Every pair of entrants compared on the same resamples.
 
-    `points` is [n_entrants], `replicates` [n_resamples, n_entrants]. `freedom` [n_entrants] are the degrees of freedom
-    of each entrant's spread, such as units − 1; NaN for an entrant without replicates, whose column holds its point.
-    `inflation` [n_entrants] is by how much the variance of the replicates falls short of an unbiased one, where that is
-    not 1 + 2 / freedom: exponential weights of n units give a mean the variance σ̂² / (n + 1), unbiased is σ̂² / (n − 1).
-    `in_steps` says that scores move in steps, as ranks do: then the share of the resamples in which a difference has
-    the other sign counts too, as a difference of one step may be large beside its own standard error by chance.
-    Raises InvalidArgument for arrays of other shapes, for a number that is not finite, and for freedom below 1.
+    `points` is [n_entrants], `replicates` [n_resamples, n_entrants]. `freedom` [n_entrants] holds the degrees of
+    freedom of each entrant's spread, such as units − 1; NaN for an entrant without replicates, whose column repeats its
+    point. `inflation` [n_entrants] is the factor that makes the variance of the replicates unbiased, by default 1 + 2 /
+    freedom: exponential weights on n units give a mean the variance σ̂² / (n + 1), where σ̂² / (n − 1) is unbiased.
+    `in_steps` means that scores are discrete, as ranks are: then the share of resamples in which a difference has the
+    opposite sign counts too, because a difference of one step may by chance be large relative to its standard error.
+    Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
     """
 
     points: FloatArray
@@ -58,12 +58,12 @@ class Contests:
 
     @cached_property
     def has_spread(self) -> BoolArray:
-        """Say of whom there are replicates, [n_entrants]."""
+        """Say which entrants have replicates, [n_entrants]."""
         return ~np.isnan(self.freedom)
 
     @cached_property
     def deviations(self) -> FloatArray:
-        """Return replicates without their mean, [n_entrants, n_resamples]."""
+        """Return replicates minus their mean, [n_entrants, n_resamples]."""
         rows, means = turned(self.replicates), self.replicates.mean(axis=0)
         in_parts(len(rows), 1, lambda part: np.subtract(rows[part], means[part, None], out=rows[part]))
         return rows
@@ -80,12 +80,12 @@ class Contests:
 
     @cached_property
     def recalled(self) -> Recalled:
-        """Return what this process knows of the pairs already."""
+        """Return what this process has already computed for these pairs."""
         return KNOWN.recall(self.points, self.deviations)
 
     def let_go(self) -> None:
-        """Let go of what the spreads were found with, 40 MB of 2,000 entrants; whoever asks has it computed again."""
-        # With what is recalled a process also holds the square of the board's last state.
+        """Free the arrays behind the spreads, 40 MB for 2,000 entrants; they are computed again on demand."""
+        # What is recalled keeps the square of the board's previous state in memory, too.
         for name in ("deviations", "recalled"):
             self.__dict__.pop(name, None)
 
@@ -101,9 +101,9 @@ class Contests:
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, IntArray]:
-        """Return some degrees of freedom, ascending, and for each entrant which of them it has; a pair has the fewer.
+        """Return the distinct degrees of freedom, ascending, and each entrant's index into them; a pair has the fewer.
 
-        Of a pair with one who has replicates they are that one's. Rounded down, there are few of them.
+        In a pair where only one has replicates, that one's count. They are rounded down, so that few are distinct.
         """
         known = self.freedom[self.has_spread]
         if (known < 1.0).any():
@@ -111,7 +111,7 @@ class Contests:
         return np.unique(_rounded_down(np.where(self.has_spread, self.freedom, np.inf)), return_inverse=True)
 
     def pair_freedom(self, rows: Rows, columns: Rows = EVERY) -> FloatArray:
-        """Return the degrees of freedom of each difference, [n_rows, n_columns]; of all where none are named."""
+        """Return the degrees of freedom of each difference, [n_rows, n_columns]; by default of all entrants."""
         own = _rounded_down(np.where(self.has_spread, self.freedom, np.inf))
         return np.minimum(own[rows][:, None], own[columns][None, :])
 
@@ -124,15 +124,15 @@ class Contests:
         return drawn * np.sqrt(np.maximum(own[rows][:, None], own[columns][None, :]))
 
     def differences(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
-        """Return points of row minus column, [n_rows, n_columns]; a difference below TIE is none."""
+        """Return point of row minus point of column, [n_rows, n_columns]; a difference below TIE becomes 0."""
         differences: FloatArray = self.points[rows][:, None] - self.points[columns][None, :]
         differences[np.abs(differences) <= TIE] = 0.0
         return differences
 
     def sizes(self, at: IntArray) -> FloatArray:
-        """Return each |difference| among some entrants in its standard errors, [n_at, n_at]; infinite without any.
+        """Return each |difference| among some entrants in standard errors, [n_at, n_at]; infinite if the error is 0.
 
-        For scores in steps no more than the normal quantile of the share of resamples with the other sign.
+        For discrete scores, at most the normal quantile of the share of resamples with the opposite sign.
         """
         if self._turned is not None:
             return np.asarray(self._turned[np.ix_(at, at)])
@@ -142,14 +142,14 @@ class Contests:
 
     @cached_property
     def _roots(self) -> FloatArray:
-        """Return the root of each entrant's inflation, [n_entrants]: a difference has the larger of two."""
+        """Return the square root of each entrant's inflation, [n_entrants]; a difference has the larger of its two."""
         if self.inflation is None:
             return np.sqrt(1.0 + 2.0 / _rounded_down(np.where(self.has_spread, self.freedom, np.inf)))
         return np.sqrt(np.where(self.has_spread, self.inflation, 1.0))
 
     @cached_property
     def _turned(self) -> FloatArray | None:
-        """Return the sizes of all where scores move in steps; None where a size is the difference in its errors."""
+        """Return the sizes of all differences of discrete scores; None where a size is just |difference| / error."""
         if not self.in_steps:
             return None
         won = probability_beats(self.replicates)
@@ -162,18 +162,18 @@ class Contests:
         return sizes
 
     def _strips(self, n_rows: int) -> Iterator[slice]:
-        """Yield some rows at a time: what is computed of them stays near the processor."""
+        """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
         at_once = max(1, STRIP_CELLS // max(1, len(self.points)))
         return (slice(start, start + at_once) for start in range(0, n_rows, at_once))
 
     def signs(self, critical: FloatArray, safe: float) -> Signs:
-        """Return 1 where row is above column by more than its critical value [n_entrants], −1 where below, else 0.
+        """Return 1 where row beats column by more than its critical value [n_entrants], −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
-        and the degrees of freedom of the pair. With fewer than FEW_UNITS it is no less than `safe`: the resamples of
-        so few units have no tails to take a quantile from. Where a difference is the same in every resample, its size
-        says nothing of its error; its sign in each unit does, as in a sign test. Who has no replicates is above
-        nobody: what is not known of a score speaks against that score alone.
+        and the degrees of freedom of the pair. With fewer than FEW_UNITS units it is at least `safe`, because their
+        resamples have no tails to take a quantile from. Where a difference is the same in every resample, its error is
+        unknown; its sign in each unit is used instead, as in a sign test. An entrant without replicates is above
+        nobody: uncertainty about a score counts against that score alone.
         """
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
@@ -187,10 +187,10 @@ class Contests:
         return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
-        """Return the two-sided p-value of each difference among some entrants, by itself, [n_at, n_at]; 1 for a tie."""
+        """Return the unadjusted two-sided p-value of each difference among some entrants, [n_at, n_at]; 1 for a tie."""
         sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
         of_signs = self._by_freedom(at, lambda freedom: ndtr(-_sign_test(freedom)))
-        # A difference has one size from either side, and the tails take longest.
+        # Sizes are symmetric, and the tail probabilities take longest: each is computed once.
         upper = np.triu_indices(len(at))
         tails = np.empty(sizes.shape)
         tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], stdtr(freedom[upper], -sizes[upper]))
@@ -199,28 +199,28 @@ class Contests:
         return values
 
     def margins(self, at: IntArray, level: float) -> FloatArray:
-        """Return half the width of the interval of each difference among some entrants, by itself, [n_at, n_at].
+        """Return half the width of each difference's interval among some entrants, unadjusted, [n_at, n_at].
 
-        NaN where the difference is the same in every resample, so that nothing says how wide it is.
+        NaN where the difference is the same in every resample, so that its error is unknown.
         """
         quantiles = self._by_freedom(at, lambda freedom: -stdtrit(freedom, (1.0 - level) / 2.0))
         margins = quantiles * self.errors(at, at)
         return np.where(margins > 0.0, margins, np.nan)
 
     def _by_freedom(self, at: IntArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Return a function of the degrees of freedom of each pair, [n_at, n_at]: there are few different ones."""
+        """Return a function of each pair's degrees of freedom, [n_at, n_at], computed once for each distinct value."""
         steps, place = self._grid
         return np.asarray(of(steps)[np.minimum(place[at][:, None], place[at][None, :])])
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:
-    """Return whole degrees up to 30, beyond them steps of a tenth; Student's quantiles hardly differ there."""
+    """Round degrees of freedom down: whole numbers up to 30, then steps of a tenth, where quantiles hardly differ."""
     factor = np.log(1.1)
     beyond = np.exp(np.floor(np.log(np.maximum(freedom, 1.0)) / factor) * factor)
     return np.minimum(np.where(freedom < FEW_DEGREES, np.floor(freedom), beyond), MOST_FREEDOM)
 
 
 def _sign_test(freedom: FloatArray) -> FloatArray:
-    """Return the normal quantile with the tail of as many equal signs as there are units, freedom + 1."""
+    """Return the normal quantile whose tail is the probability that all freedom + 1 units have the same sign."""
     quantiles: FloatArray = -ndtri(np.exp2(-(freedom + 1.0)))
     return quantiles

@@ -1,7 +1,7 @@
-"""How high ROC and precision-recall curves are at given places, under many weightings of the same examples at once.
+"""Heights of ROC and precision-recall curves at given places, under many weightings of the same examples at once.
 
-Called by `app.kinds.predictions.bands` with the counts of a bootstrap; pure. One curve of each weighting is walked from
-its highest score down; its areas are in `app.stats.resampled_curves`.
+Called by `app.kinds.predictions.bands` with the counts of a bootstrap; pure. Each weighting's curve is traced from the
+highest score down; areas are in `app.stats.resampled_curves`.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from app.stats.resampled_curves import ROUNDING
 
 Int32Array = NDArray[np.int32]
 NEAR = 64
-"""Levels that are added up before it is asked whether one of the places is among them."""
+"""Score levels summed at once before checking whether a place lies among them."""
 
 
 @dataclass(frozen=True)
 class FallingScores:
-    """Examples by falling score: their numbers, whether each is positive, and where each distinct score ends."""
+    """Examples by falling score: their indices, whether each is positive, and where each distinct score ends."""
 
     example: Int32Array
     is_positive: BoolArray
@@ -42,7 +42,8 @@ class FallingScores:
 def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
     """Sort scores [n_examples] once for every weighting, the highest first.
 
-    Raises InvalidArgument for a score that is not finite, and arrays of other lengths. Source: by definition.
+    Raises InvalidArgument for a score that is not finite, and arrays of different lengths.
+    Source: none; it sorts.
 
     >>> fall(np.array([0.5, 0.1, 0.5]), np.array([True, False, False])).ends.tolist()
     [2, 3]
@@ -59,7 +60,7 @@ def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
 class Heights:
     """The recall at each false positive rate, and the precision at each recall, [n_weightings, n_places].
 
-    NaN with one class only, and for the precision at a recall of 0, where nothing is called.
+    NaN if only one class has weight, and for the precision at recall 0, where nothing is predicted positive.
     """
 
     recall: FloatArray
@@ -67,11 +68,12 @@ class Heights:
 
 
 def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, recalls: FloatArray) -> Heights:
-    """Return how high the curves of weightings [n_weightings, n_examples] are at rates and recalls, both ascending.
+    """Return the heights of weighted curves at false positive `rates` and at `recalls`, both ascending.
 
-    Between two thresholds the ROC curve is a line, as under its area; where it rises straight up its upper end counts.
-    The precision is that of the highest threshold with at least the recall, as in metrics at a constraint.
-    Raises InvalidArgument for places that fall or lie outside [0, 1], and for weightings of other examples.
+    `weights` is [n_weightings, n_examples]. Between thresholds the ROC curve is linear, as in its area; at a vertical
+    step the upper end counts. The precision is that of the highest threshold with at least the recall, as in metrics at
+    a constraint.
+    Raises InvalidArgument for places that do not ascend or lie outside [0, 1], and for another number of examples.
     Source: Fawcett 2006, An introduction to ROC analysis, section 8.1, vertical averaging.
 
     >>> scores = fall(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
@@ -85,7 +87,7 @@ def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, re
         require_within(name, places, 0.0, 1.0)
     positives, negatives = _totals(scores, weights)
     has_both = ((positives > 0.0) & (negatives > 0.0))[:, None]
-    # Beyond the last false positive every positive is found.
+    # Rates that the walk does not reach have a recall of 1.
     recall, precision = np.ones((len(weights), len(rates))), np.full((len(weights), len(recalls)), np.nan)
     n_empty = int(np.searchsorted(recalls, 0.0, side="right"))
     nothing = np.zeros(1, dtype=np.int64 if weights.dtype == np.uint8 else np.float64)
@@ -118,10 +120,10 @@ def _walk(
     recall: FloatArray,
     precision: FloatArray,
 ) -> None:
-    """Pass the scores from the highest to the lowest; at the first `n_empty` recalls nothing is called.
+    """Go through the scores from highest to lowest; at the first `n_empty` recalls nothing is predicted positive.
 
-    `nothing` holds the zero that weights are added to, a whole number where they are. Levels at which no place is
-    reached are most of them, and are only added up, NEAR of them before anything is asked.
+    `nothing` holds the zero of the sums, an integer for integer weights. Most levels reach no place: they are only
+    summed, NEAR of them before the next check.
     """
     for row in range(weights.shape[0]):
         if positives[row] <= 0.0:

@@ -1,8 +1,8 @@
 """Threshold curves of a binary classifier: ROC, precision and recall, and their areas.
 
-Called by the measuring of predictions; pure. Positive means that the score is above the threshold. Scores are
-[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64. A curve with
-one class only has no area: None.
+Called when predictions are measured; pure. Positive means that the score is above the threshold. Scores are
+[n_examples], `is_positive` says which label each has, `weights` count examples; everything is in float64. With only one
+class there is no area: None.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from app.stats.checks import require_finite, require_shape, require_weights
 
 @dataclass(frozen=True)
 class ThresholdCurve:
-    """Counts at ascending thresholds, each [n_thresholds]: the first calls everything positive, the last nothing."""
+    """Counts at ascending thresholds, each [n_thresholds]: the first predicts all positive, the last none."""
 
     threshold: FloatArray
     true_positive: FloatArray
@@ -27,29 +27,29 @@ class ThresholdCurve:
 
     @property
     def recall(self) -> FloatArray:
-        """Return the share of positives found; NaN when there is none."""
+        """Return the share of positives predicted positive; NaN without a positive."""
         return share(self.true_positive, self.true_positive + self.false_negative)
 
     @property
     def false_positive_rate(self) -> FloatArray:
-        """Return the share of negatives called positive; NaN when there is none."""
+        """Return the share of negatives predicted positive; NaN without a negative."""
         return share(self.false_positive, self.false_positive + self.true_negative)
 
     @property
     def precision(self) -> FloatArray:
-        """Return the share of called positives that are; 1 where nothing is called."""
+        """Return the share of predicted positives that are positive; 1 where nothing is predicted positive."""
         called = self.true_positive + self.false_positive
         return np.where(called > 0, share(self.true_positive, called), 1.0)
 
     @property
     def volume(self) -> FloatArray:
-        """Return the share of examples that are called positive."""
+        """Return the share of examples predicted positive."""
         called = self.true_positive + self.false_positive
         return share(called, called + self.true_negative + self.false_negative)
 
     @property
     def accuracy(self) -> FloatArray:
-        """Return the share of examples that are called right."""
+        """Return the share of examples predicted correctly."""
         right = self.true_positive + self.true_negative
         return share(right, right + self.false_positive + self.false_negative)
 
@@ -63,9 +63,9 @@ class ThresholdCurve:
 def threshold_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatArray | None = None) -> ThresholdCurve:
     """Return the counts at each distinct score, and below all of them.
 
-    `scores`, `is_positive` and `weights` are [n_examples]; without weights every example counts one. No example gives
-    the threshold below all, and no area.
-    Raises InvalidArgument for a score that is not finite, arrays of other lengths, and a negative weight.
+    `scores`, `is_positive` and `weights` are [n_examples]; without weights every example counts one. Without examples
+    there is only the threshold −∞, and no area.
+    Raises InvalidArgument for a score that is not finite, arrays of different lengths, and a negative weight.
     Source: Fawcett 2006, An introduction to ROC analysis, algorithm 1, without interpolation.
 
     >>> curve = threshold_curve(np.array([0.2, 0.7]), np.array([False, True]))
@@ -91,5 +91,5 @@ def threshold_curve(scores: FloatArray, is_positive: BoolArray, weights: FloatAr
 
 
 def _called(weights: NDArray[Any]) -> FloatArray:
-    """Return the weight above each threshold, summed from the top: above the highest one it is exactly zero."""
+    """Return the weight above each threshold, summed from the top, so that above the highest it is exactly zero."""
     return np.concatenate([np.cumsum(weights[::-1])[::-1], [0.0]])

@@ -24,23 +24,23 @@ Words = NDArray[np.uint64]
 Result = TypeVar("Result")
 
 BATCH_CELLS = 1_000_000
-"""Counts in memory at once: with what is computed from them, they fit the processor's cache."""
+"""Counts in memory at once: few enough to fit the processor's cache with what is computed from them."""
 NEAR_CELLS = 1_000_000
 """Counts whose random words are in memory at once."""
 MOST_BATCHES = 64
-"""A batch may hold so many times as much where that lets resamples lie side by side, up to two million examples."""
+"""Factor by which a batch may exceed that to interleave resamples, up to two million examples."""
 N_THREADS = 2
 MARGIN = 5.0
-"""How many standard deviations the Poisson counts aim below the number of examples; so few rows are drawn again."""
+"""Standard deviations by which the Poisson total aims below the number of examples, so that few rows exceed it."""
 FEW_EXAMPLES = 1000
-"""Below it the examples are drawn one by one: the shortcut would draw most of them again."""
+"""Below this number, examples are drawn one by one: the shortcut would redraw most of them."""
 _MARGIN_OF_REST = 8.0
 _CODES = 1 << 16
 _CODES_PER_WORD = 4
 _MIXED = 255
 _MOST = 32
 _UNIT = 2.0**-53
-"""Turns the upper 53 bits of a word into a number in [0, 1)."""
+"""Scales the upper 53 bits of a word to a number in [0, 1)."""
 
 
 def map_resamples(
@@ -85,7 +85,7 @@ def map_resamples(
 
 
 def _rows_at_once(n_examples: int, batch_cells: int, is_wide: bool) -> int:
-    """Return how many rows a batch has: whole sets of those that are laid side by side, while one set has room."""
+    """Return the rows per batch: whole sets of interleaved rows, as long as one set fits."""
     n_rows = batch_cells // n_examples
     if n_rows < LANES and (is_wide or LANES * n_examples > MOST_BATCHES * batch_cells):
         return max(1, n_rows)
@@ -121,7 +121,7 @@ def _keeping(of: Callable[[Counts], Result], kept: "_Kept", known: KnownDraws, m
 
 
 class _Known:
-    """Rows of counts that were drawn before."""
+    """Count rows from the cache."""
 
     def __init__(self, drawn: Drawn) -> None:
         self._drawn = drawn
@@ -145,7 +145,8 @@ class _Kept:
 
 
 class _Draws:
-    """The rows of counts; each kind of words has its own generator and each row its own words, whoever asks when."""
+    """Count rows; each kind of word has its own generator and each row its own words, so the order of use does not
+    matter."""
 
     def __init__(self, n_examples: int, rng: np.random.Generator, margin: float) -> None:
         self._n_examples = n_examples
@@ -203,7 +204,7 @@ def _fill(
     for row in range(counts.shape[0]):
         n_drawn, n_used = np.int64(0), 0
         for at in range(codes.shape[1]):
-            # A whole number of 64 bits also where the loop is not compiled: sums of 8 bits would wrap there.
+            # 64 bits also when the loop runs uncompiled, where 8-bit sums would wrap.
             count = np.int64(table[codes[row, at]])
             counts[row, at] = count
             n_drawn += count
@@ -227,7 +228,7 @@ def _fill(
 
 
 def _poisson_upto(mean: float) -> FloatArray:
-    """Return the distribution function of a Poisson count at 0, 1, …; the last one is 1."""
+    """Return the Poisson distribution function at 0, 1, …; the last value is 1."""
     masses = np.exp(-mean) * np.cumprod(np.concatenate([[1.0], mean / np.arange(1, _MOST)]))
     upto: FloatArray = np.cumsum(masses)
     upto[-1] = 1.0
@@ -235,7 +236,7 @@ def _poisson_upto(mean: float) -> FloatArray:
 
 
 def _counts_of_codes(upto: FloatArray) -> Counts:
-    """Return the count that each 16-bit code means, or 255 where the code's share of [0, 1) holds several."""
+    """Return the count for each 16-bit code, or 255 where the code's slice of [0, 1) spans several counts."""
     first = np.searchsorted(upto, np.arange(_CODES) / _CODES, side="right")
     last = np.searchsorted(upto, (np.arange(_CODES) + 1) / _CODES, side="left")
     table = np.where(first == last, first, _MIXED)

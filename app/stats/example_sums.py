@@ -1,7 +1,7 @@
 """Sums over examples under many weightings at once.
 
-Called by `app.boards`; pure. Values and flags are looked at as they are, for each weighting anew: whether a value
-may be NaN is its maker's to say, and a sum over one is NaN. Negative weights are refused where weights come in.
+Called by `app.boards`; pure. Values are not checked, because that would be repeated for each weighting: a sum over NaN
+is NaN. Negative weights are refused where weights enter.
 """
 
 import numpy as np
@@ -11,15 +11,15 @@ from app.stats.checks import require_shape
 from app.stats.compiled import compiled
 
 NEAR = 4096
-"""Examples that are gone through at once: their values stay near the processor while every weighting is applied."""
+"""Examples per block: their values stay in the processor's cache while every weighting is applied."""
 
 
 def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
-    """Return the weight of the examples of each flag, [n_weightings, n_flags], from flags [n_flags, n_examples].
+    """Return the weight of the examples with each flag, [n_weightings, n_flags], from flags [n_flags, n_examples].
 
-    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are added as integers, which needs no copy of them.
+    `weights` are [n_weightings, n_examples]. Bootstrap counts are summed as integers, without a copy.
     Raises InvalidArgument for flags of another number of examples.
-    Source: by definition.
+    Source: the product weights × flagsᵀ.
 
     >>> flag_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[True, True], [False, True]])).tolist()
     [[3.0, 2.0], [0.5, 0.5]]
@@ -36,10 +36,10 @@ def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
 def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
     """Return Σ weight × value, [n_weightings, n_values], from values [n_values, n_examples].
 
-    `weights` are [n_weightings, n_examples]. Counts of a bootstrap are read as they are: a matrix product would need
-    eight times their memory. A NaN makes the sums of its row of values NaN.
+    `weights` are [n_weightings, n_examples]. Bootstrap counts are used as bytes: a matrix product would need eight
+    times their memory. A NaN makes the sums of its row of values NaN.
     Raises InvalidArgument for values of another number of examples.
-    Source: by definition.
+    Source: the product weights × valuesᵀ.
 
     >>> weighted_sums(np.array([[1.0, 2.0], [0.0, 0.5]]), np.array([[10.0, 100.0]])).tolist()
     [[210.0], [50.0]]

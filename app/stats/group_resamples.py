@@ -14,10 +14,10 @@ from app.stats.resample import Resamples, draw_counts
 
 
 class GroupResamples(Resamples):
-    """The bootstrap resamples of units that stand group by group, in groups of these sizes.
+    """The bootstrap resamples of units that are stored group by group, in groups of the given sizes.
 
-    A group of one unit is the same in every resample: what another unit would have changed does not show.
-    Raises InvalidArgument where there is no group, and as `Resamples`.
+    A group of one unit is the same in every resample, so its sampling error does not show.
+    Raises InvalidArgument for no group, and as `Resamples` does.
     Source: Davison & Hinkley 1997, section 3.2, the bootstrap of several samples.
 
     >>> drawn = GroupResamples([2, 1], 3, lambda: np.random.default_rng(1))
@@ -32,7 +32,7 @@ class GroupResamples(Resamples):
         self._sizes = tuple(sizes)
 
     def _draw(self) -> Iterator[NDArray[np.unsignedinteger[Any]]]:
-        # A generator for each group: the draws do not depend on how many resamples are drawn at once.
+        # One generator per group, so that the draws do not depend on the batch size.
         streams = self._begin().spawn(len(self._sizes))
         for start in range(0, self.n_resamples, self._n_rows):
             n_rows = min(self._n_rows, self.n_resamples - start)

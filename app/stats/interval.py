@@ -1,4 +1,4 @@
-"""Percentile intervals and what can be read off the replicates of scores: ranks and who is best.
+"""Percentile intervals, and what follows from the replicates of scores: ranks and the probability of being best.
 
 Called by the ranking methods in `app.boards`; pure. Scores and their replicates are larger-is-better and in the
 metric's own unit; ranks count from 1, which is the best.
@@ -15,26 +15,26 @@ from app.stats.checks import InvalidArgument, require_level, require_numbers, re
 from app.stats.compiled import compiled, in_parts, turned
 
 TIE = 1e-12
-"""Replicate scores nearer than this are a tie: they differ by the rounding of sums only."""
+"""Replicate scores closer than this are tied: they differ only by the rounding of sums."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """A function of replicates that nowhere rises (`falls`), or nowhere falls, as they do."""
+    """A monotone function of replicates: never rising if `falls`, otherwise never falling."""
 
     of: Callable[[FloatArray], FloatArray]
     falls: bool
 
     def ranked(self, ordered: FloatArray, at: int) -> FloatArray:
-        """Return of each row of replicates in order the one at a place on this scale."""
+        """Return, for each row of replicates, the one at position `at` in the order of this scale."""
         return self.of(np.ascontiguousarray(ordered[:, -1 - at if self.falls else at]))
 
 
 def percentile_interval(replicates: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
     """Return low and high ends, [n_columns] each, of replicates [n_resamples, n_columns]; linear quantiles.
 
-    The ends are in the unit of the replicates. NaN passes: a column that is undefined in one resample has NaN for both
-    ends, and the others are as if it were not there.
+    The ends are in the unit of the replicates. A column with NaN in any resample has NaN for both ends; other columns
+    are unaffected.
     Raises InvalidArgument for a level outside (0, 1) and for no resample.
     Source: Efron & Tibshirani 1993, section 13.3.
 
@@ -47,14 +47,15 @@ def percentile_interval(replicates: FloatArray, level: float) -> tuple[FloatArra
 def order_replicates(replicates: FloatArray) -> FloatArray:
     """Return replicates [n_resamples, n_columns] as [n_columns, n_resamples], each column's from least to greatest.
 
-    NaN passes, and comes last. What is ordered once serves every interval of the same replicates.
-    Raises InvalidArgument for no resample. Source: the order statistics that `numpy.quantile` sorts for itself.
+    NaN sorts last. Sorting once serves every interval of the same replicates.
+    Raises InvalidArgument for no resample.
+    Source: the order statistics that `numpy.quantile` would sort for itself.
 
     >>> order_replicates(np.array([[2.0], [1.0]])).tolist()
     [[1.0, 2.0]]
     """
     require_shape("replicates", replicates, "[n_resamples]", "n_columns")
-    # Rows that lie together are sorted by the processor's own vectors, in a third of the time of `numpy.quantile`.
+    # Contiguous rows are sorted with vector instructions, in a third of the time of `numpy.quantile`.
     ordered = turned(replicates)
     in_parts(len(ordered), 1, lambda part: ordered[part].sort(axis=1), n_steps=ordered.size)
     return ordered
@@ -63,9 +64,9 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
 def ends_of(ordered: FloatArray, level: float, scale: Scale | None = None) -> tuple[FloatArray, FloatArray]:
     """Return the ends of `percentile_interval`, [n_columns] each, of ordered replicates [n_columns, n_resamples].
 
-    `order_replicates` puts them in order. With a scale the ends are of the replicates on that scale; only those are
-    put on it that the ends lie between. A column with NaN has NaN for both ends. Raises InvalidArgument for a level
-    outside (0, 1).
+    `order_replicates` orders them. With a scale the ends are those of the transformed replicates; only the order
+    statistics needed are transformed. A column with NaN has NaN for both ends.
+    Raises InvalidArgument for a level outside (0, 1).
     Source: as of `percentile_interval`; the interpolation is that of `numpy.quantile`, to the last bit.
 
     >>> ends_of(np.array([[0.0, 1.0, 2.0, 3.0, 4.0]]), 0.5, Scale(np.negative, falls=True))
@@ -93,10 +94,9 @@ def _quantile(ordered: FloatArray, share: float, scale: Scale | None) -> FloatAr
 def competition_ranks(scores: FloatArray) -> IntArray:
     """Return ranks 1, 1, 3, … along the last axis of scores [..., n_entrants], the largest first, in the same shape.
 
-    Ties, which are scores nearer than TIE to their neighbour in the order, share the best rank; equal infinite
-    scores tie too.
-    Raises InvalidArgument for NaN, which has no place in an order, and for no entrant.
-    Source: by definition; "standard competition ranking", `scipy.stats.rankdata(-scores, method="min")` up to TIE.
+    Scores closer than TIE to their neighbour in the order are tied and share the best rank; so do equal infinities.
+    Raises InvalidArgument for NaN, which cannot be ordered, and for no entrant.
+    Source: "standard competition ranking", `scipy.stats.rankdata(-scores, method="min")` up to TIE.
 
     >>> competition_ranks(np.array([0.5, 1.0, 1.0])).tolist()
     [3, 1, 1]
@@ -108,7 +108,7 @@ def competition_ranks(scores: FloatArray) -> IntArray:
     ordered = np.take_along_axis(scores, order, axis=-1)
     positions = np.broadcast_to(np.arange(scores.shape[-1]), scores.shape)
     begins = np.ones(scores.shape, dtype=bool)
-    with np.errstate(invalid="ignore"):  # the difference of equal infinities is NaN, and no step
+    with np.errstate(invalid="ignore"):  # equal infinities differ by NaN, which counts as a tie
         begins[..., 1:] = ordered[..., :-1] - ordered[..., 1:] > TIE
     first = np.maximum.accumulate(np.where(begins, positions, 0), axis=-1)
     ranks = np.empty(scores.shape, dtype=np.int64)
@@ -119,9 +119,9 @@ def competition_ranks(scores: FloatArray) -> IntArray:
 def probability_best(scores: FloatArray) -> FloatArray:
     """Return the share of scores [n_resamples, n_entrants] in which each entrant is first, [n_entrants].
 
-    Those nearer to the largest than TIE are first with it and share the place, so the shares sum to one.
+    Entrants closer than TIE to the largest share first place equally, so the shares sum to one.
     Raises InvalidArgument for no resample and for NaN.
-    Source: by definition, the bootstrap's estimate of P(rank = 1).
+    Source: the share of resamples, the bootstrap's estimate of P(rank = 1).
 
     >>> probability_best(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist()
     [0.75, 0.25]
@@ -129,7 +129,7 @@ def probability_best(scores: FloatArray) -> FloatArray:
     require_shape("scores", scores, "[n_resamples]", "[n_entrants]")
     require_numbers("scores", scores)
     first = scores >= scores.max(axis=1, keepdims=True) - TIE
-    ever = np.flatnonzero(first.any(axis=0))  # of many entrants few ever are
+    ever = np.flatnonzero(first.any(axis=0))  # of many entrants, few are ever first
     shares, best = first[:, ever] / first.sum(axis=1, keepdims=True), np.zeros(scores.shape[1])
     best[ever] = shares.mean(axis=0)
     return best
@@ -138,9 +138,9 @@ def probability_best(scores: FloatArray) -> FloatArray:
 def probability_beats(scores: FloatArray) -> FloatArray:
     """Return the share of scores [n_resamples, n_entrants] where row is above column, [n_entrants, n_entrants].
 
-    Ties, nearer than TIE, count half, so the share and its mirror image sum to one and the diagonal is one half.
-    Raises InvalidArgument for NaN and for no resample. Memory stays that of `scores`.
-    Source: by definition, the bootstrap's estimate of P(A > B) + P(A = B) / 2.
+    Scores closer than TIE count half, so a share and its mirror image sum to one, and the diagonal is one half.
+    Raises InvalidArgument for NaN and for no resample. Needs no more memory than `scores`.
+    Source: the share of resamples, the bootstrap's estimate of P(A > B) + P(A = B) / 2.
 
     >>> probability_beats(np.array([[2.0, 1.0], [1.0, 1.0]])).tolist()
     [[0.5, 0.75], [0.25, 0.5]]
@@ -164,6 +164,6 @@ def _fill_beats(columns: FloatArray, tie: float, beats: FloatArray, begin: int, 
                 margin = a[at] - b[at]
                 n_above += margin > tie
                 n_below += margin < -tie
-            # The difference of equal infinities is NaN, and a tie.
+            # Equal infinities differ by NaN, which counts as a tie.
             tied = 0.5 * ((n_drawn - n_above - n_below) / n_drawn)
             beats[first, second], beats[second, first] = n_above / n_drawn + tied, n_below / n_drawn + tied

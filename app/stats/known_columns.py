@@ -1,8 +1,8 @@
-"""Numbers of columns that a process has computed already: a board that gains one entrant computes that one's alone.
+"""A cache of numbers computed column by column: a board that gains one entrant computes only that entrant's.
 
-Called by the ranking methods of boards with many entrants. A column is known by a digest of its values, and the key by
-which a number is remembered says all else that decides it, so that what is remembered is what computing it again would
-give. It is kept in memory only, and a process without it computes every column.
+Called by the ranking methods of boards with many entrants. A column is identified by a digest of its values, and the
+key covers everything else that determines the number, so that a cached number equals a recomputed one. It lives in
+memory only; a process without it computes every column.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from app.stats.arrays import FloatArray, IntArray
 from app.stats.compiled import in_parts
 
 FEWEST_CELLS = 200_000
-"""Values of a board below which computing all of them costs no more than remembering them."""
+"""Boards with fewer values than this are cheaper to compute than to cache."""
 MOST_BYTES = 64 << 20
 
 Compute = Callable[[FloatArray], FloatArray]
@@ -24,7 +24,7 @@ Compute = Callable[[FloatArray], FloatArray]
 
 @dataclass(frozen=True)
 class Kept:
-    """The numbers [n_numbers, n_columns] of a board's columns, and the place of each column by its digest."""
+    """The numbers [n_numbers, n_columns] of a board's columns, and the position of each column by its digest."""
 
     key: Hashable
     places: Mapping[bytes, int]
@@ -32,21 +32,21 @@ class Kept:
 
 
 class KnownColumns:
-    """The numbers of the last boards; boards with the same draws have the same key, and columns of their own."""
+    """The numbers of the most recent boards; boards with the same draws share a key but have their own columns."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        # Never changed, only replaced: a worker computes several boards at a time.
+        # Replaced whole, never modified in place: a worker computes several boards concurrently.
         self._kept: tuple[Kept, ...] = ()
         self._most_bytes = most_bytes
 
     def recall(self, key: Hashable, digests: Sequence[bytes]) -> Kept:
-        """Return what is known by a key of the board that has most of the columns."""
+        """Return the cached numbers of the board with this key that has most of the columns."""
         nothing = Kept(key, {}, np.empty((0, 0)))
         ours = (each for each in self._kept if each.key == key and not each.places.keys().isdisjoint(digests))
         return max(ours, key=lambda each: len(each.places.keys() & digests), default=nothing)
 
     def keep(self, recalled: Kept, digests: Sequence[bytes], numbers: FloatArray) -> None:
-        """Remember a board's numbers in place of what was recalled, and forget the oldest that there is no room for."""
+        """Store a board's numbers in place of those recalled for it, and drop the oldest that no longer fit."""
         places = {digest: place for place, digest in enumerate(digests)}
         kept, room = [Kept(recalled.key, places, numbers)], self._most_bytes - numbers.nbytes
         for each in self._kept:
@@ -61,29 +61,29 @@ KNOWN = KnownColumns()
 
 @dataclass(frozen=True)
 class Columns:
-    """Values [n_units, n_columns] of which numbers are asked column by column."""
+    """Values [n_units, n_columns] from which numbers are computed column by column."""
 
     values: FloatArray
 
     @cached_property
     def digests(self) -> list[bytes]:
-        """Return a digest of each column; none of a few values, which nobody remembers."""
+        """Return a digest of each column; none for a small board, which is not cached."""
         if self.values.size < FEWEST_CELLS:
             return []
         digests = [b""] * self.values.shape[1]
 
         def digest(part: slice) -> None:
             rows = np.ascontiguousarray(self.values[:, part].T)
-            # Processors have instructions for this one, which takes half as long as others.
+            # Processors have instructions for this hash, so it takes half as long as others.
             digests[part] = [hashlib.sha256(row.data).digest()[:16] for row in rows]
 
         in_parts(len(digests), 1, digest, n_steps=self.values.size)
         return digests
 
     def numbers(self, key: Hashable, compute: Compute) -> FloatArray:
-        """Return what `compute` returns of the values, [n_numbers, n_columns], computing what is not known by `key`.
+        """Return `compute(values)`, [n_numbers, n_columns], computing only the columns not cached under `key`.
 
-        What is computed of a column may depend on nothing but the column and the key.
+        The numbers of a column may depend on nothing but the column and the key.
 
         >>> Columns(np.array([[1.0, 2.0], [3.0, 4.0]])).numbers("mean", lambda values: values.mean(axis=0)[None, :])
         array([[2., 3.]])
@@ -99,9 +99,9 @@ class Columns:
         return numbers
 
     def _completed(self, known: FloatArray, was: IntArray, fresh: IntArray, compute: Compute) -> FloatArray:
-        # Row after row in memory, as all that is computed: a sum over rows adds them up in that order then, too.
+        # In C order, as when all columns are computed: then a sum over rows adds in the same order.
         numbers = np.empty((len(known), len(was)))
-        # A place is −1 for who is new, whose column is filled below.
+        # The position of a new column is −1; it is filled below.
         in_parts(
             len(known), 1, lambda part: np.take(known[part], was, axis=1, out=numbers[part], mode="wrap"),
             n_steps=numbers.size,

@@ -1,8 +1,8 @@
-"""Pairs of entrants whose spread a process has computed already: one more entrant is compared with all, and no others.
+"""A cache of pairwise spreads: when a board gains one entrant, only its own pairs are computed.
 
-Called by `app.stats.contests` and `app.stats.rank_sets`. An entrant is known by a digest of its point and replicates,
-so what is remembered of a pair is what computing it again would give, whatever the board and whoever else is on it. It
-is kept in memory only, and a process without it computes every pair.
+Called by `app.stats.contests` and `app.stats.rank_sets`. An entrant is identified by a digest of its point and
+replicates, so a cached pair equals a recomputed one, whatever the board and whoever else is on it. The cache lives in
+memory only; a process without it computes every pair.
 """
 
 import hashlib
@@ -19,17 +19,17 @@ from app.stats.compiled import compiled, in_parts
 
 Real = NDArray[np.floating[Any]]
 MOST_CELLS = 10_000_000
-"""So many ordered pairs are remembered altogether, 40 MB of them: both orders of a pair are one number."""
+"""Most ordered pairs to cache, 40 MB of them: both orders of a pair share one number."""
 FEWEST = 50
-"""Entrants of a board below which computing all pairs costs no more than remembering them."""
+"""Boards with fewer entrants than this are cheaper to compute than to cache."""
 
 
 @dataclass(frozen=True)
 class Square:
-    """The spread of every pair, [n_pairs], and the largest of each row, [n_entrants, n_resamples].
+    """The spread of every pair, [n_pairs], and each row's largest studentized difference, [n_entrants, n_resamples].
 
-    `places` has the position of each entrant by its digest. A pair is kept once, for its spread has no direction: one
-    of places a ≥ b is at a · (a + 1) / 2 + b.
+    `places` maps an entrant's digest to its position. A pair is stored once, because its spread is symmetric: that of
+    positions a ≥ b is at a · (a + 1) / 2 + b.
     """
 
     places: dict[bytes, int] = field(default_factory=dict)
@@ -38,44 +38,44 @@ class Square:
 
     @property
     def n_cells(self) -> int:
-        """Return how many ordered pairs there are."""
+        """Return the number of ordered pairs."""
         return len(self.bounds) ** 2
 
 
 @dataclass(frozen=True)
 class Recalled:
-    """What is known of a board's entrants: `was` [n_entrants] are their places in a square, −1 for who is new."""
+    """What is cached for a board's entrants: `was` [n_entrants] holds their positions in a square, −1 if new."""
 
     digests: Sequence[bytes]
     square: Square
 
     @cached_property
     def was(self) -> IntArray:
-        """Return the places of the entrants in the square; −1 of all where computing anew costs less."""
+        """Return the entrants' positions in the square; all −1 where recomputing everything is cheaper."""
         was = np.array([self.square.places.get(digest, -1) for digest in self.digests], dtype=np.int64)
         return was if 4 * np.count_nonzero(was < 0) < len(was) else np.full(len(was), -1)
 
     @property
     def known(self) -> IntArray:
-        """Return the positions of those that are known."""
+        """Return the positions, on this board, of the cached entrants."""
         return np.flatnonzero(self.was >= 0)
 
     @property
     def fresh(self) -> IntArray:
-        """Return the positions of those that are not."""
+        """Return the positions, on this board, of the entrants that are not cached."""
         return np.flatnonzero(self.was < 0)
 
     def drawn(self) -> FloatArray:
-        """Return the spreads of all pairs; NaN of a pair of which one is new."""
+        """Return the spreads of all pairs; NaN for a pair with a new entrant."""
         drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
         among = (self.square.spreads, self.was, drawn)
         in_parts(len(drawn), 1, lambda part: loop(*among, part.start, part.stop), n_steps=drawn.size)
         return drawn
 
     def bounds(self, precision: np.dtype[Any]) -> Real | None:
-        """Return the largest of each row among those that are known; −inf of a new row.
+        """Return each row's largest studentized differences among cached entrants; −inf for a new row.
 
-        None where somebody has gone, whose pairs may have been the largest, and for numbers of another precision.
+        None where an entrant has left, whose pairs may have been the largest, and for numbers of another precision.
         """
         is_whole = len(set(self.was[self.known].tolist())) == len(self.square.places)
         if not is_whole or not len(self.known) or self.square.bounds.dtype != precision:
@@ -86,15 +86,15 @@ class Recalled:
 
 
 class KnownContests:
-    """The squares of the last boards that were computed."""
+    """The squares of the most recently computed boards."""
 
     def __init__(self, most_cells: int = MOST_CELLS) -> None:
-        # Never changed, only replaced: a worker computes several boards at a time.
+        # Replaced whole, never modified in place: a worker computes several boards concurrently.
         self._squares: tuple[Square, ...] = ()
         self._most_cells = most_cells
 
     def recall(self, points: FloatArray, deviations: FloatArray) -> Recalled:
-        """Return what is known of entrants by their points and deviations [n_entrants, n_resamples]."""
+        """Look up entrants by their points and deviations [n_entrants, n_resamples]."""
         if len(points) < FEWEST:
             return Recalled([b""] * len(points), Square())
         digests = [b""] * len(points)
@@ -107,7 +107,7 @@ class KnownContests:
         return Recalled(digests, nearest)
 
     def keep(self, recalled: Recalled, drawn: FloatArray, bounds: Real) -> None:
-        """Remember a board's pairs in place of those that it was recalled from, and forget the oldest ones."""
+        """Store a board's pairs in place of those recalled for it, and drop the oldest."""
         if len(drawn) < FEWEST:
             return
         places = {digest: place for place, digest in enumerate(recalled.digests)}
@@ -122,7 +122,7 @@ class KnownContests:
 
 
 def _one_of_each(drawn: FloatArray) -> FloatArray:
-    """Return the spread of each pair once, as `Square` has them."""
+    """Return the spread of each pair once, in the layout of `Square`."""
     spreads, loop = np.empty(len(drawn) * (len(drawn) + 1) // 2), compiled(_pack)
     in_parts(len(drawn), 1, lambda part: loop(drawn, spreads, part.start, part.stop), n_steps=drawn.size)
     return spreads
@@ -142,7 +142,7 @@ def _look_up(spreads: FloatArray, was: IntArray, drawn: FloatArray, begin: int, 
 
 
 def _digest(point: FloatArray, deviations: FloatArray) -> bytes:
-    # Processors have instructions for this one, which takes half as long as others.
+    # Processors have instructions for this hash, so it takes half as long as others.
     hashed = hashlib.sha256(point.tobytes())
     hashed.update(deviations.tobytes())
     return hashed.digest()[:16]

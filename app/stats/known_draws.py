@@ -1,8 +1,7 @@
-"""Resampled counts of examples that a process has drawn already: the next entrant of a board is weighed with the same.
+"""A cache of resampled example counts: the next entrant of a board is resampled with the same ones.
 
-Called by `app.stats.example_draws`. Counts are known by whatever decides them, which is their caller's to say, so what
-is remembered is what drawing them again would give. Two take a byte. They are kept in memory only, and a process
-without them draws.
+Called by `app.stats.example_draws`. The caller's key must determine the counts, so that cached counts equal redrawn
+ones. Two counts take a byte. They live in memory only; a process without them draws.
 """
 
 from collections.abc import Hashable
@@ -16,12 +15,12 @@ from app.stats.compiled import compiled
 MOST_BYTES = 64 << 20
 """A thousand resamples of 100,000 examples take 48 MiB."""
 MOST_COUNTED = 15
-"""The largest count that half a byte holds. Of counts with a mean of 1 one in 10¹³ is larger."""
+"""The largest count that fits four bits; one in 10¹³ counts with a mean of 1 is larger."""
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The counts of a key, two in a byte: `halves` is [n_resamples, (n_examples + 1) // 2]."""
+    """The counts of a key, two per byte: `halves` is [n_resamples, (n_examples + 1) // 2]."""
 
     key: Hashable
     n_examples: int
@@ -29,35 +28,35 @@ class Drawn:
 
     @classmethod
     def empty(cls, key: Hashable, n_examples: int, n_resamples: int) -> "Drawn":
-        """Return room for counts."""
+        """Return storage for counts, not yet filled."""
         return cls(key, n_examples, np.empty((n_resamples, (n_examples + 1) // 2), dtype=np.uint8))
 
     def write(self, begin: int, counts: Counts) -> bool:
-        """Take counts [n_rows, n_examples] as those of the resamples from one on, and say whether they can be kept."""
+        """Store counts [n_rows, n_examples] of the resamples from `begin` on; return whether all of them fit."""
         compiled(_pack)(counts, self.halves[begin : begin + len(counts)])
         return int(counts.max(initial=0)) <= MOST_COUNTED
 
     def read(self, begin: int, end: int) -> Counts:
-        """Return the counts of some resamples, [end − begin, n_examples]."""
+        """Return the counts of the resamples from `begin` to `end`, [end − begin, n_examples]."""
         counts = np.empty((end - begin, self.n_examples), dtype=np.uint8)
         compiled(_unpack)(self.halves[begin:end], counts)
         return counts
 
 
 class KnownDraws:
-    """The counts of the keys that were last asked for; those not used for longest make room."""
+    """The counts of the most recently used keys; the least recently used are dropped first."""
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self._most_bytes = most_bytes
-        # The last one used comes first. Never changed, only replaced: a worker computes several boards at a time.
+        # The most recently used comes first. Never changed, only replaced: a worker computes several boards at a time.
         self._kept: tuple[Drawn, ...] = ()
 
     def forget(self) -> None:
-        """Remember nothing, as a process does that begins."""
+        """Empty the cache, as in a new process."""
         self._kept = ()
 
     def recall(self, key: Hashable, n_examples: int, n_resamples: int) -> Drawn | None:
-        """Return what is known by a key, of at least so many resamples; None where it is not."""
+        """Return the counts cached under a key if they have at least this many resamples, otherwise None."""
         for drawn in self._kept:
             if drawn.key == key and drawn.n_examples == n_examples and len(drawn.halves) >= n_resamples:
                 self._kept = (drawn, *(each for each in self._kept if each is not drawn))
@@ -65,12 +64,12 @@ class KnownDraws:
         return None
 
     def room(self, key: Hashable, n_examples: int, n_resamples: int) -> Drawn | None:
-        """Return room for counts that are drawn in order; None where they would be too many to keep."""
+        """Return storage for counts that are drawn in order; None where they would not fit."""
         n_bytes = n_resamples * ((n_examples + 1) // 2)
         return Drawn.empty(key, n_examples, n_resamples) if n_bytes <= self._most_bytes else None
 
     def keep(self, drawn: Drawn) -> None:
-        """Remember counts in place of those of the same key, and forget the oldest that there is no room for."""
+        """Store counts in place of those of the same key, and drop the oldest that no longer fit."""
         kept, room = [drawn], self._most_bytes - drawn.halves.nbytes
         for each in self._kept:
             if each.key != drawn.key:
@@ -100,4 +99,4 @@ def _unpack(halves: Counts, counts: Counts) -> None:
 
 
 KNOWN = KnownDraws()
-"""The counts of every board that a process measures."""
+"""The process-wide cache, shared by every board."""

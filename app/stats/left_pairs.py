@@ -1,8 +1,8 @@
-"""Quantiles of the largest studentized difference over the hypotheses that are left, without computing most of them.
+"""Quantiles of the largest studentized difference over the hypotheses not yet rejected, mostly without computing it.
 
-Called by `app.stats.rank_sets`; pure. What is left is part of what there was at first, so the largest of all bounds the
-largest of what is left. A quantile asks for the few largest resamples only: they are computed nearly in the order of
-their bounds, until no bound reaches the last that counts. What was largest stays it for as long as it is left.
+Called by `app.stats.rank_sets`; pure. The hypotheses left are a subset of all, so the maximum over all bounds theirs. A
+quantile needs only the few largest resamples: they are computed roughly in the order of their bounds, until none left
+can matter. A maximum stays one while its own hypothesis is left.
 """
 
 from dataclasses import dataclass, field
@@ -20,21 +20,22 @@ from app.stats.pair_loops import Signs, Studentized
 
 Real = NDArray[np.floating[Any]]
 LANES = 256
-"""Maxima that are kept side by side, so that the processor finds several at once; a power of two."""
+"""Maxima kept in parallel lanes for vector instructions; a power of two."""
 NEAR = 16
-"""Rows that are gone through at once: what differences are multiplied with stays near the processor."""
+"""Rows per block, so that their factors stay in the processor's cache."""
 N_BINS = 1024
-"""So finely bounds are put in order."""
+"""Bins for sorting bounds."""
 N_SEEN = 128
-"""Of so many resamples of each row, those with the largest bounds, it is remembered what was left the last time."""
+"""Resamples per row, those with the largest bounds, for which the last maximum is remembered."""
 
 
 @dataclass
 class LeftPairs:
-    """Studentized differences, and of each row the largest in every resample, all hypotheses being left.
+    """Studentized differences, with each row's largest in every resample before any hypothesis is rejected.
 
-    `bounds` is [n_entrants, n_resamples], as `Studentized.largest` returns it. A quantile below 0 may come out as any
-    number up to 0. Raises InvalidArgument for bounds of another shape.
+    `bounds` is [n_entrants, n_resamples], from `Studentized.largest`. A quantile below 0 may come out as any number up
+    to 0.
+    Raises InvalidArgument for another shape.
     """
 
     studentized: Studentized
@@ -45,11 +46,11 @@ class LeftPairs:
         require_shape("bounds", self.bounds, *self.studentized.rows.shape)
 
     def own(self, rejected: Signs, wanted: IntArray, n_largest: int) -> FloatArray:
-        """Return for each wanted row the `n_largest`-th largest of its resamples, [n_wanted].
+        """Return, for each wanted row, the `n_largest`-th largest over resamples of its maximum, [n_wanted].
 
-        `rejected` [n_entrants, n_entrants] says what is left, as for `Studentized.largest`.
-        Raises InvalidArgument for `rejected` of another shape, and for more resamples than there are.
-        Source: by definition; Fagin, Lotem & Naor 2003 for stopping at a bound.
+        `rejected` [n_entrants, n_entrants] says which hypotheses are left, as in `Studentized.largest`.
+        Raises InvalidArgument for `rejected` of a different shape, and for `n_largest` outside 1 to n_resamples.
+        Source: Romano & Wolf 2005 for the quantile; Fagin, Lotem & Naor 2003 for stopping at a bound.
 
         >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> none = np.zeros((2, 2), dtype=np.int8)
@@ -71,13 +72,13 @@ class LeftPairs:
         return quantiles
 
     def _ways(self, rejected: Signs, wanted: IntArray) -> Real:
-        """Return what differences are multiplied with, [n_wanted, 2, n_padded]; twice the same if one way is left."""
+        """Return the factors of the differences, [n_wanted, 2, n_padded]; both the same if one direction is left."""
         ways = np.zeros((len(wanted), 2, self._columns.shape[1]), dtype=self.bounds.dtype)
         compiled(_fill_ways)(self.studentized.factors, rejected, wanted, ways)
         return ways
 
     def _forget(self, rejected: Signs) -> None:
-        """Forget of what was largest before what may not be, now that this is rejected."""
+        """Drop the remembered maxima that may no longer hold, given what is rejected now."""
         before, self._rejected, loop = self._rejected, rejected, compiled(_forget)
         if before is not None:
             among = (self.studentized.rows, self.studentized.factors, rejected, before, self._order[0], self._seen)
@@ -85,11 +86,11 @@ class LeftPairs:
 
     @cached_property
     def _seen(self) -> Real:
-        """Return what was the largest left, [n_entrants, N_SEEN + 1] by place in the order; inf if not known."""
+        """Return the remembered maxima, [n_entrants, N_SEEN + 1] by position in the order; inf if unknown."""
         return np.full((len(self.bounds), N_SEEN + 1), np.inf, dtype=self.bounds.dtype)
 
     def together(self, rejected: Signs, n_largest: int) -> float:
-        """Return the `n_largest`-th largest of the resamples, each being the largest of all rows.
+        """Return the `n_largest`-th largest over resamples of the largest difference of all rows.
 
         Raises and source: as for `own`.
 
@@ -107,14 +108,14 @@ class LeftPairs:
         return kept[0]
 
     def _largest_in(self, rejected: Signs, resample: int) -> float:
-        """Return the largest of what is left in one resample: first of the row with the largest bound."""
+        """Return the largest difference left in one resample, beginning with the row of the largest bound."""
         column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
         loop = compiled(_largest)
         return float(loop(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
 
     @cached_property
     def _columns(self) -> Real:
-        """Return the deviations by resample, each padded with zeros to whole lanes."""
+        """Return the deviations, one row per resample, each padded with zeros to whole lanes."""
         n_entrants, n_resamples = self.bounds.shape
         columns = np.zeros((n_resamples, -(-n_entrants // LANES) * LANES), dtype=self.studentized.rows.dtype)
         columns[:, :n_entrants] = self.studentized.rows.T
@@ -122,7 +123,7 @@ class LeftPairs:
 
     @cached_property
     def _order(self) -> tuple[NDArray[np.int32], Real]:
-        """Return the resamples of each row, large bounds first, and by how much a later one may be larger."""
+        """Return each row's resamples, large bounds first, and by how much a later bound may exceed an earlier one."""
         order, steps = np.empty(self.bounds.shape, dtype=np.int32), np.empty(len(self.bounds), dtype=self.bounds.dtype)
         loop = compiled(_put_in_order)
         in_parts(len(order), 1, lambda part: loop(self.bounds[part], N_BINS, order[part], steps[part]))
@@ -186,7 +187,7 @@ def _forget(
             sign, earlier = rejected[first, second], before[first, second]
             if sign == earlier:
                 continue
-            # Of two directions one is left, so the other is largest no more. Else more may be left than there was.
+            # One of two directions was rejected, so its maximum may be gone. Otherwise more may be left than before.
             lost = factors[first, second] if sign > 0 else -factors[first, second]
             for place in range(n_places):
                 difference = rows[first, order[first, place]] - rows[second, order[first, place]]

@@ -11,15 +11,15 @@ from app.stats.arrays import BoolArray
 from app.stats.checks import require_shape
 
 MOST_GROUPS = 200
-"""An order of intervals has at most as many groups as members; a relation that has more is of no use as letters."""
+"""Intervals on a line have at most as many groups as members; a relation with more is unreadable as letters."""
 
 
 def letter_groups(apart: BoolArray) -> list[tuple[int, ...]] | None:
-    """Return the largest groups of which no two are apart, each as positions in their order, the first ones first.
+    """Return the maximal groups without a pair that is apart, each as ascending positions, in lexical order.
 
-    `apart` is [n, n], symmetric, without units: whether two differ. Two share a group exactly where they are not
-    apart; null (None) where there are more than MOST_GROUPS groups.
-    Raises InvalidArgument for what is not square.
+    `apart` is [n, n] and symmetric, True where two differ. Two share a group exactly where they are not apart. None
+    where there would be more than MOST_GROUPS groups.
+    Raises InvalidArgument for an array that is not square.
     Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
     Computational and Graphical Statistics 13(2): insert and absorb.
 
@@ -38,7 +38,7 @@ def letter_groups(apart: BoolArray) -> list[tuple[int, ...]] | None:
 
 
 def _absorbed(groups: Iterable[frozenset[int]]) -> set[frozenset[int]]:
-    """Return the groups that are in no other."""
+    """Return the groups that are not contained in another."""
     kept: set[frozenset[int]] = set()
     for group in sorted(groups, key=len, reverse=True):
         if not any(group <= other for other in kept):

@@ -1,8 +1,8 @@
-"""Bootstrap weights by the unit's own name: what two entrants share they share the weight of, and nothing else.
+"""Bootstrap weights derived from each unit's name: two entrants share weights for exactly the units they share.
 
-Called by the ranking methods in `app.boards` and by the kinds whose entrants are measured apart; pure. A unit's weight
-in a resample is a function of the board's seed, the number of the resample and the unit's name: neither the roster nor
-the order of units changes a draw, and units of different names are independent.
+Called by the ranking methods in `app.boards` and by the kinds whose entrants are measured one at a time; pure. A unit's
+weight in a resample is a function of the board's seed, the resample's number and the unit's name: neither the other
+entrants nor the order of units changes a draw, and units of different names are independent.
 """
 
 import hashlib
@@ -18,9 +18,9 @@ from app.stats.resample import column_products
 Keys = NDArray[np.uint64]
 
 BATCH_CELLS = 4_000_000
-"""Most weights in memory at once, 32 MB of them."""
+"""Most weights in memory at once, 32 MB."""
 NEAR_CELLS = 1 << 15
-"""So many weights are drawn at a time, 256 KiB of them: they stay near the processor."""
+"""Weights drawn at a time: 256 KiB, which stay in the processor's cache."""
 _STEP, _FIRST, _SECOND = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 _UNIT = 2.0**-53
 
@@ -28,9 +28,10 @@ _UNIT = 2.0**-53
 def unit_keys(rng_seed: int, names: Iterable[Sequence[str]]) -> Keys:
     """Return the number that identifies each name, [n_units]; a name is a sequence of words, such as task and seed.
 
-    It is the first 64 bits, big-endian, of BLAKE2b over the seed and each word, every one after its length in bytes, so
-    that no two names are written alike. Published ranks hang on it: tests/stats/test_named_draws.py has golden numbers.
-    Raises InvalidArgument for a seed that is no whole number.
+    It is the first 64 bits, big-endian, of BLAKE2b over the seed and each word, each preceded by its length in bytes,
+    so that different names never hash the same bytes. Published ranks depend on it: tests/stats/test_named_draws.py has
+    golden numbers.
+    Raises InvalidArgument for a seed that is not a whole number.
     Source: Aumasson et al. 2013 for BLAKE2.
 
     >>> [hex(key) for key in unit_keys(1, [("lift", "7"), ("lift7",)]).tolist()]
@@ -44,7 +45,7 @@ def unit_keys(rng_seed: int, names: Iterable[Sequence[str]]) -> Keys:
 
 
 def _joined(name: Sequence[str], written: dict[str, bytes]) -> bytes:
-    """Return the words as they are hashed; those `written` before, as most of an episode's are, are looked up."""
+    """Return the bytes to hash; words seen before, as most of an episode's are, are looked up in `written`."""
     for word in name:
         if word not in written:
             written[word] = _written(word)
@@ -57,11 +58,12 @@ def _written(word: str) -> bytes:
 
 
 def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray:
-    """Return exponential weights of mean 1, [n_resamples, n_units], of the resamples numbered from `first` on.
+    """Return exponential weights of mean 1, [n_resamples, n_units], for the resamples numbered from `first` on.
 
-    The resample counts a SplitMix64 generator that begins at the unit's key. Exponential weights are those of the
-    Bayesian bootstrap: unlike Poisson counts, none is ever 0 or null, so no resample of few clusters is empty.
-    Raises InvalidArgument unless the counts are whole numbers, `n_resamples` of at least 1.
+    The resample's number is the counter of a SplitMix64 generator started at the unit's key. Exponential weights are
+    those of the Bayesian bootstrap: unlike Poisson counts they are never 0 or NaN, so no resample of few clusters is
+    empty.
+    Raises InvalidArgument unless `n_resamples` and `first` are whole numbers, of at least 1 and 0.
     Source: Rubin 1981, The Bayesian bootstrap; Steele, Lea & Flood 2014 for SplitMix64.
 
     >>> weights = named_weights(unit_keys(1, [("a",), ("b",)]), 3)
@@ -80,7 +82,7 @@ def named_weights(keys: Keys, n_resamples: int, *, first: int = 0) -> FloatArray
 
 
 def _fill_weights(keys: Keys, counters: Keys, weights: FloatArray) -> None:
-    words = counters * np.uint64(_STEP) + keys[None, :]  # whole numbers of 64 bits, which wrap
+    words = counters * np.uint64(_STEP) + keys[None, :]  # 64-bit integers, which wrap
     words ^= words >> np.uint64(30)
     words *= np.uint64(_FIRST)
     words ^= words >> np.uint64(27)
@@ -88,14 +90,14 @@ def _fill_weights(keys: Keys, counters: Keys, weights: FloatArray) -> None:
     words ^= words >> np.uint64(31)
     words >>= np.uint64(11)
     weights[...] = words
-    weights += 0.5  # so that it is never 0, and its logarithm finite
+    weights += 0.5  # so that it is never 0 and its logarithm is finite
     weights *= _UNIT
     np.log(weights, out=weights)
     np.negative(weights, out=weights)
 
 
 class NamedResamples:
-    """The resamples of named units, as weights of which every statistic of a board is the weighted one.
+    """The resamples of named units, as weights: a board's replicates are its statistics under these weights.
 
     Raises InvalidArgument for no unit and for no resample.
     Source: Rubin 1981.
@@ -119,7 +121,7 @@ class NamedResamples:
     def means(self, values: FloatArray) -> FloatArray:
         """Return the weighted mean of each column of values [n_units, n_columns], [n_resamples, n_columns]."""
         require_shape("values", values, len(self.keys), "n_columns")
-        first = values[:1]  # what does not vary keeps its very value
+        first = values[:1]  # a constant column keeps its exact value
         rest = values - first
         return np.concatenate([first + column_products(w, rest) / w.sum(axis=1, keepdims=True) for w in self.batches()])
 
@@ -133,11 +135,11 @@ def nested_sums(
     *,
     batch_cells: int = BATCH_CELLS,
 ) -> FloatArray:
-    """Return the weight of each distinct value, [n_resamples, n_distinct], of items within clusters.
+    """Return the total weight of each distinct value, [n_resamples, n_distinct], for items within clusters.
 
-    An item's weight is its cluster's times its own, never null. `clusters` are the keys [n_clusters], `items` those of
+    An item's weight is its cluster's times its own, never NaN. `clusters` are the keys [n_clusters], `items` those of
     the items [n_items], `cluster` and `place` the position of each item's cluster and of its value, [n_items] each.
-    Raises InvalidArgument for arrays of other lengths, and for positions that there are not.
+    Raises InvalidArgument for arrays of different lengths, and for positions out of range.
     Source: Davison & Hinkley 1997, section 3.8, of the two levels; Rubin 1981 for the weights.
 
     >>> keys = unit_keys(1, [("a",), ("b",)])
@@ -163,11 +165,11 @@ def nested_sums(
 
 
 def unit_sums(units: Keys, place: IntArray, n_resamples: int) -> FloatArray:
-    """Return the weight of each distinct value, [n_resamples, n_distinct], of units that hold one value each.
+    """Return the total weight of each distinct value, [n_resamples, n_distinct], for units with one value each.
 
-    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]; no weight is null. A cluster
-    of one item has no level below it: a second weight would count its variance three times.
-    Raises InvalidArgument for arrays of other lengths.
+    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]; no weight is NaN. Use this
+    where clusters hold one item each: a second level of weights would triple the variance.
+    Raises InvalidArgument for arrays of different lengths.
     Source: Rubin 1981.
 
     >>> unit_sums(unit_keys(1, [("a",), ("b",)]), np.array([0, 1]), 3).shape

@@ -1,7 +1,7 @@
-"""Where on a threshold curve a classifier is operated: at a threshold, or where a constraint is just met.
+"""The operating point of a classifier on its threshold curve: at a threshold, or where a constraint is just met.
 
-Called by `app.kinds.predictions.operating`; pure. What the metrics at a constraint are worth is in
-`app.stats.resampled_calls`, by the same rules.
+Called by `app.kinds.predictions.operating`; pure. Metrics at a constraint are computed by the same rules in
+`app.stats.resampled_calls`.
 """
 
 import numpy as np
@@ -14,11 +14,12 @@ GIVEN = ("recall", "volume", "precision", "fpr")
 
 
 def place_where(given: str, values: FloatArray, at: float) -> int | None:
-    """Return the place on a curve of ascending thresholds where a share that is `given` is met; None where nowhere.
+    """Return the index on a curve of ascending thresholds where the constraint on `given` is met, or None.
 
-    `values` [n_thresholds] are that share at each threshold. A recall or a volume of at least `at`: the last place,
-    the highest threshold. A precision of at least `at`, or a false positive rate of at most it: the first.
-    Raises InvalidArgument for something else that is given, and for `at` outside [0, 1].
+    `values` [n_thresholds] holds the constrained share at each threshold. For a recall or volume of at least `at` it is
+    the last index, the highest threshold; for a precision of at least `at`, or a false positive rate of at most `at`,
+    the first.
+    Raises InvalidArgument for any other `given`, and for `at` outside [0, 1].
     Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
 
     >>> place_where("recall", np.array([1.0, 0.5, 0.0]), 0.4), place_where("fpr", np.array([1.0, 0.5, 0.0]), 0.6)
@@ -35,10 +36,12 @@ def place_where(given: str, values: FloatArray, at: float) -> int | None:
 
 
 def place_of(thresholds: FloatArray, at: float) -> int:
-    """Return the place on a curve that calls positive what has at least the score `at`.
+    """Return the index on a curve of the threshold that predicts positive from the score `at` on.
 
-    `thresholds` [n_thresholds] ascend from −∞, in the unit of the scores; at each of them what is above it is called.
-    Raises InvalidArgument for `at` that is not finite. Source: by definition.
+    `thresholds` [n_thresholds] ascend from −∞, in the unit of the scores; scores above a threshold are predicted
+    positive.
+    Raises InvalidArgument for `at` that is not finite.
+    Source: the convention of `app.stats.curves`.
 
     >>> place_of(np.array([-np.inf, 0.2, 0.5, 0.7]), 0.5)
     1

@@ -1,4 +1,4 @@
-"""Loops over every pair of entrants and every resample, compiled: arrays of all three would not fit.
+"""Compiled loops over every pair of entrants and every resample: a full three-way array would not fit in memory.
 
 Called by `app.stats.contests`, `app.stats.rank_sets` and `app.stats.left_pairs`. Deviations are
 [n_entrants, n_resamples], each row of mean 0. Memory is that of the deviations and of squares [n_entrants, n_entrants],
@@ -19,19 +19,19 @@ from app.stats.compiled import compiled, in_parts
 Real = NDArray[np.floating[Any]]
 Signs = NDArray[np.int8]
 NEAR = 8
-"""Rows that are gone through at once: they stay near the processor while all the others pass by."""
+"""Rows per block: they stay in the processor's cache while all other rows are read."""
 ILL_CONDITIONED = 1e3
-"""Deviations this many times larger than those of a difference lose too much of it in single precision."""
+"""Deviations this many times larger than their difference lose too many of its digits in single precision."""
 
 
 def pair_variances(deviations: FloatArray, wanted: IntArray | None = None) -> FloatArray:
-    """Return the variance over resamples of each difference, [n_wanted, n_entrants], of deviations of that many rows.
+    """Return the variance over resamples of each pairwise difference, [n_wanted, n_entrants].
 
-    `wanted` are the positions of some rows; without it all are. Each difference is taken before it is squared, so that
-    what two entrants have in common costs no digit. Variances are in the square of the deviations' unit; one of a row
-    with a NaN is NaN.
-    Raises InvalidArgument for deviations of other axes, and for no resample.
-    Source: by definition; the divisor is n_resamples − 1.
+    `deviations` is [n_entrants, n_resamples]; `wanted` holds the positions of some rows, by default of all. Differences
+    are squared after subtracting, so that what two entrants have in common costs no precision. Variances are in the
+    squared unit of the deviations; a row with NaN has NaN variances.
+    Raises InvalidArgument for deviations without two axes, and for no resample.
+    Source: the sample variance, with the divisor n_resamples − 1.
 
     >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]])).tolist()
     [[0.0, 8.0], [8.0, 0.0]]
@@ -48,11 +48,11 @@ def pair_variances(deviations: FloatArray, wanted: IntArray | None = None) -> Fl
 
 @dataclass(frozen=True)
 class Studentized:
-    """Deviations `rows` [n_entrants, n_resamples] with `factors` [n_entrants, n_entrants], which make them comparable.
+    """Deviations `rows` [n_entrants, n_resamples] and `factors` [n_entrants, n_entrants] that studentize differences.
 
-    Both are in single precision unless a difference is more than ILL_CONDITIONED times smaller than what it is the
-    difference of. Rows and factors are scaled by a power of two, which costs no digit: in one precision the number of
-    a pair does not depend on who else is there.
+    Both are in single precision unless some difference is more than ILL_CONDITIONED times smaller than its terms. Rows
+    and factors are scaled by a power of two, which is exact: in either precision, a pair's numbers do not depend on the
+    other entrants.
     """
 
     rows: Real
@@ -60,11 +60,12 @@ class Studentized:
 
     @classmethod
     def of(cls, deviations: FloatArray, drawn: FloatArray) -> Self:
-        """Return deviations [n_entrants, n_resamples] with one over the standard deviation of each difference.
+        """Combine deviations [n_entrants, n_resamples] with one over the standard deviation of each difference.
 
-        `drawn` [n_entrants, n_entrants] are those standard deviations, 0 for a pair that does not count. Deviations may
-        not be NaN. Raises InvalidArgument for other shapes.
-        Source: by definition.
+        `drawn` [n_entrants, n_entrants] holds those standard deviations, 0 for a pair to leave out. Deviations may not
+        be NaN.
+        Raises InvalidArgument for mismatched shapes.
+        Source: studentization as in Mogstad et al. 2024, section 3.
 
         >>> Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])).factors.tolist()
         [[0.0, 0.5], [0.5, 0.0]]
@@ -81,11 +82,12 @@ class Studentized:
         return cls(rows, factors)
 
     def largest(self, rejected: Signs, wanted: IntArray) -> Real:
-        """Return the largest studentized difference over the hypotheses that are left, [n_wanted, n_resamples].
+        """Return the largest studentized difference over the hypotheses not yet rejected, [n_wanted, n_resamples].
 
-        `rejected` [n_entrants, n_entrants] is 0 where both directions of a pair are left, 1 where row was found better
-        than column, −1 where worse: then the other direction is left. `wanted` are the positions of the rows; one of
-        which nothing is left has −inf. Raises InvalidArgument for `rejected` of another shape.
+        `rejected` [n_entrants, n_entrants] is 0 where both directions of a pair are left, 1 where row has been shown
+        better than column, −1 where worse: then only the other direction is left. `wanted` holds row positions; a row
+        with nothing left has −inf.
+        Raises InvalidArgument for `rejected` of a different shape.
         Source: Romano & Wolf 2005, the step-down of the maximum; Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
 
         >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
@@ -99,11 +101,12 @@ class Studentized:
         return largest
 
     def largest_of_all(self, known: Real | None, fresh: IntArray) -> Real:
-        """Return the largest of each row, [n_entrants, n_resamples], every hypothesis being left.
+        """Return each row's largest studentized difference, [n_entrants, n_resamples], before anything is rejected.
 
-        `known` are those over the pairs without the `fresh` rows, of which it has −inf; it is overwritten. Without it
-        every pair is looked at. Raises InvalidArgument for `known` of another shape.
-        Source: by definition.
+        `known` holds the maxima over pairs without the `fresh` rows, whose own rows are −inf; it is overwritten.
+        Without it every pair is computed.
+        Raises InvalidArgument for `known` of a different shape.
+        Source: as for `largest`.
 
         >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> pair.largest_of_all(np.full((2, 2), -np.inf, dtype=np.float32), np.array([1])).tolist()
@@ -124,7 +127,7 @@ class Studentized:
 
 
 def _least(drawn: FloatArray) -> float:
-    """Return the least spread above zero; infinite where there is none."""
+    """Return the smallest spread above zero; infinite where there is none."""
     least, loop = np.empty(len(drawn)), compiled(_fill_least)
     in_parts(len(drawn), 1, lambda part: loop(drawn[part], least[part]), n_steps=drawn.size)
     return float(least.min(initial=np.inf))

@@ -1,4 +1,4 @@
-"""Paired differences between two conditions: which episodes pair up, and what a registered claim comes to.
+"""Paired differences between two conditions: which episodes form pairs, and how a registered claim is decided.
 
 Called by `app.boards.claims`; pure. A pair shares seed and item; the cluster of a difference is its seed.
 """
@@ -28,7 +28,7 @@ POWER = 0.8
 
 @dataclass(frozen=True)
 class Pairs:
-    """Differences first − second, [n_pairs], with the cluster of each; and how many on either side have no partner."""
+    """Differences first − second, [n_pairs], with the cluster of each, and how many items are unpaired on each side."""
 
     difference: FloatArray
     cluster: IntArray
@@ -39,14 +39,14 @@ class Pairs:
 def match_pairs(
     first: FloatArray, first_keys: IntArray, second: FloatArray, second_keys: IntArray, clusters: IntArray
 ) -> Pairs:
-    """Pair two conditions by key. Keys are numbers from 0, each at most once a side; `clusters` is [n_keys].
+    """Pair two conditions by key. Keys index `clusters` [n_keys]; each occurs at most once on either side.
 
     `first` and `first_keys` are [n_first], `second` and `second_keys` [n_second]; either may be empty. The pairs come
     in the order of their keys, differences in the unit of the values.
-    Raises InvalidArgument for a key that occurs twice on one side, as one of them would silently win; for a key that
-    no cluster is known of; for arrays of other lengths; and for a value that is not finite: what has no score has no
-    pair, and its caller counts it.
-    Source: Davison & Hinkley 1997, section 3.8, for the cluster; pairs by definition.
+    Raises InvalidArgument for a key that occurs twice on one side, as one of them would silently win; for a key outside
+    `clusters`; for arrays of different lengths; and for a value that is not finite: an item without a score has no
+    pair, and the caller counts it.
+    Source: Davison & Hinkley 1997, section 3.8, for the cluster.
 
     >>> keys, others = np.array([0, 1]), np.array([1, 2])
     >>> pairs = match_pairs(np.array([1.0, 0.5]), keys, np.array([0.25, 1.0]), others, np.array([7, 7, 8]))
@@ -66,7 +66,7 @@ def match_pairs(
 
 
 def minimum_detectable_difference(replicates: FloatArray, level: float) -> float:
-    """Return the smallest true difference that this design would find with 80 % power, in the metric's unit.
+    """Return the smallest true difference that this design would detect with 80 % power, in the metric's unit.
 
     It is (z_{1−α/2} + z_{0.8}) times the standard error, which is the standard deviation of replicates [n_resamples].
     Raises InvalidArgument for a level outside (0, 1), for fewer than two replicates, and for one that is not finite.
@@ -85,13 +85,13 @@ def minimum_detectable_difference(replicates: FloatArray, level: float) -> float
 
 
 def decide(difference: Interval, threshold: float, direction: Literal["greater", "less"]) -> Verdict:
-    """Return what a claim "the difference is at least (or at most) the threshold" comes to.
+    """Return the verdict on the claim "the difference is at least (or at most) the threshold".
 
-    Supported when the whole interval is at the threshold or beyond, which is the gap rule. Not supported when the
-    whole interval falls short of it. Anything else, also a missing interval, is inconclusive. The threshold is in the
-    unit of the difference, signed as it.
-    Raises InvalidArgument for a threshold or an end that is not finite, and for another direction.
-    Source: by definition; the gap rule is CHAMBER's.
+    Supported when the whole interval is at or beyond the threshold, which is the gap rule. Not supported when the whole
+    interval falls short of it. Anything else, including a missing interval, is inconclusive. The threshold has the unit
+    and the sign of the difference.
+    Raises InvalidArgument for a threshold or an end that is not finite, and for any other direction.
+    Source: CHAMBER's gap rule.
 
     >>> decide(Interval(0.3, 0.2, 0.4, None, False, None), 0.2, "greater")
     'supported'

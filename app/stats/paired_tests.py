@@ -16,10 +16,10 @@ ROUNDING = 1e-13
 
 @dataclass(frozen=True)
 class PairTests:
-    """For entrant a in the row and b in the column, [n_entrants, n_entrants]: one-sided p-values that a is better.
+    """For entrant a in the row and b in the column, [n_entrants, n_entrants]: one-sided tests that a is better.
 
-    `mean` and `deviation` are of the paired differences a − b in favour of a, `p_value` is NaN where they do not vary.
-    `only` counts, for McNemar, the examples that only a has right; None for paired t.
+    `mean` and `deviation` describe the paired differences, positive in favour of a; `p_value` is NaN for a t-test whose
+    differences do not vary. `only` counts, for McNemar, the examples that only a predicts correctly; None for paired t.
     """
 
     mean: FloatArray
@@ -29,13 +29,13 @@ class PairTests:
 
 
 def mcnemar_pairs(is_right: NDArray[Any]) -> PairTests:
-    """Return the exact one-sided McNemar test of every pair, from zeros and ones, [n_examples, n_entrants].
+    """Return the exact one-sided McNemar test of every pair, from [n_examples, n_entrants] of 1 (correct) and 0.
 
-    One is right. P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½); 1 where the two never differ. `deviation` is that of the sample of
-    differences, with n − 1.
-    Raises InvalidArgument for no example and for anything but zeros and ones, NaN too: what failed is not right.
-    Source: McNemar 1947; Agresti 2013, Categorical data analysis, section 11.1. YDF leaves the
-    observed count itself out, which makes its values too small.
+    The p-value is P(X ≥ n₁₂), X ~ Bin(n₁₂ + n₂₁, ½); 1 where the two never differ. `deviation` is the standard
+    deviation of the differences, with divisor n − 1.
+    Raises InvalidArgument for no example and for anything but zeros and ones, including NaN: a failed example is 0.
+    Source: McNemar 1947; Agresti 2013, Categorical data analysis, section 11.1. YDF computes P(X > n₁₂), which makes
+    its values too small.
 
     >>> tests = mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 1.0]]))
     >>> (tests.p_value.tolist(), tests.only.tolist())
@@ -55,7 +55,7 @@ def mcnemar_pairs(is_right: NDArray[Any]) -> PairTests:
 
 
 def _both(bits: NDArray[np.uint8]) -> IntArray:
-    """Return how many examples both of two have right, [n_entrants, n_entrants], from eight examples a byte."""
+    """Return how many examples both entrants have correct, [n_entrants, n_entrants], from eight examples per byte."""
     both = np.empty((len(bits), len(bits)), dtype=np.int64)
     for at, own in enumerate(bits):
         both[at, : at + 1] = np.bitwise_count(bits[: at + 1] & own).sum(axis=1, dtype=np.int64)
@@ -66,9 +66,9 @@ def _both(bits: NDArray[np.uint8]) -> IntArray:
 def paired_t_pairs(scores: FloatArray) -> PairTests:
     """Return the one-sided paired t-test of every pair, from scores [n_units, n_entrants], larger being better.
 
-    The standard deviation is the sample's, with n − 1; the p-value is NaN where differences do not vary, and where
-    there is one unit.
-    Raises InvalidArgument for no unit and for a score that is not finite: a unit without one is its caller's to judge.
+    The standard deviation has the divisor n − 1; the p-value is NaN where differences do not vary and for a single
+    unit.
+    Raises InvalidArgument for no unit and for a score that is not finite: the caller decides about missing scores.
     Source: Student 1908, the test of paired differences; `scipy.stats.ttest_rel` with `alternative="greater"`.
 
     >>> float(paired_t_pairs(np.array([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]])).p_value[0, 1].round(4))
@@ -78,7 +78,7 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
     require_finite("scores", scores)
     n_units, n_entrants = scores.shape
     totals, products = np.zeros(n_entrants), np.zeros((n_entrants, n_entrants))
-    # Differences do not change when each unit is centred, and the sums then lose no digits.
+    # Centring each unit leaves differences unchanged and keeps the sums precise.
     for start in range(0, n_units, BLOCK_UNITS):
         part = scores[start : start + BLOCK_UNITS]
         part = part - part.mean(axis=1, keepdims=True)
@@ -87,7 +87,7 @@ def paired_t_pairs(scores: FloatArray) -> PairTests:
     mean = (totals[:, None] - totals[None, :]) / n_units
     own = np.diag(products)[:, None] + np.diag(products)[None, :]
     squares = own - 2 * products - n_units * mean**2
-    # What is left of two equal columns is rounding, not a spread.
+    # For equal columns, what remains is rounding and not a spread.
     deviation = np.sqrt(np.where(squares > ROUNDING * own, squares, 0.0) / max(n_units - 1, 1))
     ratio = share(mean * np.sqrt(n_units), deviation)
     return PairTests(mean, deviation, scipy.stats.t.sf(ratio, n_units - 1), None)

@@ -1,6 +1,6 @@
 """Every ordered pair of entrants compared task by task, with intervals from resampled tasks.
 
-Called by `app.stats.relative` and `app.stats.difference`, which say what is compared; pure.
+Called by `app.stats.relative` and `app.stats.difference`, which define the effect; pure.
 """
 
 from collections.abc import Callable, Iterator
@@ -21,12 +21,12 @@ BLOCK_CELLS = 4_000_000
 FEWEST = 16
 KNOWN = KnownPairs()
 EXACT_TASKS = 1 << 23
-"""Sums of half-integers below it are exact in single precision."""
+"""Sums of half-integers below this are exact in single precision."""
 
 
 @dataclass(frozen=True)
 class PairStatistics:
-    """Point and interval of effect and win rate of every ordered pair, each [n_entrants, n_entrants].
+    """Point and interval of the effect and the win rate of every ordered pair, each [n_entrants, n_entrants].
 
     Intervals are NaN without resamples.
     """
@@ -41,10 +41,10 @@ class PairStatistics:
 
 @dataclass(frozen=True)
 class Contrast:
-    """How two entrants are compared: `of` gives a number a task, `scale` turns its mean over tasks into the effect.
+    """How two entrants are compared: `of` gives a number per task, `scale` turns its mean over tasks into the effect.
 
-    `is_antisymmetric` says that swapping the two turns the sign of `of`; `name` identifies the contrast. `falls` says
-    that the effect is the smaller the larger the mean.
+    `is_antisymmetric` means that swapping the two entrants negates `of`; `name` identifies the contrast. `falls` means
+    that the effect decreases as the mean increases.
     """
 
     of: Callable[[FloatArray, FloatArray], FloatArray]
@@ -56,7 +56,7 @@ class Contrast:
 
 @dataclass(frozen=True)
 class _Block:
-    """Some ordered pairs, the entrant at `first` against the one at `second`; mirrored ones count for both orders."""
+    """Some ordered pairs, the entrant at `first` against the one at `second`; mirrored ones fill both orders."""
 
     first: IntArray
     second: IntArray
@@ -72,15 +72,15 @@ def compare(
     board: str | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
-    """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, half for ties.
+    """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, ties counting half.
 
-    Where the contrast is antisymmetric only half of the pairs is resampled: the other half is its mirror image. Without
-    a contrast there is no effect, NaN, and the win rates are found alone.
-    Memory is O(block_cells), and the result does not depend on it. Pairs that this process compared before for the
-    same `board`, on the same errors and draws, are not compared again. NaN passes: a pair whose contrast is NaN on one
-    task has no effect, and a task where either error is NaN is won by nobody. Intervals are NaN without resamples.
-    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
-    Source: Efron & Tibshirani 1993, section 13.3, of the paired tasks; the statistic is the contrast's.
+    If the contrast is antisymmetric, only half of the pairs are resampled: the other half is the mirror image. Without
+    a contrast the effect is NaN and only win rates are computed. Memory is O(block_cells), which does not change the
+    result. Pairs that this process has already compared for the same `board`, on the same errors and draws, are taken
+    from its cache. A pair whose contrast is NaN on any task has the effect NaN; a task where either error is NaN is won
+    by neither. Intervals are NaN without resamples.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
+    Source: Efron & Tibshirani 1993, section 13.3, with tasks as the paired units.
 
     >>> difference = Contrast(np.subtract, np.asarray, True, ("difference",))
     >>> pairs = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), difference, None, 0.95)
@@ -124,10 +124,10 @@ def _fill(
 
 
 def _blocks(is_known: BoolArray, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
-    """Yield the pairs that are not known, some at a time.
+    """Yield the pairs that are not cached, in blocks.
 
-    A product with very few columns is summed in another order than one with many, which shows in the last digit: so
-    that a pair comes out the same in any company, the last few are computed more than once.
+    A matrix product with very few columns is summed in a different order, which changes the last digit. So that a
+    pair's result does not depend on its block, a small last block is padded with pairs that are computed twice.
     """
     wanted = np.triu(~is_known) if is_mirrored else ~is_known
     first, second = np.nonzero(wanted)
@@ -148,13 +148,13 @@ def _fill_effects(
 ) -> None:
     a, b, scale = block.first, block.second, contrast.scale
     point = each.mean(axis=0)
-    # The mirror image first: of an entrant and itself, the pair's own zero stays.
+    # The mirror image first, so that the diagonal keeps its own zero rather than a negated one.
     if block.is_mirrored:
         effects[0, b, a] = scale(-point)
     effects[0, a, b] = scale(point)
     if resamples is None:
         return
-    # Quantiles interpolate between replicates, so they are taken of the effects and not of the means.
+    # Quantiles interpolate between replicates, so they are taken on the scale of effects, not of means.
     drawn = order_replicates(resamples.means(each))
     if block.is_mirrored:
         mirrored = Scale(lambda means: scale(-means), falls=not contrast.falls)

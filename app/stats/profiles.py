@@ -1,4 +1,4 @@
-"""Performance profiles: which share of the items scores above each threshold. Called by `app.boards`; pure.
+"""Performance profiles: the share of items that score above each threshold. Called by `app.boards`; pure.
 
 `distinct` [n_distinct] and `counts` [n_resamples, n_distinct] are those of `app.stats.aggregate`.
 """
@@ -47,9 +47,10 @@ def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
     """Return the area under a profile over the grid's width, [n_resamples], by the trapezoidal rule.
 
     `thresholds` is [n_thresholds], `shares` [n_resamples, n_thresholds]; the area is within [0, 1], larger being
-    better. A share that is NaN makes its area NaN.
-    Raises InvalidArgument for fewer than two thresholds, for some that do not ascend, and for shares of other shape.
-    Source: Agarwal et al. 2021, section 4.2, of the profile; the rule by definition.
+    better. A NaN share makes the area NaN.
+    Raises InvalidArgument for fewer than two thresholds, for thresholds that do not ascend, and for shares of a
+    different shape.
+    Source: Agarwal et al. 2021, section 4.2, for the profile.
 
     >>> profile_area(np.array([0.0, 1.0, 2.0]), np.array([[1.0, 0.5, 0.0]])).tolist()
     [0.5]
@@ -64,7 +65,7 @@ def profile_area(thresholds: FloatArray, shares: FloatArray) -> FloatArray:
 
 
 def area_above(thresholds: FloatArray) -> Aggregate:
-    """Return the aggregate that is the area under the performance profile, in units of its full height.
+    """Return the aggregate that is the area under the performance profile divided by the grid's width, in [0, 1].
 
     A value that is NaN is above no threshold [n_thresholds].
     Raises InvalidArgument as `share_above` does, and the aggregate as `profile_area` does.
@@ -84,10 +85,10 @@ def area_above(thresholds: FloatArray) -> Aggregate:
 def profile_band(
     sample: Sample, thresholds: FloatArray, batches: Iterable[FloatArray], *, level: float
 ) -> tuple[FloatArray, FloatArray, FloatArray] | None:
-    """Return the profile's share, low and high, [n_thresholds] each, pointwise; None with fewer than two clusters.
+    """Return the profile with its pointwise band (share, low, high), [n_thresholds] each; None below two clusters.
 
     Raises InvalidArgument for a level outside (0, 1), for batches without a resample, and as `share_above` does.
-    Source: Agarwal et al. 2021, section 4.2; the band is that of `percentile_interval` at each threshold by itself.
+    Source: Agarwal et al. 2021, section 4.2; the band is `percentile_interval` at each threshold separately.
 
     >>> from app.stats.cluster import group_sample
     >>> sample = group_sample(np.array([0.0, 1.0]), np.array([7, 8]))

@@ -1,4 +1,4 @@
-"""Confidence sets for ranks, from studentized pairwise differences: whose rank is what, and who may be first.
+"""Confidence sets for ranks and for the best entrant, from studentized pairwise differences.
 
 Called by `app.boards.standing`; pure. Ranks count from 1, which is the best.
 Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods
@@ -22,17 +22,17 @@ from app.stats.pair_loops import Real, Signs, Studentized
 from app.stats.sign_loops import last_beside
 
 DEVIATIONS = 2.0
-"""How many standard errors of a resampled quantile are added to it."""
+"""Standard errors added to a resampled quantile, because it is itself uncertain."""
 MOST_ROUNDS = 2
-"""Rounds of the step-down after the first test of all; to stop early only leaves intervals wider."""
+"""Rounds of step-down after the first test of all pairs; stopping early only makes intervals wider."""
 
 
 @dataclass(frozen=True)
 class RankSets:
-    """What the comparisons of all say of ranks, at one level.
+    """What all pairwise comparisons imply for ranks, at one level.
 
-    `low` and `high` are [n_entrants]: each entrant's own interval holds its rank with the level. `separated`
-    [n_entrants, n_entrants] says that row is better than column, all of it at once with the level.
+    `low` and `high` are [n_entrants]: each entrant's interval, by itself, covers its rank at the level. `separated`
+    [n_entrants, n_entrants] is True where row is better than column; all of these hold simultaneously at the level.
     """
 
     low: IntArray
@@ -41,13 +41,13 @@ class RankSets:
 
     @cached_property
     def may_be_first(self) -> BoolArray:
-        """Say who is separated from nobody better, [n_entrants]: with the level all who are first are among them."""
+        """Say who is separated from nobody better, [n_entrants]: at the level, whoever is truly first is among them."""
         return ~np.asarray(self.separated.any(axis=0))
 
     def groups(self, order: IntArray) -> IntArray:
-        """Return the group of each entrant of an order from best to worst, in that order, counted from 1.
+        """Return the group of each entrant, from 1, in the given `order` from best to worst.
 
-        A new group begins where all before are separated from all that follow.
+        A new group begins where every entrant before is separated from every entrant after.
         """
         last = last_beside(self.separated, order)
         begins = np.arange(1, len(order)) > np.maximum.accumulate(last)[:-1]
@@ -55,14 +55,15 @@ class RankSets:
 
 
 def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) -> RankSets:
-    """Return the marginal interval of each rank and which pairs are separated all at once.
+    """Return the marginal interval of each rank, and which pairs are separated simultaneously.
 
     low = 1 + number significantly better, high = n − number significantly worse. Critical values are quantiles of the
     largest studentized difference over the resamples: over one entrant's opponents for its own interval, over all pairs
-    for `separated`; both are stepped down. They never fall below the normal quantile of one difference.
-    With fewer `rounds` of the step-down intervals are wider and found sooner.
+    for `separated`; both are stepped down. They never fall below the normal quantile of a single difference. Fewer
+    `rounds` of step-down are faster and give wider intervals.
     Raises InvalidArgument for a level outside (0, 1).
-    Source: Mogstad et al. 2024, sections 3.1 and 3.2; the t-like correction of small samples is ours, see `Contests`.
+    Source: Mogstad et al. 2024, sections 3.1 and 3.2; the correction for small samples, as in Student's t, is ours: see
+    `Contests`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
     >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
@@ -88,7 +89,7 @@ def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, 
     n_entrants = len(contests.points)
     safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
     first = pairs.bounds.max(axis=0)[None, :] if together else pairs.bounds
-    # One direction of each pair is left, so the last critical value is near that of twice the error or above it.
+    # In the end one direction of each pair is left, so the critical value is about that of twice the error rate.
     at_first, at_least = _quantiles(first, level, 2.0 * level - 1.0)
     critical = np.broadcast_to(at_first, n_entrants).copy()
     rejected, most = contests.signs(critical, safe), None
@@ -99,14 +100,14 @@ def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, 
             break
         critical[wanted] = np.minimum(critical[wanted], _left(pairs, rejected, wanted, level, together=together))
         before, rejected = rejected, contests.signs(critical, safe)
-        # Row by row: mostly the first few say that they differ.
+        # Row by row: mostly the first few already differ.
         if all(map(np.array_equal, before, rejected)):
             break
     return rejected
 
 
 def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, together: bool) -> FloatArray:
-    """Return the quantiles of what is left: of each wanted row, or the one of all of them."""
+    """Return the critical values over the hypotheses left: one per wanted row, or the same for all if `together`."""
     n_drawn = pairs.bounds.shape[1]
     n_largest = n_drawn - _place(n_drawn, level)
     quantiles = np.array([pairs.together(rejected, n_largest)]) if together else pairs.own(rejected, wanted, n_largest)
@@ -114,7 +115,7 @@ def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, 
 
 
 def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
-    """Return the rows of which something is rejected and more might be; together, all or none."""
+    """Return the rows with something rejected where more might be; if `together`, all rows or none."""
     rows: BoolArray = (rejected != most).any(axis=1) & rejected.any(axis=1)
     return np.flatnonzero(np.broadcast_to(rows.any(), rows.shape) if together else rows)
 
@@ -124,7 +125,7 @@ def _bonferroni(level: float, n_tests: int) -> float:
 
 
 def _quantiles(largest: Real, *levels: float) -> list[FloatArray]:
-    """Return the quantiles of each row, observed ones, and no less than those of a single normal difference."""
+    """Return the observed quantiles of each row, but no less than those of a single normal difference."""
     known = [max(level, 0.0) for level in levels]
     places = [_place(largest.shape[1], level) for level in known]
     observed = np.empty((len(largest), len(places)))
@@ -137,9 +138,9 @@ def _quantiles(largest: Real, *levels: float) -> list[FloatArray]:
 
 
 def _place(n_drawn: int, level: float) -> int:
-    """Return which of so many resamples in ascending order is the quantile, counted from 0.
+    """Return the index, from 0, of the quantile among `n_drawn` resamples in ascending order.
 
-    A quantile of so many resamples is itself uncertain: the upper end of its own interval is taken.
+    A quantile of resamples is itself uncertain: the upper end of its interval is taken.
     """
     at = math.ceil(level * (n_drawn + 1) + DEVIATIONS * math.sqrt(n_drawn * level * (1.0 - level))) - 1
     return min(max(at, 0), n_drawn - 1)

@@ -1,4 +1,4 @@
-"""Points of entrants task by task, from their order on each. Called by the ranking methods over tasks; pure."""
+"""Points for entrants from their order on each task. Called by the ranking methods over tasks; pure."""
 
 from collections.abc import Callable
 
@@ -11,11 +11,11 @@ from app.stats.compiled import compiled, in_parts
 
 
 def borda_points(better: FloatArray) -> FloatArray:
-    """Return how many of all entrants each is ranked before, [n_tasks, n_entrants]; larger is better.
+    """Return the Borda points of each entrant on each task, [n_tasks, n_entrants]; larger is better.
 
-    `better` is [n_tasks, n_entrants] in any unit, larger being better; NaN is no result, which gives no points, and is
-    behind every result. Ties share the average rank r among those with a result, and get n − r points, n being all
-    entrants, those without a result too.
+    `better` is [n_tasks, n_entrants] in any unit, larger being better; NaN means no result: it gets no points and ranks
+    behind every result. A result with rank r, ties sharing the average rank, gets n − r points, where n counts all
+    entrants, including those without a result.
     Raises InvalidArgument for no entrant.
     Source: MTEB, its leaderboard's `_borda_count`; Colombo et al. 2022, What are the best systems? (Borda's count).
 
@@ -29,11 +29,11 @@ def borda_points(better: FloatArray) -> FloatArray:
 
 
 def within(better: FloatArray, some: BoolArray, points_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
-    """Return points among some entrants [n_entrants] only, [n_tasks, n_entrants], and 0 for all others.
+    """Return points among the entrants marked in `some` [n_entrants], [n_tasks, n_entrants]; 0 for all others.
 
-    `points_of` is given the columns of `better` [n_tasks, n_some], larger being better, and returns as many; what it is
-    given as NaN is its own affair. Alone, an entrant has 0 points.
-    Source: by definition.
+    `points_of` is given the columns of `better` [n_tasks, n_some], larger being better, and returns an array of that
+    shape; it must handle NaN itself. A single entrant has 0 points. Raises what `points_of` raises.
+    Source: none; it selects columns.
 
     >>> within(np.array([[1.0, np.nan, 2.0]]), np.array([True, False, True]), lambda b: b * 10).tolist()
     [[10.0, 0.0, 20.0]]
@@ -45,12 +45,13 @@ def within(better: FloatArray, some: BoolArray, points_of: Callable[[FloatArray]
 
 
 def ranks_beside(others: FloatArray, points: FloatArray, owns: FloatArray, counts: FloatArray) -> IntArray:
-    """Return the rank by Borda points of each of `owns` [n_tasks, n_owns] as the only one beside the others, [n_owns].
+    """Return each candidate's rank by Borda points if it alone joined the others, [n_owns].
 
-    `others` is [n_tasks, n_others], `points` [n_others] what they have among themselves; larger is better, in any unit.
-    `counts` [n_tasks] is how much a point of each task counts. Ties share a point; 1 is the best rank.
-    Raises InvalidArgument for arrays of other shapes.
-    Source: by definition, see `borda_points`.
+    `owns` [n_tasks, n_owns] are the candidates' results. `others` is [n_tasks, n_others] and `points` [n_others] their
+    points among themselves; larger is better, in any unit. `counts` [n_tasks] is the weight of each task's points. Ties
+    share a point; 1 is the best rank.
+    Raises InvalidArgument for arrays of mismatched shapes.
+    Source: as for `borda_points`, updated for one more entrant.
 
     >>> ranks_beside(np.array([[0.9, 0.5]]), np.array([1.0, 0.0]), np.array([[0.7, 0.4]]), np.ones(1)).tolist()
     [2, 3]
@@ -77,7 +78,7 @@ def _fill_ranks_beside(
         for other in range(len(others)):
             result, behind = others[other], 0.0
             for task in range(len(counts)):
-                # Ahead of it and not behind it: a whole point; a tie is only the latter.
+                # A win is both ahead and not behind, a whole point; a tie only the latter, half a point.
                 behind += counts[task] * ((result[task] < own[task]) + (result[task] <= own[task]))
             of_own += 0.5 * behind
             totals[other] = points[other] + (everything - 0.5 * behind)

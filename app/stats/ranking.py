@@ -1,9 +1,9 @@
 """Rankings within groups: NDCG, MRR, MAP and precision at one; pure.
 
-Called by the measuring of predictions. `predicted` and `relevance` are [n_examples], as are the groups' numbers.
-A group whose ideal gain is zero scores zero and stays in the mean: there is no NaN, neither in nor out. Every score is
-within [0, 1] and larger is better. `scores` breaks ties of the prediction by falling relevance, the best case, which is
-YDF 0.16's rule and makes a constant prediction perfect; `tied_scores` breaks them at random.
+Called when predictions are measured. `predicted`, `relevance` and `groups`, the group numbers, are [n_examples]. A
+group whose ideal gain is zero scores zero and stays in the mean: NaN is neither accepted nor returned. Every score is
+within [0, 1] and larger is better. `scores` breaks ties between predictions by falling relevance, the best case: this
+is YDF 0.16's rule and gives a constant prediction a perfect score. `tied_scores` averages over random order.
 """
 
 from dataclasses import dataclass, replace
@@ -31,12 +31,12 @@ class GroupScores:
 
 @dataclass(frozen=True)
 class RankedGroups:
-    """Examples by group, and within each by falling prediction; ties by falling relevance, which is the best case.
+    """Examples sorted by group, then by falling prediction, ties by falling relevance, which is the best case.
 
-    `gain` is 2^relevance − 1 averaged over ties of the prediction, `best` the same in the best possible order. `rank`
-    counts from 0 within the group; `starts` and `sizes` are [n_groups], `is_first_best` too. `ties` [n_ties] is where
-    examples with the same prediction begin, and `is_best` marks the most relevant ones of a group. `falling` is the
-    relevance in the best possible order.
+    `gain` is 2^relevance − 1, averaged over ties of the prediction; `best` is the gain in the ideal order. `rank`
+    counts from 0 within the group. `starts`, `sizes` and `is_first_best` are [n_groups]. `ties` [n_ties] is where each
+    run of equal predictions begins, `is_best` marks a group's most relevant examples, and `falling` is the relevance in
+    the ideal order.
     """
 
     is_relevant: BoolArray
@@ -53,7 +53,7 @@ class RankedGroups:
     def of_equals(self) -> "RankedGroups":
         """Return the same groups with one prediction for all examples, as `rank_groups` does, without sorting again.
 
-        Source: by definition.
+        Source: none; all examples of a group are one tie.
 
         >>> groups = np.zeros(2, dtype=np.int64)
         >>> rank_groups(np.array([0.1, 0.9]), np.array([1.0, 0.0]), groups).of_equals().gain.tolist()
@@ -69,7 +69,7 @@ class RankedGroups:
         )
 
     def scores(self, truncation: int) -> GroupScores:
-        """Return the scores of each group, of its first `truncation` ranks; rank r from 1 counts 1 / log2(r + 1).
+        """Return each group's scores over its first `truncation` ranks; rank r, from 1, is discounted by log2(r + 1).
 
         Raises InvalidArgument unless `truncation` is a whole number of at least 1.
         Source: Järvelin & Kekäläinen 2002 for NDCG, with the gains 2^relevance − 1 of Burges et al. 2005; Manning,
@@ -94,7 +94,7 @@ class RankedGroups:
         )
 
     def tied_scores(self, truncation: int) -> TiedScores:
-        """Return MRR, average precision and precision at one of each group, with ties broken at random, on average.
+        """Return each group's expected MRR, average precision and precision at one with ties broken at random.
 
         Raises InvalidArgument unless `truncation` is a whole number of at least 1.
         Source: `app.stats.tied_ranking`.
@@ -112,7 +112,7 @@ class RankedGroups:
         """Return the NDCG of each group at the truncations 1, 2, … up to `truncation`, [n_groups, truncation].
 
         Raises InvalidArgument unless `truncation` is a whole number of at least 1.
-        Source: Järvelin & Kekäläinen 2002, as `scores` takes it.
+        Source: Järvelin & Kekäläinen 2002, with the gains of `scores`.
 
         >>> groups = np.zeros(2, dtype=np.int64)
         >>> rank_groups(np.array([0.9, 0.5]), np.array([0.0, 1.0]), groups).ndcg_upto(2).round(4).tolist()
@@ -136,11 +136,11 @@ class RankedGroups:
 
 
 def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
-    """Sort the examples of every group once, for scores at any truncation; groups come in the order of their numbers.
+    """Sort the examples of every group once, for scores at any truncation; groups are in order of their numbers.
 
-    Raises InvalidArgument for no example, arrays of other lengths, predictions or relevances that are not finite, and
-    groups that are no whole numbers.
-    Source: by definition; ties share the mean gain of their ranks, McSherry & Najork 2008.
+    Raises InvalidArgument for no example, arrays of different lengths, predictions or relevances that are not finite,
+    and group numbers that are not integers.
+    Source: McSherry & Najork 2008, ties share the mean gain of their ranks.
 
     >>> ranked = rank_groups(np.array([0.1, 0.9, 0.5]), np.array([1.0, 0.0, 2.0]), np.array([7, 7, 8]))
     >>> (ranked.sizes.tolist(), ranked.gain.tolist(), ranked.best.tolist())
@@ -173,7 +173,7 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
 
 @dataclass(frozen=True)
 class _Key:
-    """Values to sort by, and the place of each among the distinct ones in ascending order."""
+    """Values to sort by, with the rank of each among the distinct values."""
 
     values: FloatArray | IntArray
     place: IntArray
@@ -181,7 +181,7 @@ class _Key:
 
     @classmethod
     def of(cls, values: FloatArray | IntArray) -> Self:
-        """Return a key; values that are in order already, as groups often are, need no sorting."""
+        """Return a key; values that are already in order, as groups often are, need no sorting."""
         if (values[1:] >= values[:-1]).all():
             place = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
             return cls(values, place, int(place[-1]) + 1)
@@ -190,9 +190,9 @@ class _Key:
 
 
 def _order(*keys: _Key) -> IntArray:
-    """Return the order by the first key, among its equals by the next, and so on; what is equal in all has any order.
+    """Return the order by the first key, then the next, and so on; not stable for examples equal in all keys.
 
-    One sort of whole numbers takes a third of the time of lexsort, which sorts by every key and keeps equals in place.
+    One sort of combined integers takes a third of the time of lexsort, which sorts stably by every key.
     """
     combined, n_combined = np.zeros(len(keys[0].values), dtype=np.int64), 1
     for key in keys:
@@ -205,14 +205,14 @@ def _order(*keys: _Key) -> IntArray:
 
 
 def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """Return the rank within its group of each of the sorted examples, and the groups' starts and sizes."""
+    """Return each sorted example's rank within its group, and the groups' starts and sizes."""
     _, starts, sizes = np.unique(groups, return_index=True, return_counts=True)
     rank = np.arange(len(groups)) - np.repeat(starts, sizes)
     return rank, starts, sizes
 
 
 def _ties(predicted: FloatArray, starts: IntArray) -> IntArray:
-    """Return where examples of a group with the same prediction begin."""
+    """Return where each run of equal predictions within a group begins."""
     begins = np.concatenate([[True], predicted[1:] != predicted[:-1]])
     begins[starts] = True
     return np.flatnonzero(begins)
@@ -230,10 +230,10 @@ def _mean_over_ties(gains: FloatArray, ties: IntArray) -> FloatArray:
 
 
 def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> BoolArray:
-    """Say of each group whether the first of the most relevant examples has the largest prediction.
+    """Say, for each group, whether its first most relevant example has the largest prediction.
 
-    That is YDF's rule: of tied predictions the most relevant example counts, and an equally relevant one elsewhere in
-    the group does not do.
+    That is YDF's rule: of tied predictions the most relevant counts, but not an equally relevant one later in the
+    group.
     """
     order = np.argsort(groups, kind="stable")
     _, starts, sizes = _places(groups[order])
@@ -245,5 +245,5 @@ def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArra
 
 
 def _share_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Return part / whole, zero where the whole is: a group with nothing to gain, or without a hit, scores nothing."""
+    """Return part / whole, and 0 where the whole is 0: a group with nothing to gain, or without a hit, scores 0."""
     return np.where(whole > 0, share(part, whole), 0.0)

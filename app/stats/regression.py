@@ -1,7 +1,7 @@
-"""Errors of predicted values, and where they are; pure.
+"""Errors of predicted values, and how they vary with label and prediction; pure.
 
-Called by `app.boards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. Undefined is
-None, or NaN inside an array; NaN and infinite numbers do not come in, as an item without a prediction was completed.
+Called by `app.boards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. What is undefined
+is None, or NaN inside an array. No argument holds NaN or infinity: missing predictions have been filled in before.
 """
 
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ FENCE = 3.0
 def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
     """Return √(weighted mean of squared residuals); lower is better. None without an example of positive weight.
 
-    Raises InvalidArgument for arrays of other lengths, numbers that are not finite, and a negative weight.
-    Source: by definition; `sklearn.metrics.root_mean_squared_error`.
+    Raises InvalidArgument for arrays of different lengths, numbers that are not finite, and a negative weight.
+    Source: `sklearn.metrics.root_mean_squared_error`, with `sample_weight`.
 
     >>> root_mean_squared_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]), np.ones(2))
     1.4142135623730951
@@ -39,7 +39,7 @@ def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
     """Return the error of always predicting the weighted mean label; None without an example of positive weight.
 
     Raises InvalidArgument as `root_mean_squared_error` does.
-    Source: YDF 0.16, default RMSE; the labels' standard deviation with n, by definition.
+    Source: YDF 0.16, default RMSE: the labels' standard deviation with divisor n.
 
     >>> default_rmse(np.array([1.0, 3.0]), np.ones(2))
     1.0
@@ -51,7 +51,7 @@ def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
 
 @dataclass(frozen=True)
 class Bins:
-    """A histogram or a conditional plot by bin: centre, weight, mean, and the number of examples that have weight."""
+    """A histogram or conditional plot, by bin: centre, weight, mean, and number of examples with positive weight."""
 
     centre: FloatArray
     weight: FloatArray
@@ -64,13 +64,13 @@ def conditional_mean(
 ) -> Bins:
     """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin.
 
-    The bins reach from the mean of the `n_extreme` smallest numbers of `by` to that of the largest, but no further than
-    three interquartile ranges beyond the quartiles, so that a few outliers do not make one bin of all others; the first
-    and the last bin also hold what lies beyond.
-    Raises InvalidArgument for no example, no bin, arrays of other lengths, numbers that are not finite, a negative
+    The bins span from the mean of the `n_extreme` smallest numbers of `by` to that of the largest, but no further than
+    three interquartile ranges beyond the quartiles, so that a few outliers do not force all others into one bin; the
+    first and the last bin also hold what lies beyond.
+    Raises InvalidArgument for no example, no bin, arrays of different lengths, numbers that are not finite, a negative
     weight.
-    Source: by definition; YDF 0.16, conditional plots, with the centres of bins; Tukey 1977, Exploratory data analysis,
-    section 2D, the outer fences.
+    Source: YDF 0.16, conditional plots, with the centres of bins; Tukey 1977, Exploratory data analysis, section 2D,
+    the outer fences.
 
     >>> bins = conditional_mean(np.array([0.0, 1.0]), np.array([5.0, 7.0]), np.ones(2), n_bins=2)
     >>> (bins.centre.tolist(), bins.mean.tolist())
@@ -90,9 +90,10 @@ def conditional_mean(
 
 
 def in_bin(by: FloatArray, values: FloatArray, n_bins: int, n_extreme: int = 1) -> IntArray:
-    """Return the bin of each of `values` among those that `conditional_mean` makes of `by`, [n_examples] from 0.
+    """Return the index, from 0, of each value's bin among those that `conditional_mean` uses for `by`, [n_examples].
 
-    Raises InvalidArgument for no bin and numbers that are not finite. Source: by definition.
+    Raises InvalidArgument for no bin and numbers that are not finite.
+    Source: the bins of `conditional_mean`.
 
     >>> in_bin(np.array([0.0, 1.0]), np.array([0.9, 7.0]), 2).tolist()
     [1, 1]
@@ -118,7 +119,7 @@ def _ends(values: FloatArray, n_extreme: int) -> tuple[float, float]:
 
 
 def _around(ordered: FloatArray, at: int, n_extreme: int) -> float:
-    """Return the mean of as many sorted numbers around a place: a quartile that shows no single one."""
+    """Return the mean of `n_extreme` sorted numbers around an index: a quartile that reveals no single one."""
     start = min(max(0, at - n_extreme // 2), len(ordered) - n_extreme)
     return float(ordered[start : start + n_extreme].mean())
 
@@ -126,10 +127,10 @@ def _around(ordered: FloatArray, at: int, n_extreme: int) -> float:
 def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return (theoretical, observed) quantiles of a normal probability plot, both ascending, [n_examples].
 
-    Observed residuals are in units of their own mean and standard deviation; the plotting position of an example is
-    the middle of its weight. Residuals that are all equal are observed as zero.
-    Raises InvalidArgument for no weight above zero, arrays of other lengths, residuals that are not finite, a negative
-    weight.
+    Observed residuals are standardized by their own mean and standard deviation, or zero if all are equal; an example's
+    plotting position is the middle of its share of the weight.
+    Raises InvalidArgument for no weight above zero, arrays of different lengths, residuals that are not finite, a
+    negative weight.
     Source: Hazen 1914 for the plotting positions (i − ½) / n; NIST/SEMATECH e-Handbook, section 1.3.3.21.
 
     >>> [quantiles.round(3).tolist() for quantiles in normal_quantiles(np.array([1.0, 3.0]), np.ones(2))]

@@ -15,17 +15,17 @@ from app.stats.pairs import BLOCK_CELLS, Contrast, PairStatistics, compare
 from app.stats.resample import Resamples
 
 SORTING = 16
-"""Steps that an error takes until it has its rank."""
+"""Steps of work per error, for deciding whether threads are worthwhile."""
 MANY_SHARES = 200_000
-"""Shares of a board below which their sums take no time worth saving."""
+"""Boards with fewer win shares than this are too quick to sum to be worth optimizing."""
 EXACT_SINGLE = 1 << 24
-"""Whole numbers up to it are exact in single precision."""
+"""Integers up to this are exact in single precision."""
 
 
 def skill(mean_log_ratios: FloatArray) -> FloatArray:
     """Return 1 − geometric mean of ratios, from the mean of their natural logarithms; higher is better.
 
-    Any shape goes in and comes out; it is a share, at most one. NaN passes, a mean that is undefined has no skill.
+    It takes any shape and returns the same; the skill is unitless and at most 1. NaN gives NaN. Raises nothing.
     Source: fev 0.10, `leaderboard`: skill_score = 1 − gmean of the clipped relative errors.
 
     >>> skill(np.log(np.array([0.5, 1.0, 2.0]))).round(12).tolist()
@@ -36,10 +36,10 @@ def skill(mean_log_ratios: FloatArray) -> FloatArray:
 
 
 def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> FloatArray:
-    """Return the ranks of the entrants on each task, the smallest error first, ties sharing the average rank.
+    """Return the entrants' ranks on each task, the smallest error first, ties sharing the average rank.
 
     `errors` and the ranks are [n_tasks, n_entrants]; ranks count from 1. The result does not depend on `block_cells`.
-    Raises InvalidArgument for NaN, which has no place in an order, and for no entrant.
+    Raises InvalidArgument for NaN, which cannot be ordered, and for no entrant.
     Source: Kendall 1945 for tied ranks.
 
     >>> average_ranks(np.array([[0.5, 0.1, 0.5]])).tolist()
@@ -54,9 +54,9 @@ def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> Floa
 def _ranked(
     errors: FloatArray, finer: FloatArray | None, block_cells: int = BLOCK_CELLS
 ) -> tuple[FloatArray, deque[FloatArray]]:
-    """Return the ranks of errors, and sums of those of finer ones, which have the same order where both differ.
+    """Return the ranks of `errors` and partial sums of the ranks of `finer`, which orders alike but has fewer ties.
 
-    One sorting serves both. Ranks are halves of whole numbers, so their sums are exact in any order.
+    One sort serves both. Ranks are multiples of one half, so their sums are exact in any order.
     """
     ranks, sums, loop = np.empty(errors.shape), deque[FloatArray](), compiled(_fill_ranks)
 
@@ -88,10 +88,10 @@ def _fill_ranks(errors: FloatArray, order: IntArray, ranks: FloatArray) -> None:
 
 
 def win_shares(errors: FloatArray) -> FloatArray:
-    """Return, per task, the share of opponents that an entrant beats, half for ties, [n_tasks, n_entrants].
+    """Return, per task, the share of opponents that an entrant beats, ties counting half, [n_tasks, n_entrants].
 
-    Who has the average rank r beats n − r opponents; larger is better.
-    Raises InvalidArgument for fewer than two entrants, as alone there is nobody to beat, and for NaN.
+    An entrant with the average rank r beats n − r opponents; larger is better.
+    Raises InvalidArgument for fewer than two entrants, since there is no opponent, and for NaN.
     Source: fev 0.10, `leaderboard`: win_rate = mean over opponents of A < B, plus half of A = B.
 
     >>> win_shares(np.array([[1.0, 2.0, 2.0]])).tolist()
@@ -105,10 +105,10 @@ def win_shares(errors: FloatArray) -> FloatArray:
 def wins_and_ranks(errors: FloatArray, finer: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the shares of `win_shares`, [n_tasks, n_entrants], and the mean ranks of finer errors, [n_entrants].
 
-    `finer` [n_tasks, n_entrants] are those of which `errors` are a scale on each task, such as ratios to one of them
-    that were clipped: what is larger here is never smaller there.
-    Raises InvalidArgument for fewer than two entrants, other shapes and NaN, which has no place in an order.
-    Source: as of `win_shares` and `average_ranks`.
+    `finer` [n_tasks, n_entrants] is what `errors` was computed from, monotonically on each task, such as by ratios to a
+    baseline that were clipped: so `errors` never decreases where `finer` increases.
+    Raises InvalidArgument for fewer than two entrants, other shapes and NaN, which cannot be ordered.
+    Source: as for `win_shares` and `average_ranks`.
 
     >>> wins_and_ranks(np.array([[1.0, 2.0, 2.0]]), np.array([[1.0, 2.0, 3.0]]))[1].tolist()
     [1.0, 2.0, 3.0]
@@ -123,7 +123,7 @@ def wins_and_ranks(errors: FloatArray, finer: FloatArray) -> tuple[FloatArray, F
 
 
 def _shares(ranks: FloatArray) -> FloatArray:
-    """Return ranks as shares, in their place: of a large board each square is a lot of memory."""
+    """Turn ranks into win shares in place, because each such array of a large board is a lot of memory."""
     n_entrants = ranks.shape[1]
     shares = np.subtract(n_entrants, ranks, out=ranks)
     shares /= n_entrants - 1
@@ -131,11 +131,12 @@ def _shares(ranks: FloatArray) -> FloatArray:
 
 
 def resampled_shares(shares: FloatArray, resamples: Resamples) -> FloatArray:
-    """Return the mean over resampled tasks of `win_shares` [n_tasks, n_entrants], [n_resamples, n_entrants].
+    """Return the mean of `win_shares` [n_tasks, n_entrants] over resampled tasks, [n_resamples, n_entrants].
 
-    Shares are halves of whole opponents. Of a large board their sums are taken as whole numbers, which single precision
-    holds while they are small enough: exact in any order, in half the time. NaN stays NaN in every resample.
-    Raises InvalidArgument for resamples of other tasks. Source: by definition.
+    Twice a share times the number of opponents is an integer. On a large board those integers are summed in single
+    precision, exactly while they are small enough, in half the time. NaN gives NaN in every resample.
+    Raises InvalidArgument for resamples of another number of tasks.
+    Source: Efron & Tibshirani 1993, section 6.2.
 
     >>> drawn = Resamples(2, 3, lambda: np.random.default_rng(1))
     >>> resampled_shares(np.array([[1.0, 0.0], [1.0, 0.0]]), drawn).tolist()
@@ -164,11 +165,11 @@ def compare_pairs(
     board: str | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
-    """Compare every ordered pair of entrants: ratios are clipped for the skill and not for the win rate.
+    """Compare every ordered pair of entrants by skill, from clipped error ratios, and by win rate, from unclipped ones.
 
-    `errors` is [n_tasks, n_entrants], smaller being better; skill and win rate of the first are larger-is-better. NaN
-    and ratios of zeros pass, as in `compare`.
-    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of other units.
+    `errors` is [n_tasks, n_entrants], smaller being better; the row's skill and win rate are larger-is-better. NaN is
+    as in `compare`, ratios of zeros as in `ratios`.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
     Source: fev 0.10, `pairwise_comparison`.
 
     >>> compare_pairs(np.array([[1.0, 2.0]]), None, clip=(0.01, 100.0), level=0.95).skill.round(12).tolist()
@@ -186,19 +187,19 @@ def compare_pairs(
 
 
 def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
-    """Return a / b, to be clipped: equal errors have the ratio 1, also two of 0, and any other over 0 is infinite.
+    """Return a / b, to be clipped: equal errors have the ratio 1, including 0 / 0; any other error over 0 is infinite.
 
-    Errors of any shapes that broadcast, smaller being better; NaN of either passes.
+    Errors may have any shapes that broadcast; smaller is better. NaN in either gives NaN.
     Raises ValueError, numpy's own, for shapes that do not broadcast.
-    Source: by definition; the clip of fev 0.10 makes every ratio finite.
+    Source: our convention for 0 / 0; the clip of fev 0.10 makes every ratio finite.
 
     >>> ratios(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 2.0])).tolist()
     [1.0, inf, 1.5]
     """
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        # Adding 0 turns the zero that a tiny negative number was read as into the positive one.
+        # Adding 0 turns a negative zero, from a tiny negative number in the upload, into a positive one.
         quotients: FloatArray = np.asarray(a / (b + 0.0))
-    # What is not 0 and is finite has the ratio 1 to itself anyway; of a large board the squares take long.
+    # Finite numbers other than 0 divide by themselves to 1 anyway; skipping them saves time on a large board.
     if not (np.isfinite(b).all() and b.all()):
         quotients[np.equal(a, b)] = 1.0
     return quotients

@@ -1,4 +1,4 @@
-"""Bootstrap draws as count matrices, so that a replicate is a row of weights and never a loop.
+"""Bootstrap draws as count matrices, so that replicates are matrix products instead of loops.
 
 Called by the ranking methods in `app.boards`; pure.
 """
@@ -16,21 +16,22 @@ from app.stats.compiled import in_parts
 
 SEPARATOR = "\x1f"
 BATCH_CELLS = 4_000_000
-"""How many cells of a count matrix are drawn at once, about 100 MiB with what drawing them takes."""
+"""Cells of a count matrix drawn at once: about 100 MiB including temporary arrays."""
 KEEP_CELLS = 256_000_000
-"""How many cells are kept for a second pass, a byte each; larger matrices are drawn anew instead."""
+"""Cells kept for a second pass, one byte each; larger matrices are redrawn instead."""
 WHOLE_BLOCK = 16
-"""A product has a multiple of so many columns, because OpenBLAS adds up the columns left over in another order. So a
-column's means are the same bits whichever columns stand beside it: what is remembered of a pair holds anywhere."""
+"""Products are padded to a multiple of this many columns, because OpenBLAS sums left-over columns in a different order.
+So a column's means are the same bits whatever other columns there are, and cached pairs are valid on any board."""
 
 AT_ONCE = 8 * WHOLE_BLOCK
-"""So many columns are multiplied at a time, on as many processors as there are."""
+"""Columns multiplied at a time, in several threads."""
 
 
 def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.floating[Any]]) -> NDArray[Any]:
-    """Return weights [n_rows, n_units] times values [n_units, n_columns], [n_rows, n_columns], a column as if alone.
+    """Return weights [n_rows, n_units] @ values [n_units, n_columns]; no column depends on the others, to the last bit.
 
-    A column that holds NaN is NaN wherever it was summed. Raises nothing that numpy does not.
+    The product is [n_rows, n_columns]; a column with NaN is NaN throughout. Raises numpy's ValueError for shapes that
+    do not match.
     Source: Goto & van de Geijn 2008, ACM TOMS 34(3), for the blocks in which a product is computed.
 
     >>> column_products(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]])).tolist()
@@ -49,12 +50,13 @@ def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.float
 
 
 def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
-    """Return the generator of stream `independent`: seeded by a hash of the board's seed and names.
+    """Return the generator of the stream `independent`, seeded by a hash of the board's seed and the names.
 
     The same names give the same draws whoever else is on the board. The hash is BLAKE2b of 16 bytes over the seed and
-    the names, joined by U+001F; its big-endian number seeds numpy's SeedSequence and PCG64. Published intervals hang
-    on every step of it: tests/stats/test_stream.py has its golden numbers.
-    Raises InvalidArgument for a seed that is no whole number, and for a name that holds U+001F: it could be two.
+    the names, joined by U+001F; read as a big-endian integer it seeds numpy's SeedSequence and PCG64. Published
+    intervals depend on every step: tests/stats/test_stream.py has its golden numbers.
+    Raises InvalidArgument for a seed that is not a whole number, and for a name that contains U+001F, which would be
+    ambiguous.
     Source: Aumasson et al. 2013 for BLAKE2; numpy's SeedSequence for the rest.
 
     >>> board_generator(1, "board", "tasks").integers(0, 100, size=3).tolist()
@@ -70,8 +72,7 @@ def board_generator(rng_seed: int, *names: str) -> np.random.Generator:
 def draw_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> FloatArray:
     """Return how often each unit is drawn, [n_resamples, n_units]; each row sums to n_units.
 
-    The draws are one call of `integers(0, n_units, size=(n_resamples, n_units))`, which is what fev draws. None is
-    null.
+    The draws are one call of `integers(0, n_units, size=(n_resamples, n_units))`, as in fev. No count is NaN.
     Raises InvalidArgument unless both counts are whole numbers of at least 1.
     Source: Efron & Tibshirani 1993, section 6.2.
 
@@ -87,10 +88,10 @@ def draw_counts(n_units: int, n_resamples: int, rng: np.random.Generator) -> Flo
 
 
 class Resamples:
-    """The bootstrap resamples of a board's units, for as many passes as its tables need.
+    """The bootstrap resamples of a board's units, which can be iterated over repeatedly.
 
-    `begin` returns a generator at the stream's first number. It hands out numbers one after the other, so drawing
-    in batches draws what `draw_counts` draws in one call, whatever the batch; and every pass sees the same draws.
+    `begin` returns a generator at the start of the stream. Drawing in batches consumes the same numbers as one call of
+    `draw_counts`, whatever the batch size, and every pass sees the same draws.
     Raises InvalidArgument unless every count is a whole number, of at least 1 (`keep_cells` of 0).
     Source: Efron & Tibshirani 1993, section 6.2.
 
@@ -126,7 +127,7 @@ class Resamples:
         return iter(self._kept)
 
     def digest(self) -> bytes | None:
-        """Return what identifies these draws, or None where they are not kept."""
+        """Return a digest that identifies these draws, or None where they are not kept in memory."""
         if not self._keeps:
             return None
         if self._digest is None:
@@ -139,7 +140,7 @@ class Resamples:
     def means(self, values: NDArray[np.floating[Any]]) -> FloatArray:
         """Return the mean of each column of values [n_units, n_columns] in each resample, [n_resamples, n_columns].
 
-        Sums are taken in the precision of the values. A column with a NaN is NaN in every resample.
+        Sums have the precision of the values. A column with NaN is NaN in every resample.
         Raises InvalidArgument for values that are not [n_units, n_columns].
 
         >>> Resamples(2, 3, lambda: np.random.default_rng(1)).means(np.array([[5.0], [5.0]])).tolist()
@@ -160,5 +161,5 @@ class Resamples:
         rng = self._begin()
         for start in range(0, self.n_resamples, self._n_rows):
             counts = draw_counts(self.n_units, min(self._n_rows, self.n_resamples - start), rng)
-            # A unit is rarely drawn more than a dozen times: a byte is enough, and an eighth of the memory.
+            # A unit is rarely drawn more than a dozen times: one byte suffices, an eighth of the memory.
             yield counts.astype(np.min_scalar_type(int(counts.max())))

@@ -1,6 +1,6 @@
-"""What is called at each threshold, and constrained metrics, under many weightings. Called by `app.kinds.predictions`.
+"""Counts at each threshold, and metrics at a constraint, under many weightings. Called by `app.kinds.predictions`.
 
-See `app.stats.resampled_curves` for what a threshold is, what weights may be, and when a result is NaN.
+"Calls" are predictions as positive. `app.stats.resampled_curves` defines thresholds, weights, and when a result is NaN.
 """
 
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from app.stats.resampled_curves import NOTHING_CALLED, ROUNDING, SortedScores, r
 
 @dataclass(frozen=True)
 class Calls:
-    """What is called positive from each distinct score of a positive on, [n_weightings, n_levels], scores ascending.
+    """Calls from each distinct score of a positive upwards, [n_weightings, n_levels], scores ascending.
 
-    `gained` is the weight of the positives with the score itself, `true_above` of those beyond it; `false` and
-    `false_above` are the false positives from the score on and beyond it. Totals are [n_weightings, 1].
+    `gained` is the weight of the positives at the score itself, `true_above` of those above it; `false` and
+    `false_above` are the false positives at or above the score, and above it. Totals are [n_weightings, 1].
     """
 
     gained: FloatArray
@@ -35,16 +35,16 @@ class Calls:
 
     @cached_property
     def true(self) -> FloatArray:
-        """Return the true positives from each score on."""
+        """Return the true positives at or above each score."""
         return self.true_above + self.gained
 
     @cached_property
     def precision(self) -> FloatArray:
-        """Return the precision from each score on; NaN where nothing is called."""
+        """Return the precision of calling everything at or above each score; NaN where nothing is called."""
         return share(self.true, self.true + self.false)
 
     def defined(self, values: FloatArray) -> FloatArray:
-        """Return values [n_weightings] with NaN where there is one class only."""
+        """Return values [n_weightings] with NaN where only one class has weight."""
         has_both = (self.positives[:, 0] > 0) & (self.negatives[:, 0] > 0)
         return np.where(has_both, values, np.nan)
 
@@ -52,8 +52,8 @@ class Calls:
 def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     """Return the calls of every weighting [n_weightings, n_examples].
 
-    Raises InvalidArgument for weightings of fewer examples than the scores are of.
-    Source: by definition.
+    Raises InvalidArgument for weightings of fewer examples than there are scores.
+    Source: Fawcett 2006, algorithm 1.
 
     >>> from app.stats.resampled_curves import sort_scores
     >>> scores = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
@@ -66,7 +66,7 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
     gained = np.take(weights, scores.positive, axis=1)
     if scores.starts is not None and len(scores.starts):
         gained = np.add.reduceat(gained, scores.starts, axis=1, dtype=sums)
-    # Summed from the top, so that exactly nothing is called beyond the highest score.
+    # Summed from the top, so that the count above the highest score is exactly zero.
     true = sums_from_each_on(gained, sums)
     false = sums_from_each_on(np.take(weights, scores.negative, axis=1), sums)
     return Calls(
@@ -80,7 +80,7 @@ def count_calls(scores: SortedScores, weights: Weights) -> Calls:
 
 
 def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
-    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; calling nothing has 0.
+    """Return the precision or the fpr at the highest threshold whose recall is at least `at`; 0 if nothing is called.
 
     `metric` is "precision", larger being better, or "fpr", smaller being better; the result is [n_weightings].
     Raises InvalidArgument for another metric and for `at` outside [0, 1].
@@ -105,10 +105,10 @@ def at_recall(calls: Calls, metric: str, at: float) -> FloatArray:
 
 
 def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
-    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; calling nothing has 0.
+    """Return the highest recall with a precision of at least `at`, or an fpr of at most `at`; 0 if nothing is called.
 
     `given` is "precision" or "fpr"; the result is [n_weightings] and larger is better.
-    Raises InvalidArgument for something else that is given and for `at` outside [0, 1].
+    Raises InvalidArgument for any other `given` and for `at` outside [0, 1].
     Source: YDF 0.16, metrics at a constraint, conservative and without interpolation.
 
     >>> from app.stats.resampled_curves import sort_scores
@@ -129,10 +129,12 @@ def recall_at(calls: Calls, given: str, at: float) -> FloatArray:
 
 
 def sums_from_each_on(values: NDArray[Any], sums: type[np.int32 | np.float64]) -> NDArray[Any]:
-    """Return the sum from each column on, and a last column of zeros, [n_weightings, n_columns + 1].
+    """Return cumulative sums from the right, with a last column of zeros, [n_weightings, n_columns + 1].
 
-    `values` is [n_weightings, n_columns], in any unit; a NaN is in every sum of its row that holds it. Added up as
-    `sums`: whole numbers stay exact. Raises ValueError, numpy's own, for fewer axes. Source: by definition.
+    `values` is [n_weightings, n_columns], in any unit; a NaN makes the sums to its left NaN. `sums` is the
+    accumulator's type: integers stay exact.
+    Raises ValueError, numpy's own, for fewer axes.
+    Source: none; `numpy.cumsum` reversed.
 
     >>> sums_from_each_on(np.array([[1.0, 2.0]]), np.float64).tolist()
     [[3.0, 2.0, 0.0]]

@@ -1,10 +1,10 @@
 """Areas and constrained metrics of threshold curves under many weightings of the same examples at once.
 
-Called by `app.boards` with the counts of a bootstrap; pure. Scores are sorted once. A threshold matters only
-where the score of a positive is passed: between two of those recall does not change, so every number of a weighting is
-a sum over the distinct scores of positives. The same definitions, curve by curve, are in `app.stats.curves`.
-Weights are [n_weightings, n_examples] and not negative, which is checked where they come in. NaN in a result says that
-a weighting has one class only, that nothing is called, or that a class weighs next to nothing; NaN does not come in.
+Called by `app.boards` with the counts of a bootstrap; pure. Scores are sorted once. Only the scores of positives matter
+as thresholds: between two of them recall does not change, so every metric of a weighting is a sum over the distinct
+scores of positives. The same definitions, curve by curve, are in `app.stats.curves`. Weights are [n_weightings,
+n_examples] and not negative, which is checked where they enter. A result is NaN where only one class has weight, where
+nothing is predicted positive, or where a class weighs almost nothing; no argument holds NaN.
 """
 
 from dataclasses import dataclass
@@ -27,24 +27,24 @@ Int32Array = NDArray[np.int32]
 
 
 ROUNDING = 1e-12
-"""A share that misses a constraint by less meets it: sums of weights, rescaled, differ in the last digits."""
+"""Tolerance of constraints: sums of rescaled weights differ in the last digits."""
 
 
 NOTHING_CALLED = 1.0
-"""The precision of calling nothing positive."""
+"""The precision where nothing is predicted positive."""
 
 
 SMALLEST_WEIGHT = float(np.finfo(np.float64).smallest_normal)
-"""A class that weighs less in all, or whose pairs do, has no area: below it numbers lose their digits, and are zero."""
+"""A class whose total weight, or product of weights, is below this has no area: subnormal numbers lose digits."""
 
 
 @dataclass(frozen=True)
 class SortedScores:
     """Examples by ascending score, positives and negatives apart.
 
-    `positive` and `negative` are example numbers. `starts` [n_levels] is where each distinct score of a positive begins
-    in `positive`, or None when all differ; `below` and `upto` count the negatives with a lower and with at most
-    that score, and are the same array when no negative shares a score with a positive.
+    `positive` and `negative` are indices of examples. `starts` [n_levels] is where each distinct score of a positive
+    begins in `positive`, or None when all differ; `below` and `upto` count the negatives with a score below it, and up
+    to it, and are the same array when no negative shares a score with a positive.
     """
 
     positive: Int32Array
@@ -55,7 +55,7 @@ class SortedScores:
 
     @cached_property
     def least_examples(self) -> int:
-        """Return how many examples a weighting has at least: compiled loops would read beyond a shorter one."""
+        """Return the least number of examples a weighting must have: compiled loops would read beyond a shorter one."""
         return 1 + max((int(part.max()) for part in (self.positive, self.negative) if len(part)), default=-1)
 
     @cached_property
@@ -83,11 +83,11 @@ class SortedScores:
 
 
 def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array | None = None) -> SortedScores:
-    """Sort scores [n_scores] once for every weighting; `example` says whose each score is, by default its own.
+    """Sort scores [n_scores] once for every weighting; `example` is each score's example, by default its own index.
 
     `is_positive` and `example` are [n_scores] too.
-    Raises InvalidArgument for a score that is not finite, arrays of other lengths, and a negative example number.
-    Source: by definition.
+    Raises InvalidArgument for a score that is not finite, arrays of different lengths, and a negative example index.
+    Source: none; it sorts and counts.
 
     >>> places = sort_scores(np.array([0.9, 0.1, 0.5]), np.array([True, False, True]))
     >>> (places.positive.tolist(), places.negative.tolist(), places.below.tolist())
@@ -119,11 +119,11 @@ class Areas:
 
     `average_precision` takes the precision before each gain in recall, `average_precision_after` the one after it.
 
-    NaN with one class only, and where the weight of a class, or of the pairs of both for `roc`, is too small a number
-    to divide by with all its digits.
+    NaN where only one class has weight, and where the weight of a class, or for `roc` the product of both, is too small
+    to divide by without losing digits.
 
-    `most_right` is the most weight that is called rightly at any threshold, calling nothing among them, and `total` all
-    the weight there is; both are there with one class too.
+    `most_right` is the largest weight of correctly predicted examples at any threshold, including the one that predicts
+    nothing positive, and `total` the weight of all examples; both are defined with one class, too.
     """
 
     roc: FloatArray
@@ -137,7 +137,7 @@ class Areas:
 def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass.
 
-    Raises InvalidArgument for weightings of fewer examples than the scores are of.
+    Raises InvalidArgument for weightings of fewer examples than there are scores.
     Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; YDF 0.16 and scikit-learn for AP.
 
     >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
@@ -184,7 +184,7 @@ def _add_areas(
     false: NDArray[Any],
     sums: FloatArray,
 ) -> None:
-    """Pass the scores from the highest to the lowest; `false` is room for the negatives from each place on."""
+    """Go through the scores from highest to lowest; `false` is scratch space for the negatives above each position."""
     for row in range(weights.shape[0]):
         each = weights[row]
         for at in range(len(negative) - 1, -1, -1):
@@ -212,7 +212,7 @@ def _add_areas(
 def require_weightings(scores: SortedScores, weights: Weights) -> None:
     """Raise InvalidArgument unless weights are [n_weightings, n_examples] with the examples of the sorted scores.
 
-    Source: our own rule.
+    Source: none; it guards compiled loops.
 
     >>> scores = sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
     >>> require_weightings(scores, np.ones((1, 1)))

@@ -1,4 +1,4 @@
-"""Precision at a volume of calls, under many weightings of the same examples. Called by `app.kinds.predictions`."""
+"""Precision at a given volume (share predicted positive) under many weightings. Called by `app.kinds.predictions`."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ from app.stats.resampled_curves import NOTHING_CALLED, ROUNDING, Int32Array
 
 @dataclass(frozen=True)
 class SortedVolume:
-    """All examples by ascending score: their numbers, where each distinct score begins, and which are positive."""
+    """All examples by ascending score: their indices, where each distinct score begins, and which are positive."""
 
     example: Int32Array
     starts: Int32Array
@@ -26,8 +26,8 @@ class SortedVolume:
 def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
     """Sort all scores [n_examples] once for every weighting.
 
-    Raises InvalidArgument for a score that is not finite, no example, and labels of another number.
-    Source: by definition.
+    Raises InvalidArgument for a score that is not finite, no example, and another number of labels.
+    Source: none; it sorts.
 
     >>> sort_volume(np.array([0.5, 0.1, 0.5]), np.array([True, False, False])).starts.tolist()
     [0, 1]
@@ -41,9 +41,9 @@ def sort_volume(scores: FloatArray, is_positive: BoolArray) -> SortedVolume:
 
 
 def precision_at_volume(scores: SortedVolume, weights: Weights, at: float) -> FloatArray:
-    """Return the precision at the highest threshold that still calls at least the share `at` positive.
+    """Return the precision at the highest threshold that still predicts at least the share `at` positive.
 
-    The result is [n_weightings], larger being better; NaN with one class only.
+    The result is [n_weightings], larger being better; NaN where only one class has weight.
     Raises InvalidArgument for weightings of another number of examples, and for `at` outside [0, 1].
     Source: YDF 0.16, precision at volume, conservative and without interpolation.
 

@@ -1,7 +1,7 @@
-"""Loops over every pair of entrants that say how many errors a difference is, and which way it is significant.
+"""Compiled loops over every pair of entrants: a difference in standard errors, and the sign of a significant one.
 
-Called by `app.stats.contests`, which says what the numbers mean; compiled. A square [n_entrants, n_entrants] of numbers
-is large, so what is read off it once is computed on the way and not kept.
+Called by `app.stats.contests`, which defines the numbers. An array [n_entrants, n_entrants] is large, so intermediate
+results are not stored.
 """
 
 import numpy as np
@@ -12,10 +12,11 @@ from app.stats.pair_loops import Signs
 
 
 def fill_sizes(points: FloatArray, roots: FloatArray, drawn: FloatArray, tie: float, sizes: FloatArray) -> None:
-    """Fill in each |difference| of points [n] over its error, the spread `drawn` [n, n] by the larger of two `roots`.
+    """Fill `sizes` [n, n] with each |difference| of `points` [n] in standard errors.
 
-    Both are in the unit of the points. A difference up to `tie` is none; without a spread the size is infinite.
-    Source: by definition.
+    The error is the spread `drawn` [n, n] times the larger of the pair's `roots` [n]; it and `tie` are in the unit of
+    the points. A difference up to `tie` counts as 0; without a spread the size is infinite.
+    Source: `Contests.sizes`.
 
     >>> sizes = np.empty((2, 2))
     >>> fill_sizes(np.array([3.0, 1.0]), np.ones(2), np.array([[0.0, 0.5], [0.5, 0.0]]), 1e-12, sizes)
@@ -45,10 +46,10 @@ def fill_signs(
     begin: int,
     end: int,
 ) -> None:
-    """Fill in the rows from `begin` to `end` of `Contests.signs`; `sizes` are given where it `is_sized`.
+    """Fill the rows from `begin` to `end` of `Contests.signs`; `sizes` is used only if `is_sized`.
 
-    `least` and `of_signs` [n, n_steps] are the smallest significant size and whether equal signs alone are, by the
-    degrees of freedom; a pair has the fewer, the smaller `place` [n] of two.
+    `least` and `of_signs` [n, n_steps] give, for each number of degrees of freedom, the smallest significant size and
+    whether equal signs alone are significant; a pair has the smaller `place` [n] of its two.
     Source: `Contests.signs`.
 
     >>> signs, spread = np.zeros((2, 2), dtype=np.int8), np.array([[0.0, 0.5], [0.5, 0.0]])
@@ -59,7 +60,7 @@ def fill_signs(
     [[0, 1], [-1, 0]]
     """
     n_entrants, is_one = len(points), least.shape[1] == 1
-    # Without a branch inside, the processor goes through several columns at once.
+    # Without a branch in the loop, the compiler can vectorize it over columns.
     for row in range(begin, end):
         point, root, knows = points[row], roots[row], has_spread[row]
         bar, by_signs = least[row, 0], of_signs[row, 0]
@@ -78,9 +79,10 @@ def fill_signs(
 
 
 def last_beside(separated: BoolArray, order: IntArray) -> IntArray:
-    """Return for each of an order [n] the place of the last in it from whom it is not separated, [n].
+    """Return, for each entrant of `order` [n], the last position of an entrant that it is not separated from, [n].
 
-    `separated` [n, n] says that row is better than column; nobody is separated from itself. Source: by definition.
+    `separated` [n, n] is True where row is better than column; nobody is separated from itself.
+    Source: none; it searches.
 
     >>> last_beside(np.array([[False, True], [False, False]]), np.array([0, 1])).tolist()
     [0, 1]

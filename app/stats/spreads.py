@@ -1,7 +1,6 @@
-"""Numbers with their standard errors between the units that were sampled: clusters, examples, groups, tasks.
+"""Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks.
 
-Called by `app.stats.calibrated` and by whoever computes its intervals; pure. Weights count in proportion: all of them
-times a number is the same spread.
+Called by `app.stats.calibrated` and by the callers of its intervals; pure. Only the proportions of weights matter.
 """
 
 from dataclasses import dataclass, replace
@@ -13,18 +12,18 @@ from app.stats.checks import InvalidArgument, require_finite, require_shape, req
 
 ROUNDING = 1e-12
 MOST_TRIALS = 4.0
-"""Between clusters the error is never taken for less than half of what independent items would have."""
-SEEDS_TELLING, TASKS_TELLING, FEW_TASKS = 1.2, 0.6, 20.0
-"""Of seeds that many times their root must tell; of tasks, each of which is one value, up to so many so much more."""
+"""Effective trials per item, at most: an error between clusters is at least half that of independent items."""
+SEEDS_SUPPORT, TASKS_SUPPORT, FEW_TASKS = 1.2, 0.6, 20.0
+"""`Spread.support` of seeds; what tasks, each a single value, add to it; up to how many tasks they add all of it."""
 UNSEEN, NONE_UNSEEN = 0.55, 40.0
-"""How much further than Student's an interval of FEW_TASKS units without a range reaches, and from how many none."""
+"""How much further than Student's an interval reaches without a range up to FEW_TASKS units; where that ends."""
 MOST_WEIGHTED = 1.4
-"""How many times the effective number of weighted examples an interval may rest on."""
+"""Most units an interval may rest on, as a multiple of the effective number of weighted examples."""
 
 
 @dataclass(frozen=True)
 class Range:
-    """Where a number can lie, in its own unit; infinite where it has no end.
+    """The possible values of a number, in its own unit; infinite where there is no bound.
 
     >>> Range(0.0, 1.0).is_bounded, Range(low=0.0).is_bounded
     (True, False)
@@ -35,11 +34,11 @@ class Range:
 
     @property
     def is_bounded(self) -> bool:
-        """Say whether both ends are finite, and two."""
+        """Say whether both ends are finite and different."""
         return bool(np.isfinite(self.low) and np.isfinite(self.high) and self.low < self.high)
 
     def holding(self, *points: float) -> "Range":
-        """Return the range without the ends that a point is beyond: what does not hold is no end."""
+        """Return the range without any end that a point exceeds: such an end is not a bound."""
         low, high = min(points), max(points)
         return Range(
             self.low if low >= self.low else -np.inf,
@@ -57,12 +56,12 @@ SHARE = Range(0.0, 1.0)
 
 @dataclass(frozen=True)
 class Spread:
-    """Numbers with their standard errors, every field of one shape [...] and in the unit of the number.
+    """Numbers with their standard errors; arrays of one shape [...], `point`, `error` and `least` in the numbers' unit.
 
-    `skewness` is that of the number's own distribution. `n_units` may be a fraction: Kish's (Σw)² / Σw² of weights.
-    `least` is an error below which none is believed. `telling` is above zero where units are seeds or tasks, of which
-    one that has not been seen may be far from all that were: so many times the root of their number must show what a
-    number lacks of an end of its range.
+    `skewness` is that of the number's sampling distribution. `n_units` may be fractional: Kish's (Σw)² / Σw² for
+    weights. `least` is the smallest credible error. `support` is above zero where units are seeds or tasks, since one
+    not yet sampled may be an outlier: `support` × √n_units of them must contribute to a number's distance from an end
+    of its range.
 
     >>> float(Spread(*map(np.array, (0.5, 0.1, 0.0, 8.0, 7.0, 0.2))).believed)
     0.2
@@ -74,30 +73,30 @@ class Spread:
     n_units: FloatArray
     df: FloatArray
     least: FloatArray
-    telling: float = 0.0
+    support: float = 0.0
 
     @property
     def believed(self) -> FloatArray:
-        """Return the error, and no less than the least."""
+        """Return the error, but at least `least`."""
         return np.maximum(self.error, self.least)
 
     @property
     def unseen(self) -> FloatArray:
-        """Return how many times as far as Student's an interval reaches for units far off that may not have occurred.
+        """Return the reach of an interval, in multiples of Student's, that allows for outlying units not yet sampled.
 
-        Where no range says how far that may be. Of ten units none is of a kind that is one in ten in 35 of 100 cases.
-        Source: `bench.interval_coverage`, its tasks of which one in ten is far off.
+        It applies where no range bounds them. If one unit in ten is an outlier, a sample of ten has none in 35 % of
+        cases.
+        Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier.
         """
-        # Of an average that mostly rests on few units the degrees of freedom are few, however many units it has.
+        # By degrees of freedom: an average dominated by few units has few of them, however many units there are.
         few = np.clip((NONE_UNSEEN - 1.0 - self.df) / (NONE_UNSEEN - FEW_TASKS), 0.0, 1.0)
-        return np.asarray(1.0 + UNSEEN * few * float(self.telling > 0.0))
+        return np.asarray(1.0 + UNSEEN * few * float(self.support > 0.0))
 
 
 def spread_of(point: float, error: float, skewness: float, n_units: float, df: float, least: float) -> Spread:
     """Return the spread of one number; `n_units` may be a fraction.
 
-    Raises nothing: whoever computed the numbers has checked them.
-    Source: by definition.
+    Raises nothing: the caller has checked the numbers. Source: none; it only makes arrays.
 
     >>> float(spread_of(0.5, 0.1, 0.0, 8.0, 7.0, 0.0).n_units)
     8.0
@@ -107,12 +106,14 @@ def spread_of(point: float, error: float, skewness: float, n_units: float, df: f
 
 
 def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread:
-    """Return the spread of means [...] of independent units [..., n_units]; weights as the values, or all the same.
+    """Return the spread of means [...] of independent units [..., n_units]; `weights` like the values, or all equal.
 
-    The error is that of a ratio of weighted sums, so weights may depend on the values. Units without weight do not
-    count. Raises InvalidArgument for no unit, for a value that is not finite, and for weights that are negative, of
-    another shape, or all zero.
-    Source: Cochran 1977, Sampling techniques, section 6.4, for the ratio; Kish 1965, section 8.2, for the number.
+    The error is that of a ratio of weighted sums, so weights may depend on the values. Units of weight zero are
+    ignored.
+    Raises InvalidArgument for no unit, for a value that is not finite, and for weights that are negative, of another
+    shape, or all zero.
+    Source: Cochran 1977, Sampling techniques, section 6.4, for the ratio; Kish 1965, section 8.2, for the effective
+    number.
 
     >>> spread = mean_spread(np.array([0.0, 1.0, 1.0, 0.0]))
     >>> float(spread.point), round(float(spread.error), 4), float(spread.n_units)
@@ -131,7 +132,7 @@ def mean_spread(values: FloatArray, weights: FloatArray | None = None) -> Spread
 
 
 def _even_spread(values: FloatArray) -> Spread:
-    """Return the spread of means of units that count alike, as with any weights that are all the same."""
+    """Return the spread of means of equally weighted units, the same as with any equal weights."""
     n_units, share = values.shape[-1], 1.0 / values.shape[-1]
     kish = np.full(values.shape[:-1], 1.0 / (np.full(n_units, share) ** 2).sum())
     low, high = values.min(axis=-1), values.max(axis=-1)
@@ -144,35 +145,36 @@ def _even_spread(values: FloatArray) -> Spread:
     return _spread(point, apart, kish, np.full(kish.shape, n_units - 1.0), least)
 
 
-def telling_of_values(n_units: int) -> float:
-    """Return how many times the root of their number of units must tell where each is one value, as tasks are.
+def support_of_values(n_units: int) -> float:
+    """Return `Spread.support` for `n_units` units that are single values, as tasks are; larger asks for more units.
 
-    Source: `bench.interval_coverage`.
+    Raises nothing. Source: `bench.interval_coverage`.
 
-    >>> round(telling_of_values(10), 2), round(telling_of_values(100), 2)
+    >>> round(support_of_values(10), 2), round(support_of_values(100), 2)
     (1.8, 1.32)
     """
-    return SEEDS_TELLING + TASKS_TELLING * min(1.0, FEW_TASKS / max(n_units, 1.0))
+    return SEEDS_SUPPORT + TASKS_SUPPORT * min(1.0, FEW_TASKS / max(n_units, 1.0))
 
 
 def task_spread(values: FloatArray) -> Spread:
-    """Return the spread of means [...] of tasks [..., n_tasks], of which one that was not asked may be far off.
+    """Return the spread of means [...] of tasks [..., n_tasks], where a task not sampled may be an outlier.
 
-    Raises InvalidArgument as `mean_spread` does. Source: `mean_spread`; `telling` by `bench.interval_coverage`.
+    Raises InvalidArgument as `mean_spread` does. Source: `mean_spread`; `support` by `bench.interval_coverage`.
 
-    >>> round(task_spread(np.array([0.0, 1.0, 1.0, 0.0])).telling, 1)
+    >>> round(task_spread(np.array([0.0, 1.0, 1.0, 0.0])).support, 1)
     1.8
     """
-    return replace(mean_spread(values), telling=telling_of_values(values.shape[-1]))
+    return replace(mean_spread(values), support=support_of_values(values.shape[-1]))
 
 
 def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -> Spread:
-    """Return the spread of means [...] over the items of clusters, from each cluster's sums, [..., n_clusters].
+    """Return the spread of means [...] over all items, from the sums of each cluster, [..., n_clusters].
 
-    `totals` and `squares` sum the items' values and their squares, `sizes` counts the items; a cluster of size zero
-    does not count. The error is that between clusters.
-    Raises InvalidArgument for arrays of other shapes, numbers that are not finite, and where no cluster has an item.
-    Source: Cochran 1977, section 9A.1, the ratio to size of clusters; the least error by `bench.interval_coverage`.
+    `totals` and `squares` sum the items' values and their squares, `sizes` counts the items; a cluster of size zero is
+    ignored. The error is that between clusters.
+    Raises InvalidArgument for mismatched shapes, numbers that are not finite, and where no cluster has an item.
+    Source: Cochran 1977, section 9A.1, ratio to cluster size; MOST_TRIALS, the least error, by
+    `bench.interval_coverage`.
 
     >>> spread = cluster_spread(*(np.array(sums) for sums in ([4.0, 2.0], [5.0, 5.0], [4.0, 2.0])))
     >>> float(spread.point), round(float(spread.error), 4), float(spread.df)
@@ -190,16 +192,16 @@ def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -
     variance = np.where(mean_square - point**2 > ROUNDING * mean_square, mean_square - point**2, 0.0)
     n_clusters = np.count_nonzero(sizes, axis=-1).astype(np.float64)
     least = np.sqrt(variance / (MOST_TRIALS * n_items))
-    return replace(_spread(point, influence, n_clusters, n_clusters - 1.0, least), telling=SEEDS_TELLING)
+    return replace(_spread(point, influence, n_clusters, n_clusters - 1.0, least), support=SEEDS_SUPPORT)
 
 
 def influence_spread(
     point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray | float = 0.0
 ) -> Spread:
-    """Return the spread of numbers [...] from what each unit moves them by, [..., n_units], zero in sum.
+    """Return the spread of numbers [...] from the influence of each unit, [..., n_units], which sums to zero.
 
     Raises InvalidArgument for no unit and an influence that is not finite.
-    Source: Huber 1981, Robust statistics, section 6.4, the error of a statistic from its influence function.
+    Source: Huber 1981, Robust statistics, section 6.4, the standard error from the influence function.
 
     >>> moved = np.array([-0.25, 0.25])
     >>> round(float(influence_spread(np.array(0.5), moved, np.array(2.0), np.array(1.0)).error), 4)
@@ -219,14 +221,14 @@ def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: F
 
 
 def _exact(point: FloatArray, values: FloatArray, shares: FloatArray) -> FloatArray:
-    """Return the value itself where all that count have the same: a sum of shares of it is another by rounding."""
+    """Return the common value itself where all counted units are equal: a weighted sum of it would be rounded."""
     low = np.where(shares > 0, values, np.inf).min(axis=-1)
     high = np.where(shares > 0, values, -np.inf).max(axis=-1)
     return np.where(low == high, low, point)
 
 
 def _without_rounding(squared: FloatArray, point: FloatArray) -> FloatArray:
-    """Return zero for a variance that is nothing but the rounding of the sums it comes from."""
+    """Return zero for a variance that is only the rounding error of its sums."""
     return np.where(squared > (1e-13 * np.abs(point)) ** 2, squared, 0.0)
 
 

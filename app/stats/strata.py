@@ -1,7 +1,7 @@
 """Aggregates of per-series metric rows within strata, balanced over strata, and their bootstraps.
 
 Called by `app.boards`; pure. A group is one estimator's rows of one metric in one stratum, in the order of the
-evidence. Values are in the metric's own unit and direction; NaN is null, and an infinite number counts as one too.
+evidence. Values are in the metric's own unit and direction; NaN is null, and infinite numbers are treated as null.
 Source: lrdbench 2.0, its interpretation semantics.
 """
 
@@ -28,7 +28,7 @@ Generator = Callable[[str, str, str], np.random.Generator]
 
 
 RATIO_EPSILON = 1e-12
-"""A ratio whose denominator is not above this is null, as in lrdbench."""
+"""As in lrdbench, a ratio is null unless its denominator exceeds this."""
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,10 @@ class Group:
     """Rows of one (estimator, metric, stratum). `values` is [n_attempted]; NaN is null.
 
     `denominators` is [n_attempted] for a ratio: the paired errors on the clean series; None for every other rule.
-    `records` are the numbers of the series, [n_attempted]. `begins` is the place of the first row with a value among
-    the rows of all groups, by which lrdbench orders its draws. Of rule `scores` a group has no number of its own: its
-    values are scores of which a metric over all strata is made.
-    Raises InvalidArgument for arrays of other lengths, another rule, and denominators of anything but a ratio.
+    `records` are the numbers of the series, [n_attempted]. `begins` is the position, among the rows of all groups, of
+    its first row with a value; lrdbench orders its draws by it. With the rule `scores` a group has no aggregate of its
+    own: its values are the scores of a metric computed over all strata.
+    Raises InvalidArgument for arrays of different lengths, an unknown rule, and denominators without the rule `ratio`.
     Source: lrdbench 2.0, aggregates of per-series rows.
 
     >>> Group("GPH", "mae", "n=128", np.array([0.1, np.nan]), np.array([0, 1])).included.tolist()
@@ -67,17 +67,17 @@ class Group:
 
     @property
     def included(self) -> BoolArray:
-        """Say which rows count: the finite ones."""
+        """Say which rows are included: the finite ones."""
         finite: BoolArray = np.isfinite(self.values)
         return finite if self.denominators is None else finite & np.isfinite(self.denominators)
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """One number of a group, or over strata (`stratum` None). NaN when nothing is included.
+    """One number for a group, or over strata (`stratum` None). NaN when nothing is included.
 
-    `numerator` and `denominator` are the two means of a ratio, NaN otherwise; `n_positive` are the included records of
-    the positive class, of a metric that tells classes apart.
+    `numerator` and `denominator` are the two means of a ratio, NaN otherwise; `n_positive` counts the included records
+    of the positive class, for a classification metric.
     """
 
     estimator: str
@@ -94,7 +94,7 @@ class Aggregate:
 
 
 def aggregate_group(group: Group) -> Aggregate:
-    """Aggregate one group by its metric's rule; null and non-finite rows are dropped and counted.
+    """Aggregate one group by its metric's rule; null and non-finite rows are left out, and counted.
 
     The value is NaN when nothing is included, for a ratio whose denominator is not above RATIO_EPSILON, and for the
     root of a negative mean.
@@ -121,7 +121,7 @@ def _ratio(above: float, below: float) -> float:
 
 
 def balance(aggregates: Sequence[Aggregate]) -> Aggregate:
-    """Return the unweighted mean of one estimator's stratum aggregates of one metric, the null ones left out.
+    """Return the unweighted mean of one estimator's stratum aggregates for one metric, leaving null ones out.
 
     A ratio is the ratio of the means of its parts, over the strata that have both. NaN when all are null.
     Raises InvalidArgument for no aggregate, and for those of several estimators or metrics.
@@ -152,10 +152,11 @@ def balance(aggregates: Sequence[Aggregate]) -> Aggregate:
 
 
 def resample_ratio(group: Group, n_resamples: int, rng: np.random.Generator) -> FloatArray:
-    """Return replicates [n_resamples] of a ratio of means; the same records are drawn above and below.
+    """Return replicates [n_resamples] of a ratio of means; numerator and denominator use the same drawn records.
 
     NaN where the denominator of a resample is not above RATIO_EPSILON.
-    Raises InvalidArgument for a group that is no ratio, or has no record with both, and for no resample.
+    Raises InvalidArgument for a group without the rule `ratio`, without a record that has both numbers, and for no
+    resample.
     Source: lrdbench 2.0, its paired ratio; Efron & Tibshirani 1993, section 6.2, for the draws.
 
     >>> group = Group("GPH", "r", "n=128", np.ones(2), np.arange(2), "ratio", np.full(2, 0.5))
@@ -179,8 +180,8 @@ def resample_means(
 ) -> FloatArray:
     """Return replicates [n_samples, n_resamples] of the means of samples [n_samples, n_units] of equal size.
 
-    One shared generator draws for one sample after the other, which is one call; several are one for each sample.
-    Raises InvalidArgument for no unit, values that are not finite, no resample, and another number of generators.
+    A single generator draws for all samples in order, as one call would; a sequence has one generator per sample.
+    Raises InvalidArgument for no unit, values that are not finite, no resample, and a wrong number of generators.
     Source: Efron & Tibshirani 1993, section 6.2.
 
     >>> resample_means(np.array([[1.0, 1.0], [2.0, 2.0]]), 3, np.random.default_rng(1)).tolist()
@@ -210,7 +211,7 @@ def _means(samples: FloatArray, n_resamples: int, rng: np.random.Generator) -> F
 
 
 def interval_of(replicates: FloatArray, level: float) -> tuple[float, float]:
-    """Return the percentile interval of replicates [n_resamples], in their unit; NaN when one of them is.
+    """Return the percentile interval of replicates [n_resamples], in their unit; NaN if any replicate is.
 
     Raises InvalidArgument for a level outside (0, 1) and for no resample.
     Source: Efron & Tibshirani 1993, section 13.3.

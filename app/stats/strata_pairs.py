@@ -21,10 +21,10 @@ class PairedGroup:
 
 
 def pair_groups(groups: Sequence[Group]) -> Iterator[PairedGroup]:
-    """Yield the paired differences of each metric and stratum, the estimators in the order of their names.
+    """Yield the paired differences for each metric and stratum, with estimators in alphabetical order.
 
-    Those of the first estimator minus those of the second, in the metric's unit, on the records where both have a
-    number; a pair without one is left out.
+    They are the first estimator's values minus the second's, in the metric's unit, on the records where both have one;
+    a pair without common records is left out.
     Source: lrdbench 2.0, `a__minus__b`.
 
     >>> of = {name: Group(name, "mae", "s", np.array(v), np.arange(2)) for name, v in

@@ -1,7 +1,7 @@
-"""What a ranking is worth on average where ties of the prediction are broken at random; pure.
+"""Expected ranking scores when ties between predictions are broken at random; pure.
 
-Called by `app.stats.ranking`. Groups are blocks of tied examples, from the largest prediction to the smallest. Whoever
-predicts the same for every example gets what a random order gets, whatever order the examples came in.
+Called by `app.stats.ranking`. A group is a sequence of blocks of tied examples, from the largest prediction to the
+smallest. A constant prediction scores what a random order would, whatever order the examples are in.
 """
 
 from dataclasses import dataclass
@@ -25,9 +25,9 @@ class TiedScores:
 def tied_scores(sizes: IntArray, hits: IntArray, best: IntArray, blocks: IntArray, truncation: int) -> TiedScores:
     """Return the expected scores over all orders of the tied examples, of the first `truncation` ranks.
 
-    `sizes`, `hits` and `best` are [n_blocks]: how many examples of a block of ties there are, are relevant, and are as
-    relevant as any of the group; `blocks` [n_groups] is how many blocks each group has. Average precision is over as
-    many relevant examples as the first ranks can hold: one that is left outside them is a miss.
+    `sizes`, `hits` and `best` are [n_blocks]: how many examples a block has, how many are relevant, and how many are
+    the group's most relevant; `blocks` [n_groups] is each group's number of blocks. Average precision divides by the
+    number of relevant examples that could be in the first ranks: one that falls outside them is a miss.
     Raises InvalidArgument unless `truncation` is a whole number of at least 1, and for counts that are not whole.
     Source: McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence of
     tied scores, equations 4 and 6.
@@ -53,7 +53,7 @@ def tied_scores(sizes: IntArray, hits: IntArray, best: IntArray, blocks: IntArra
 def _expect_first_hits(
     sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, expected: FloatArray
 ) -> None:
-    """Add up one over each rank times the chance that the first relevant example has it."""
+    """Sum, over ranks, 1 / rank times the probability that the first relevant example has that rank."""
     end = 0
     for group in range(len(blocks)):
         at, passed, end = end, 0, end + blocks[group]
@@ -72,7 +72,7 @@ def _expect_first_hits(
 def _expect_precisions(
     sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, harmonic: FloatArray, expected: FloatArray
 ) -> None:
-    """Add up the expected precision at the relevant examples of the first ranks, over as many as could be there.
+    """Sum the expected precision at the relevant examples in the first ranks, over as many as could be there.
 
     With m relevant ones among s at random ranks behind p others, f of them relevant, Σ over the first n of these ranks
     of precision × relevance is m / s × ((f + 1) Σ 1 / rank + (m − 1) / (s − 1) × Σ (rank − p − 1) / rank).

@@ -1,4 +1,4 @@
-"""Values of units that do not count alike, as values that do. Called by the boards over tasks; pure."""
+"""Values of weighted units, transformed so that unweighted statistics apply. Called by the boards over tasks; pure."""
 
 import numpy as np
 
@@ -9,11 +9,11 @@ from app.stats.checks import InvalidArgument, require_finite, require_shape
 def weigh(values: FloatArray, weights: FloatArray) -> FloatArray:
     """Return values whose plain mean is the weighted mean, and whose resamples are those of the weighted mean.
 
-    `values` are [n_units, n_columns] in any unit; NaN is none, which stays NaN and takes its weight with it. `weights`
-    are [n_units], finite, none negative and one positive. A unit's value becomes μ + w (x − μ), w being its weight
-    over their mean and μ the weighted mean of its column: the linear part of the weighted mean, so that whatever
-    resamples units with equal chances finds the spread of the weighted mean, and what all units share has none.
-    Raises InvalidArgument for arrays of other shapes and for such weights.
+    `values` are [n_units, n_columns] in any unit; NaN stays NaN, and its unit's weight is ignored in that column.
+    `weights` are [n_units], finite, none negative and at least one positive. A unit's value becomes μ + w (x − μ), w
+    being its weight over their mean and μ the weighted mean of its column: the linearization of the weighted mean, so
+    that a bootstrap with equal probabilities gives the spread of the weighted mean, and equal values have none.
+    Raises InvalidArgument for arrays of mismatched shapes and for other weights.
     Source: Särndal, Swensson & Wretman 1992, Model assisted survey sampling, section 5.5 (linearisation of a ratio).
 
     >>> weigh(np.array([[1.0], [3.0]]), np.array([3.0, 1.0])).tolist()

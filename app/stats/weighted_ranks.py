@@ -16,10 +16,10 @@ from app.stats.checks import InvalidArgument, require_count, require_finite, req
 def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
     """Return the ranks along the entrants' axis, ties sharing their average rank; a missing value gets N + 1.
 
-    `values` is [..., n_entrants, n_components]. An entrant's rank is 1, plus those below it, plus half of its ties.
-    N is `n_enrolled`, who may be more than those with rows: an estimator that has not reported makes no rank better.
-    NaN is a missing value; infinite ones have their place. Ranks are of the shape of the values.
-    Raises InvalidArgument for values of fewer than two axes, and for fewer enrolled than there are entrants.
+    `values` is [..., n_entrants, n_components]. An entrant's rank is 1, plus those below it, plus half of its ties. N
+    is `n_enrolled`, which may exceed the number of rows, so that an estimator that has not reported improves nobody's
+    rank. NaN is a missing value; infinite values are ordered. Ranks have the shape of the values.
+    Raises InvalidArgument for values of fewer than two axes, and for `n_enrolled` below the number of entrants.
     Source: lrdbench 2.0, ranking rule 2; Kendall 1945 for tied ranks.
 
     >>> average_ranks(np.array([[0.1], [0.1], [np.nan]]), n_enrolled=4).tolist()
@@ -30,7 +30,7 @@ def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
     require_count("n_enrolled", n_enrolled, least=values.shape[-2])
     n_entrants = values.shape[-2]
     ranks = np.empty(values.shape)
-    for entrant in range(n_entrants):  # one entrant against all: memory stays that of `values`
+    for entrant in range(n_entrants):  # one entrant against all, so that no array is larger than `values`
         mine = values[..., entrant : entrant + 1, :]
         ranks[..., entrant, :] = 1.0 + (values < mine).sum(axis=-2) + 0.5 * ((values == mine).sum(axis=-2) - 1.0)
     ranks[np.isnan(values)] = n_enrolled + 1
@@ -38,11 +38,10 @@ def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
 
 
 def ordinal_ranks(values: FloatArray) -> FloatArray:
-    """Return ranks 1, 2, 3, … of rule 1: ties in the order of the entrants, which is that of their names.
+    """Return ranks 1, 2, 3, … by rule 1: ties in the order of the rows, which is that of the entrants' names.
 
-    A missing value, NaN, is worst whatever the direction: it comes after all that are there. Values and ranks are
-    [n_entrants, n_components].
-    Raises InvalidArgument for values of another number of axes.
+    A missing value, NaN, is worst in either direction: it ranks last. Values and ranks are [n_entrants, n_components].
+    Raises InvalidArgument unless values have two axes.
     Source: lrdbench 2.0, ranking rule 1.
 
     >>> ordinal_ranks(np.array([[0.1], [np.nan], [0.1]])).tolist()
@@ -57,10 +56,10 @@ def ordinal_ranks(values: FloatArray) -> FloatArray:
 
 
 def exact_scores(ranks: FloatArray, weights: Sequence[float]) -> list[Fraction]:
-    """Return Σ weight × rank of each entrant in exact fractions of the weights as they are written; lower is better.
+    """Return each entrant's Σ weight × rank as an exact fraction, with weights read as decimals; lower is better.
 
     `ranks` is [n_entrants, n_components], with a weight for each component.
-    Raises InvalidArgument for another number of weights, and for a rank or a weight that is not finite.
+    Raises InvalidArgument for a number of weights other than n_components, and a rank or weight that is not finite.
     Source: lrdbench 2.0, its leaderboard score; exact, so that a tie is a tie.
 
     >>> exact_scores(np.array([[1.0, 2.5]]), [0.1, 0.9])
@@ -76,11 +75,11 @@ def exact_scores(ranks: FloatArray, weights: Sequence[float]) -> list[Fraction]:
 
 
 def decided_by_name(values: FloatArray, weights: Sequence[float]) -> FloatArray:
-    """Return, for each entrant, the share of the weight whose component it ties in: what rule 1 leaves to its name.
+    """Return, for each entrant, the share of the weight on components where it ties: what rule 1 decides by name.
 
     `values` is [n_entrants, n_components], with a weight for each component; two missing values, NaN, tie.
-    Raises InvalidArgument for another number of weights, and for one that is not finite.
-    Source: by definition.
+    Raises InvalidArgument for a number of weights other than n_components, and for one that is not finite.
+    Source: lrdbench 2.0, ranking rule 1, which breaks ties by name.
 
     >>> decided_by_name(np.array([[0.1, 1.0], [0.1, 2.0]]), [0.75, 0.25]).tolist()
     [0.75, 0.75]

@@ -14,13 +14,13 @@ from app.stats.averaged_spreads import averaged_spread, side_by_side
 from app.stats.calibrated import ALL_EQUAL, Calibrated, calibrate, over_parts
 from app.stats.calibrated_trims import calibrated_iqm, iqm_bias, iqm_lean, iqm_spread
 from app.stats.spreads import (
-    SEEDS_TELLING,
+    SEEDS_SUPPORT,
     SHARE,
     Range,
     Spread,
     cluster_spread,
     influence_spread,
-    telling_of_values,
+    support_of_values,
 )
 
 
@@ -75,7 +75,7 @@ def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: Scor
     parts = [calibrate(spread, within, level) for spread in spreads]
     if any(part.low is None for part in parts):
         return over_parts(points, parts, weights)
-    return calibrate(averaged_spread(side_by_side(spreads, telling=SEEDS_TELLING), weights), within, level)
+    return calibrate(averaged_spread(side_by_side(spreads, support=SEEDS_SUPPORT), weights), within, level)
 
 
 def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
@@ -138,7 +138,7 @@ def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, sp
     n_units = np.array(float(len(seeds)))
     freedom = np.array(min(float(len(seeds)) - 1.0, _freedom_apart(weights, spreads)))
     joint = influence_spread(np.array(point), influence, n_units, freedom, least)
-    return replace(joint, telling=telling_of_values(len(seeds)))
+    return replace(joint, support=support_of_values(len(seeds)))
 
 
 def _freedom_apart(weights: FloatArray, spreads: Sequence[Spread]) -> float:
