@@ -208,7 +208,7 @@ class BoardUnavailable(PlumblineError):
 
 
 class TableRejected(PlumblineError):
-    """A table holds what no table may: a number that is not finite, a row of another length, a column twice."""
+    """A table holds what no table may: a number that is not finite, a row of a different length, a column twice."""
 
 
 class EmbeddedDatabaseError(PlumblineError):

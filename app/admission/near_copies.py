@@ -107,7 +107,7 @@ def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArra
     """Return the share of rows that agree with each of the others in the column where it is largest, [n_others]."""
     shares = np.zeros(others.n_others)
     for at, name in enumerate(mine.columns):
-        rows = _telling(mine.values[:, at])
+        rows = _comparable_rows(mine.values[:, at])
         if not len(rows):
             continue
         first = mine.values[rows, at].astype(np.float64)
@@ -119,7 +119,7 @@ def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArra
     return shares
 
 
-def _telling(values: NDArray[np.float32]) -> NDArray[np.intp]:
+def _comparable_rows(values: NDArray[np.float32]) -> NDArray[np.intp]:
     """Return the rows whose values are compared: each value once, of many zeros one. None where too few differ."""
     rows = np.sort(np.unique(values, return_index=True)[1])
     rows = rows[np.isfinite(values[rows])]

@@ -1,6 +1,6 @@
-"""Calibrated intervals of boards whose units are tasks, and what a board says of intervals from few units.
+"""Calibrated intervals for boards whose units are tasks, and the notes about intervals from few units.
 
-Called by the ranking methods; pure. `app.stats.calibrated` says how they are made.
+Called by the ranking methods; pure. `app.stats.calibrated` computes them.
 """
 
 import math
@@ -23,15 +23,15 @@ from app.values.table import finite
 CellsAt = Callable[[int], CalibratedCells]
 NOTHING = CalibratedCells()
 MANY_TASKS = 40
-"""From so many tasks on a mean without a range holds its level without reaching further for one that is far off."""
+"""From this many tasks on, a mean without a range keeps its coverage without allowing for unseen outliers."""
 AT_ONCE = 64
-"""So many entrants are looked at together: the values of more do not stay near the processor."""
+"""Entrants per block, so that their values stay in the processor's cache."""
 
 
 def range_of(metric: Metric) -> Range:
-    """Return where the scores of a metric lie, in its unit, as its manifest declares it; infinite where that is open.
+    """Return the declared range of a metric's scores, in its unit; infinite where the manifest sets no bound.
 
-    Source: by definition.
+    Source: `min` and `max` of the metric in the manifest.
 
     >>> range_of(Metric(direction="minimize", min=0.0))
     Range(low=0.0, high=inf)
@@ -49,11 +49,11 @@ def task_intervals(
     *,
     scale: Callable[[FloatArray], FloatArray] | None = None,
 ) -> CellsAt:
-    """Return by position the interval of each column's mean over tasks, [n_tasks, n_entrants] in any unit.
+    """Return a function from an entrant's position to the interval of its mean over tasks.
 
-    `scale` turns a mean into the number that is published; where it falls the ends change places. Of `Columns` only
-    those are computed that are not known. A column with a NaN
-    has no interval, and neither have means of fewer than MIN_UNITS tasks or of equal values: their reason is given.
+    `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
+    the ends swap. For `Columns` only those not in the cache are computed. A column with NaN has no interval, and
+    neither has a mean of fewer than MIN_UNITS tasks or of equal values; the reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
     >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
@@ -64,7 +64,7 @@ def task_intervals(
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
-        # Of a large board a copy of the values is a lot of memory.
+        # A copy of a large board's values would take a lot of memory.
         whole = values if known.all() else values[:, known]
         held = within.holding(float(whole.min()), float(whole.max()))
         if isinstance(given, Columns) and whole is values:
@@ -77,7 +77,7 @@ def task_intervals(
 
 
 def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, n_tasks: int) -> CellsAt:
-    """Return the cells of ends [n_entrants]; the values are not held: of a large board they are a lot of memory."""
+    """Return the cells of ends [n_entrants], without a reference to the values, which take a lot of memory."""
     reason, units = TOO_FEW_UNITS if n_tasks < MIN_UNITS else ALL_EQUAL, float(n_tasks)
     without = CalibratedCells(None, None, reason, units)
     ends = zip(known.tolist(), low.tolist(), high.tolist(), strict=True)
@@ -106,7 +106,7 @@ def _intervals(values: FloatArray, within: Range, level: float) -> FloatArray:
 
 
 def how_of(within: Range) -> str:
-    """Return how the interval of a mean in a range is made.
+    """Return the name of the method used for the interval of a mean with this range.
 
     >>> how_of(SHARE), how_of(Range(low=0.0)), how_of(Range())
     ('wilson_neff', 'gamma', 'student_skew')
@@ -117,7 +117,7 @@ def how_of(within: Range) -> str:
 
 
 def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -> Iterator[str]:
-    """Yield what intervals from fewer than eight units can hold; `few` are entrants with how many units they have.
+    """Yield a note on how far intervals from fewer than eight units can be trusted; `few` pairs entrants with units.
 
     Source: the lower end of the interval of n successes of n, n / (n + z²): Wilson 1927.
 
@@ -138,9 +138,9 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
 
 
 def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
-    """Yield what an interval of a mean over few tasks rests on where no range says how far off one may be.
+    """Yield a note on what the interval of a mean over few tasks assumes when no range bounds an outlying task.
 
-    Source: `bench.interval_coverage`, its tasks of which one in ten is far off; docs/statistics.md.
+    Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier; docs/statistics.md.
 
     >>> [len(list(hidden_tasks_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
     [1, 0, 0]

@@ -1,4 +1,4 @@
-"""CellMatrix: one metric as tasks × entrants, the shape in which summary boards compute.
+"""CellMatrix: one metric as tasks × entrants, the shape from which boards of summaries are computed.
 
 Called by the ranking methods of this package.
 """
@@ -20,10 +20,10 @@ from app.values.scores import ScoreTable
 
 @dataclass(frozen=True)
 class CellMatrix:
-    """Rows of one board pivoted; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
+    """The pivoted rows of one board; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
 
-    `elsewhere` are the entrants that have rows, and none on the board's tasks. `uncommon` are tasks of an open list
-    that the board is not about, because fewer than half of the owners have them.
+    `elsewhere` holds the entrants with rows, but none on the board's tasks. `uncommon` holds the tasks of an open list
+    that the board leaves out, because fewer than half of the owners have them.
     """
 
     tasks: tuple[str, ...]
@@ -35,9 +35,9 @@ class CellMatrix:
     uncommon: tuple[str, ...] = ()
 
     def without_common_task(self) -> list[str]:
-        """Return the entrants with the most gaps, those that must go for the others to have a task in common.
+        """Return the entrants, most gaps first, that must be removed for the others to have a task in common.
 
-        None when nobody has a result.
+        Empty when nobody has a result.
         """
         failed = np.isnan(self.values)
         worst_first = np.argsort(-failed.sum(axis=0), kind="stable")
@@ -47,14 +47,16 @@ class CellMatrix:
         return []
 
     def only(self, entrants: Sequence[str]) -> "CellMatrix":
-        """Return the columns of some entrants, in their order."""
+        """Return the matrix of some entrants, in the given order."""
         if tuple(entrants) == self.entrants:
             return self
         at = [self.column(name) for name in entrants]
         return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
 
     def column(self, entrant: str) -> int:
-        """Return the position of an entrant. Raises KeyError when it is not on the board."""
+        """Return the position of an entrant.
+
+        Raises KeyError for one that is not on the board."""
         return self._columns[entrant]
 
     @cached_property
@@ -63,10 +65,11 @@ class CellMatrix:
 
 
 def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metric: str) -> CellMatrix:
-    """Pivot one metric in the board's task order, of everybody who has a row there: values [n_tasks, n_entrants].
+    """Pivot one metric of every entrant with a row on the board, in its task order: values [n_tasks, n_entrants].
 
     Values have the metric's own unit and direction; NaN is a cell without a value.
-    Raises BoardUnavailable without rows, or without one on the board's tasks. Source: by definition.
+    Raises BoardUnavailable without rows, or without one on the board's tasks.
+    Source: none; it rearranges rows.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -95,7 +98,7 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
 
 
 def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequence[str], metric: str) -> frozenset[str]:
-    """Return the tasks that do not count: where the list is open, those that fewer than half of the owners have."""
+    """Return the tasks that are left out: where the list is open, those that fewer than half of the owners have."""
     if manifest.task_ids() is not None or spec.tasks is not None:
         return frozenset()
     entrants, is_there = rows.scores.entrant.words, ~np.isnan(rows.scores.value(metric))
@@ -113,7 +116,8 @@ def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequenc
 def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
     """Pivot a measured quantity, in its own unit, into the cells' shape [n_tasks, n_entrants].
 
-    NaN is a cell without a value; everything is NaN when the evidence has no such column. Source: by definition.
+    NaN is a cell without a value; all are NaN when the evidence lacks the column.
+    Source: none; it rearranges rows.
 
     >>> from app.boards.example import rows
     >>> cells = CellMatrix(("b", "a"), ("Good",), *np.zeros((3, 2, 1)))
@@ -128,7 +132,7 @@ def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
 def _task_order(manifest: Manifest, spec: Leaderboard, rows: Pivot) -> tuple[str, ...]:
     declared = manifest.task_ids()
     known = spec.tasks if spec.tasks is not None else (declared if declared is not None else rows.scores.task.words)
-    # A task without any row is not in fev's pivot table either; it is a gap of nobody in particular.
+    # As in fev's pivot table, a task without any row is left out: it is missing for everybody alike.
     used = rows.used_tasks()
     wanted = [task for task in known if task in used]
     return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))

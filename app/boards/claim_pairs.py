@@ -1,4 +1,4 @@
-"""Which rows of two sides of a claim belong together. Called by `app.boards.claims`; pure."""
+"""Pairs the rows of the two sides of a claim. Called by `app.boards.claims`; pure."""
 
 import numpy as np
 
@@ -26,7 +26,7 @@ def pair_rows(metric: str, scores: ScoreTable, sides: tuple[BoolArray, ...], *, 
 
 
 def _keys(scores: ScoreTable, *, with_condition: bool) -> tuple[IntArray, IntArray]:
-    """Return a number for what each row shares with its partner, and the cluster of each such number."""
+    """Return each row's pairing key as a number, and the cluster of each key."""
     nothing = np.full(len(scores), NONE, dtype=np.int64)
     condition = scores.condition.codes if with_condition and scores.condition is not None else nothing
     seed = nothing if scores.seed is None else scores.seed

@@ -1,4 +1,4 @@
-"""The rows of the table of claims: what was asked, and what the evidence says of it. For `app.boards.claims`."""
+"""The rows of the table of claims: what was claimed, and how the evidence decides it. For `app.boards.claims`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ Side = Literal["greater", "less"]
 class Contrast:
     """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold.
 
-    Without a second side it is the first one's own mean.
+    Without a second side, the mean of the first side itself is compared with the threshold.
     """
 
     claim: str
@@ -29,13 +29,13 @@ class Contrast:
 
     @property
     def sides(self) -> tuple[str, ...]:
-        """The names of both sides, or of the only one."""
+        """Return the names of both sides, or of the only one."""
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
 @dataclass(frozen=True)
 class Asked:
-    """Where a contrast is decided: in one submission, or between two of them. Nones where nothing was submitted."""
+    """The submission, or the two submissions, that decide a contrast; None for what was not submitted."""
 
     submission: int | None = None
     second_submission: int | None = None
@@ -44,7 +44,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Decision:
-    """One row of the table: a contrast for one entrant, and what its pairs say of it."""
+    """One row of the table: a contrast for one entrant, with the result from its pairs."""
 
     contrast: Contrast
     asked: Asked
@@ -104,9 +104,9 @@ COLUMNS = FRAME.columns
 
 
 def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) -> tuple[Cell, ...]:
-    """Return the row of a contrast that cannot be judged, because `missing` was not delivered.
+    """Return the row of a contrast that cannot be decided, because evidence of `missing` was not delivered.
 
-    Nothing is missing where what was to decide it was superseded or withdrawn before it did. Its numbers are None.
+    `missing` is empty where the deciding evidence was superseded or withdrawn first. The numbers are None.
 
     >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
     >>> row = undelivered_claim(asked, ["B"], Asked(1))
@@ -117,7 +117,7 @@ def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: Asked) 
 
 
 def undelivered(contrast: Contrast, missing: Sequence[str], asked: Asked) -> Decision:
-    """Return the decision about a contrast whose evidence is missing, or gone before it could decide: numbers are None.
+    """Return the decision on a contrast whose evidence is missing, or was withdrawn or superseded; numbers are None.
 
     >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
     >>> undelivered(asked, [], Asked(1, status="withdrawn")).note
@@ -128,9 +128,9 @@ def undelivered(contrast: Contrast, missing: Sequence[str], asked: Asked) -> Dec
 
 
 def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
-    """Return the row of a claim that was decided before, with the present status of its submissions.
+    """Return the row of a claim that was decided earlier, with the current status of its submissions.
 
-    What the record does not have is None.
+    Cells missing from the record are None.
 
     >>> row = past_claim({"claim": "faster", "status": "current"}, "superseded")
     >>> row[0], row[1], row[5]

@@ -25,20 +25,22 @@ from app.values.table import Cell
 
 BY_MANIFEST = "manifest"
 SUCCESS = "success"
-"""What CHAMBER's thresholds are about."""
+"""The metric to which CHAMBER's thresholds apply."""
 
 Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
-"""How much of what is asked some rows have of an entrant, in a metric and in some conditions or all. None where nobody
-has declared what is asked."""
+"""A function giving the coverage of an entrant's rows in a metric, in some conditions or (empty) all; None without a
+declared grid."""
 
 PROVISIONAL = "provisional: nobody has declared what is asked"
 
-# The names by which a manifest speaks of the two conditions of whatever axis was registered.
+# Role names by which a manifest refers to the two conditions of whichever axis was registered.
 ROLES = ("homogeneous", "heterogeneous")
 
 
 def all_there(_scores: ScoreTable, _entrant: str, _metric: str, _conditions: Collection[str]) -> Coverage | None:
-    """Return that nothing is lacking, for rows that are all that is asked; never null, None. Source: by definition.
+    """Return a full coverage, never null (None), for rows that are complete by construction.
+
+    Source: none.
 
     >>> from app.boards.example import rows
     >>> all_there(rows(), "Fair", "error", ()).n_lacking
@@ -81,7 +83,7 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
     for number, hypothesis in enumerate(prereg.hypotheses if prereg else (), start=1):
         metric = hypothesis.metric or _rate(manifest)
         name = hypothesis.name or f"hypothesis {number}"
-        # What a form decides by itself is not claimed twice where the benchmark asks it of everybody.
+        # A claim implied by the form of registration is not repeated where the benchmark makes it for everybody.
         if metric is not None and (hypothesis.name is None or (hypothesis.contrast, metric) not in asked):
             first, second = _two(hypothesis.contrast)
             contrasts.append(Contrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction))
@@ -93,7 +95,7 @@ def _two(sides: Sequence[str]) -> tuple[str, str | None]:
 
 
 def _rate(manifest: Manifest) -> str | None:
-    """Return the success rate, or else the rate that ranks on the first board; None where that is no rate."""
+    """Return the success rate, or else the ranking metric of the first board; None where that is not a rate."""
     ranking = [metric for board in manifest.leaderboards for metric in board.required_metrics()]
     for name in (SUCCESS, *ranking[:1]):
         metric = manifest.metrics.get(name)
@@ -107,9 +109,9 @@ def decide_claims(
 ) -> list[tuple[Cell, ...]]:
     """Return a row for each contrast and entrant, in the order of COLUMNS.
 
-    The difference is first minus second, in the metric's unit. A contrast between names that are not there has one row,
-    inconclusive, without an entrant; numbers that cannot be known are None. `delivered` says how much of what is asked
-    an entrant has: where something is lacking, or rows of one side have none of the other, nothing is concluded.
+    The difference is first minus second, in the metric's unit. A contrast between names without rows has one
+    inconclusive row without an entrant; unknown numbers are None. `delivered` gives an entrant's coverage: where it is
+    incomplete, or rows of one side have no partner, the verdict is inconclusive.
     Source: `app.stats.paired.decide`, over `app.stats.aggregate.estimate` of the paired differences.
 
     >>> from app.boards.example import rows
@@ -126,7 +128,7 @@ def decide_claims(
 
 
 def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered) -> Decision:
-    """Return a decision without its conclusion where evidence is lacking: it may be what spoke against the claim."""
+    """Make a decision inconclusive where evidence is missing, because it might have contradicted the claim."""
     if decision.entrant is None or not decision.n_pairs:
         return decision
     contrast = decision.contrast
@@ -203,7 +205,7 @@ def _decide(
 
 
 def _arm_rows(contrast: Contrast, scores: ScoreTable, side: BoolArray) -> Pairs:
-    """Return the values of one arm as differences from nothing, each in the cluster of its seed, or of its task."""
+    """Return the values of one arm as differences from zero, clustered by seed, or by task."""
     values = scores.value(contrast.metric)
     rows = np.flatnonzero(side & ~np.isnan(values))
     cluster = scores.task.codes if scores.seed is None else scores.seed
@@ -211,7 +213,7 @@ def _arm_rows(contrast: Contrast, scores: ScoreTable, side: BoolArray) -> Pairs:
 
 
 def _detectable(interval: Interval) -> float | None:
-    # Differences that are all equal say nothing of how much they could vary.
+    # Equal differences give no information about their variation.
     if interval.replicates is None or interval.is_degenerate:
         return None
     return minimum_detectable_difference(interval.replicates, LEVEL)

@@ -1,6 +1,6 @@
-"""The columns of every board, whatever its method, and their cells: one more here is a column on every board.
+"""The columns of every board, whatever its method, with their cells: add a column to every board here.
 
-Called by each ranking method with the place of each entrant, and its own fields in between.
+Called by each ranking method with the `Place` of each entrant and the method's own fields.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 @dataclass(frozen=True)
 class Place:
-    """Where one entrant is on a board; None for who has no rank, and for what needs replicates where there are none."""
+    """Where one entrant is on a board; None without a rank, and for what needs replicates where there are none."""
 
     entrant: str
     rank: int | None = None
@@ -42,7 +42,7 @@ FIRST: tuple[Field[Place], ...] = (
     ),
     Field(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
 )
-"""The columns with which every board begins."""
+"""The first columns of every board."""
 
 
 def _known(*fields: Field[Place]) -> Registry[Field[Place]]:
@@ -69,11 +69,11 @@ COLUMNS = _known(
     Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
-"""The columns with which every board ends, whatever its method: one more here is a column on every board."""
+"""The last columns of every board, whatever its method: add a column to every board here."""
 
 
 PROVISIONAL = "provisional"
-"""In a board's `meta.p_best_reason`: nobody has declared its grid, so nobody is called first."""
+"""For a board's `meta.p_best_reason`: its grid is not declared, so no entrant is called first."""
 
 
 def board_table(
@@ -83,9 +83,9 @@ def board_table(
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
-    """Return the table of a board: what every board has of a place, with the method's own fields in between.
+    """Return the table of a board: the common columns, with the method's own fields in between.
 
-    Where nobody has declared the grid, who may be first and P(best) are withheld, None, and `meta` says why.
+    Where no grid is declared, "may be first" and P(best) are None, and `meta` says why.
 
     >>> from app.manifest.manifest import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -105,9 +105,9 @@ def board_table(
 
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:
-    """Return the cell at a position of an array [n_entrants]: None for what is not finite, and everywhere without one.
+    """Return a function from position to cell of an array [n_entrants]; None for what is not finite, or without one.
 
-    Source: by definition.
+    Source: none; it converts types.
 
     >>> import numpy as np
     >>> at = cell_at(np.array([0.5, np.nan]))
@@ -127,9 +127,10 @@ def _nothing_at(_at: int) -> Cell:
 
 
 def ends_at(points: FloatArray, ends: FloatArray | None) -> Callable[[int], Ends]:
-    """Return the point at a position with the ends of its interval, [2, n_entrants]; without any they are None.
+    """Return a function from position to (point, low, high), from `ends` [2, n_entrants]; without `ends` they are None.
 
-    Points are [n_entrants], all in one unit; what is not finite is None. Source: by definition.
+    Points are [n_entrants], all in one unit; what is not finite is None.
+    Source: none; it converts types.
 
     >>> import numpy as np
     >>> ends_at(np.array([2.0]), np.array([[1.0], [np.inf]]))(0)

@@ -1,7 +1,7 @@
-"""The one contrast of a board for two of its entrants: by how much their scores differ, and what is sure of it.
+"""The contrast between two entrants of a board: how much their scores differ, and how certain that is.
 
-Made by `app.boards.standing`, shown by every table of pairs. The verdict is that of the board: who is separable from
-whom takes into account that all pairs are looked at.
+Computed by `app.boards.standing`, shown in every table of pairs. The verdict is the board's: whether two are separable
+allows for all pairs being compared.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ from app.values.table import finite
 class Verdict:
     """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
 
-    Its interval and `p_value` are of this pair by itself, `separable` of all pairs of the board at once. None where
-    there is nothing to say it from.
+    Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board. None where
+    unknown.
     """
 
     contrast: Ends
@@ -31,9 +31,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class Contrasts:
-    """Everything known of some entrants of a board pair by pair, each [n_shown, n_shown]; NaN where unknown.
+    """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
 
-    No difference is larger than `widest`, the width of the range in which the scores lie.
+    `widest` is the width of the range of scores, which no difference can exceed.
     """
 
     differences: FloatArray
@@ -46,7 +46,7 @@ class Contrasts:
     widest: float = float("inf")
 
     def verdict(self, a: int, b: int) -> Verdict:
-        """Return what is known of two of the entrants, by their places among those shown."""
+        """Return the verdict on two entrants, by their positions among those shown."""
         difference, margin = float(self.differences[a, b]), float(self.margins[a, b])
         if a == b or not self.is_known[a, b]:
             return Verdict((finite(difference), None, None))
@@ -56,16 +56,16 @@ class Contrasts:
         return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
-        """Return the same of every ordered pair, row after row: contrast, its ends, P(beats), p-value, separable.
+        """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable.
 
-        `is_turned`: scores were negated, and the contrast is to have the metric's own sign, with its ends in order.
+        `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
         low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
         squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
         separable = np.where(is_known, 1 + (self.separated | self.separated.T), 0).astype(np.int8)
         contrast = (self.differences, *squares[:2])
-        # Not −x: no difference at all stays 0.0.
+        # Not −x, which would turn 0.0 into −0.0.
         shown = (0.0 - contrast[0], 0.0 - contrast[2], 0.0 - contrast[1]) if is_turned else contrast
         return [
             *map(CellColumn.of_numbers, (*shown, *squares[2:])),
@@ -74,9 +74,9 @@ class Contrasts:
 
 
 def without_spread(points: FloatArray) -> Contrasts:
-    """Return the differences of points [n_shown] alone, larger being better: nothing was drawn, so all else is NaN.
+    """Return only the differences of points [n_shown], larger being better; without replicates all else is NaN.
 
-    Source: by definition.
+    Source: row minus column.
 
     >>> without_spread(np.array([3.0, 1.0])).differences.tolist()
     [[0.0, 2.0], [-2.0, 0.0]]
@@ -87,9 +87,10 @@ def without_spread(points: FloatArray) -> Contrasts:
 
 
 def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
-    """Return the contrasts of more entrants than those that are known, who are there [n_shown] in their order.
+    """Spread known contrasts over more entrants; `has_contrasts` [n_shown] marks those that `known` is about, in order.
 
-    Of the others everything is unknown: NaN, or False. Source: by definition.
+    For the others everything is unknown: NaN, or False.
+    Source: none; it rearranges.
 
     >>> of_some(without_spread(np.array([3.0, 1.0])), [True, False, True]).differences.tolist()
     [[0.0, nan, 2.0], [nan, nan, nan], [-2.0, nan, 0.0]]

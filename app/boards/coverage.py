@@ -1,8 +1,8 @@
-"""How much of what a benchmark asks an entrant delivered, and what follows for its rank: one place for every board.
+"""How much of a benchmark's grid an entrant delivered, and what that means for its rank: one place for every board.
 
-Called by the ranking methods and by the kinds that measure entrants apart; pure. A cell is a task, or an item of a
-task in a condition and seed. What is asked and not there is attempted and absent; a cell that is there without a value
-is an absence too, and counted apart as failed.
+Called by the ranking methods and by the kinds that measure entrants one at a time; pure. A cell is a task, or an item
+of a task in a condition and seed. A cell of the grid without a row counts as attempted and absent; one with a row but
+no value counts as absent, too, and separately as failed.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,11 +24,11 @@ PARTIAL, NOT_ASKED, NOT_COUNTED = "partial", "not asked", "more than asked"
 
 @dataclass(frozen=True)
 class Coverage:
-    """Cells of one entrant: asked for, there with a value, without any row, and there without a value.
+    """Cell counts of one entrant: in the grid, with a value, without a row, and with a row but no value.
 
-    `n_not_asked` are cells of today's grid that were not asked of it when it was admitted, and `n_over` those that it
-    has beyond a number that the grid asks for, or that at least half of the owners have where nobody declared one.
-    `is_filled`: what is missing was counted as the worst there is; `n_worst` of what is missing were in any case.
+    `n_not_asked` counts cells of today's grid that were not in it when the entrant was admitted, and `n_over` cells
+    beyond the number in the grid or, without a declared grid, beyond what at least half of the owners have. `is_filled`
+    means that missing cells were given the worst value; `n_worst` of them always are.
     """
 
     n_attempted: int
@@ -42,12 +42,12 @@ class Coverage:
 
     @property
     def n_lacking(self) -> int:
-        """Return how many cells have no value and did not count as the worst in any case, whatever the reason."""
+        """Return how many cells have no value, for whatever reason, except those always given the worst value."""
         return self.n_absent + self.n_failed - self.n_worst
 
     @property
     def why_unranked(self) -> str | None:
-        """Return, in a word or two, what keeps the entrant off the ranks; None where nothing does."""
+        """Return, in a word or two, why the entrant is not ranked; None if it is."""
         if self.n_over:
             return NOT_COUNTED
         if self.n_not_asked:
@@ -56,7 +56,7 @@ class Coverage:
 
     @property
     def is_whole(self) -> bool:
-        """Say whether the entrant may be ranked beside the others."""
+        """Say whether the entrant is ranked with the others."""
         return self.why_unranked is None
 
     def __add__(self, other: "Coverage") -> "Coverage":
@@ -77,10 +77,11 @@ NOTHING_ASKED = Coverage(0, 0)
 
 @dataclass(frozen=True)
 class RankStatus:
-    """What a row says of its coverage: the counts, and where the entrant would rank if it lacked nothing.
+    """What a row shows about coverage: the counts, and where the entrant could rank if it lacked nothing.
 
-    `why` says what keeps it off the ranks. `if_worst` and `if_best` are its ranks among the ranked if all that is
-    missing were the worst or the best there is. `is_provisional`: nobody declared what is asked, so nobody is first.
+    `why` says why it is not ranked. `if_worst` and `if_best` are its ranks among the ranked if all missing cells had
+    the worst or the best possible value. `is_provisional` means that no grid is declared, so that nobody is called
+    first.
     """
 
     coverage: Coverage | None = None
@@ -114,11 +115,11 @@ FIELDS: tuple[Field[RankStatus], ...] = (
         lambda s: s.if_best,
     ),
 )
-"""The columns of coverage, on every board and of every kind of evidence."""
+"""The coverage columns of every board, for every kind of evidence."""
 
 
 def covered(coverage: Coverage | None) -> Cell:
-    """Return n of N as a row shows it; None where nothing is known.
+    """Return "n of N" as shown in a row; None without a coverage.
 
     >>> covered(Coverage(1200, 3)), covered(None)
     ('3 of 1,200', None)
@@ -130,8 +131,9 @@ def covered(coverage: Coverage | None) -> Cell:
 class Roster:
     """Who is ranked and who is not, by the coverage of each entrant.
 
-    `ranked` may be first. `behind` lack something on a board whose grid nobody has fixed: groups by how much, each of
-    which ranks behind all before it. `apart` have no rank. Where the grid is declared nobody is behind.
+    `ranked` entrants may be first. `behind` entrants lack something on a board without a declared grid: groups by how
+    much, each of which ranks behind all groups before it. `apart` entrants are listed separately, without a rank. With
+    a declared grid `behind` is empty.
     """
 
     ranked: tuple[str, ...]
@@ -141,14 +143,14 @@ class Roster:
     is_provisional: bool
 
     def standing(self, entrant: str, bounds: tuple[int, int] | None = None) -> RankStatus:
-        """Return what the row of an entrant says, with its ranks if what is missing were worst and best."""
+        """Return the rank status of an entrant, with `bounds`, its ranks if the missing cells were worst and best."""
         coverage = self.coverages.get(entrant)
         why = coverage.why_unranked if coverage is not None and entrant in self.apart else None
         if_worst, if_best = bounds or (None, None)
         return RankStatus(coverage, why, if_worst, if_best, self.is_provisional)
 
     def behind_ranks(self, points: Mapping[str, float]) -> dict[str, int]:
-        """Return the ranks of those behind, larger points being better; who has no point has no rank."""
+        """Return the ranks of those behind, larger points being better; an entrant without a point has none."""
         ranks: dict[str, int] = {}
         n_before = len(self.ranked)
         for group in self.behind:
@@ -159,7 +161,7 @@ class Roster:
         return ranks
 
     def notes(self, cells: str) -> Iterator[str]:
-        """Yield what a board says of who lacks what; `cells` names what is counted."""
+        """Yield notes on who lacks what; `cells` is the noun for what is counted."""
         if self.is_provisional:
             yield (
                 f"Provisional: nobody has declared which {cells} there are, so ranks are about those that at least "
@@ -192,11 +194,11 @@ _WHY = {
 
 
 def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Roster:
-    """Return who is ranked. Without a declared grid first are those whose cells differ least from what is asked.
+    """Return who is ranked. Without a declared grid those come first whose cells differ least from the common ones.
 
-    What an entrant lacks and what it has beyond the others count alike there, for its score is about other cells. Who
-    was not asked for something, such as a metric that came later, is listed separately with or without a grid.
-    Source: by definition.
+    What an entrant lacks and what it has beyond the others count alike there, since either way its score is over
+    different cells. An entrant admitted before a cell or metric was added is listed separately, with or without a grid.
+    Source: our rule, docs/architecture.md, "coverage".
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
     >>> call_roster({"A": full, "B": few}, is_declared=True).apart
@@ -220,7 +222,8 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
 def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int:
     """Return the rank that a score would have among ranked ones [n_ranked], larger being better; None is below all.
 
-    NaN is no score either. Source: by definition, the competition rank.
+    NaN counts as None.
+    Source: `app.stats.interval.competition_ranks`, 1 + the number of better scores.
 
     >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
     (2, 2)

@@ -1,6 +1,6 @@
-"""Which entrants are as a reader wants them, by what their submitters say: organisation, licence, size, date, purpose.
+"""Filters entrants by the facts their submitters state: organisation, licence, size, date, purpose.
 
-Called by `app.web.explore`; pure. What nobody states of an entrant matches nothing that is asked of it.
+Called by `app.web.explore`; pure. A fact that is not stated matches no condition on it.
 """
 
 import re
@@ -15,7 +15,7 @@ ASKED = re.compile(r"([a-z][a-z0-9_]{0,39})(>=|<=|=)(.+)")
 
 @dataclass(frozen=True)
 class Wish:
-    """What is asked: words as they are stated, whatever their case; sizes in parameters, dates in ISO 8601."""
+    """The conditions of a filter: words match whatever their case; sizes are in parameters, dates in ISO 8601."""
 
     organization: tuple[str, ...] = ()
     licence: tuple[str, ...] = ()
@@ -29,11 +29,11 @@ class Wish:
 
     @property
     def is_made(self) -> bool:
-        """Say whether anything is asked."""
+        """Say whether there is any condition."""
         return any(True for _ in self.words())
 
     def words(self) -> Iterator[str]:
-        """Yield what is asked, in words."""
+        """Yield the conditions in words."""
         for name in WORDS:
             if values := getattr(self, name):
                 yield f"{name} {' or '.join(values)}"
@@ -50,7 +50,7 @@ class Wish:
         yield from (each.replace("_", " ") for each in self.fields)
 
     def holds(self, facts: Mapping[str, Any]) -> bool:
-        """Say whether everything that is asked is stated of an entrant.
+        """Say whether an entrant's stated facts meet every condition.
 
         >>> Wish(licence=("mit",), max_parameters=8e9).holds({"licence": "MIT", "n_parameters": 7e9})
         True
@@ -68,7 +68,7 @@ class Wish:
         return self._has_fields(facts)
 
     def _has_fields(self, facts: Mapping[str, Any]) -> bool:
-        """Say whether every declared field is as asked; several values of one field are any of them."""
+        """Say whether every declared field matches; of several values for one field, any may match."""
         exact: dict[str, list[str]] = {}
         for name, sign, wanted in (ASKED.fullmatch(each).groups() for each in self.fields):  # type: ignore[union-attr]
             if sign == "=":
@@ -92,7 +92,7 @@ class Wish:
 
 
 def in_words(value: object) -> str:
-    """Return a stated value as an address says it: numbers as short as they can be, nothing as no text.
+    """Return a stated value as it is written in an address: numbers in their shortest form, None as empty text.
 
     >>> in_words(8192.0), in_words(True), in_words(None)
     ('8192', 'yes', '')
@@ -103,7 +103,7 @@ def in_words(value: object) -> str:
 
 
 def _is_within(value: object, sign: str, wanted: str) -> bool:
-    """Say whether a number or a day lies on the asked side; what is not stated does not."""
+    """Say whether a number or a date satisfies the comparison; what is not stated does not."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         try:
             limit = float(wanted)
@@ -114,7 +114,7 @@ def _is_within(value: object, sign: str, wanted: str) -> bool:
 
 
 def stated_values(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Return the values of each word that somebody says, in the order of the alphabet.
+    """Return the stated values of each fact, in alphabetical order.
 
     >>> stated_values({"A": {"licence": "MIT"}, "B": {"licence": "Apache-2.0", "n_parameters": 1.0}})["licence"]
     ['Apache-2.0', 'MIT']

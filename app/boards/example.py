@@ -1,6 +1,7 @@
-"""Benchmarks small enough to be checked by hand, from which the examples in this room's docstrings start.
+"""Benchmarks small enough to check by hand, used by the examples in this room's docstrings.
 
-Nothing that runs calls it: whoever reads an example finds here what it is about. Source: by definition.
+Only doctests and readers of examples use it.
+Source: the numbers are made up.
 """
 
 from collections.abc import Mapping, Sequence
@@ -73,4 +74,4 @@ EPISODES = MeasuredEvidence(
     words=lambda _manifest, _spec: EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes"),
     further_tables=lambda _manifest, _spec, _measurements, _standing: (),
 )
-"""How episodes are measured, as far as an example needs it."""
+"""A minimal `MeasuredEvidence` of episodes, as far as examples need one."""

@@ -1,7 +1,7 @@
-"""A board as a reader would have it: among some entrants, over some tasks, with weights and a baseline of its own.
+"""A board as chosen by a reader: some entrants, some tasks, and the reader's own weights and baseline.
 
-Called by `app.web.explore`; pure. It is computed by the very method of the board, and says wherever it is shown that
-it is a reader's choice and no board of the benchmark.
+Called by `app.web.explore`; pure. It is computed by the board's own method, and labelled wherever it is shown as a
+reader's choice and not a board of the benchmark.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -29,7 +29,7 @@ QUICK = (
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """What a board can be computed from anew: who has any, and the rows or measurements of those who are asked for.
+    """The evidence to recompute a board from: which entrants have any, and the rows or measurements of chosen ones.
 
     `open_tasks` returns the tasks that count where the manifest leaves them open.
     """
@@ -64,7 +64,9 @@ def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choi
 
 
 def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Table:
-    """Return a board that is in no manifest yet, labelled as one. Raises FieldRejected, and BoardUnavailable.
+    """Return a board that is not in the manifest yet, labelled as one.
+
+    Raises FieldRejected, and BoardUnavailable.
 
     Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
 
@@ -113,7 +115,7 @@ def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Ch
 
 
 def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[str]) -> Table:
-    """Return the board with what was chosen in its title, its notes, its meta and, for the CSV, in every row."""
+    """Return the board with the choice in its title, its notes, its meta and, for the CSV, in every row."""
     in_words = "; ".join(words)
     note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
     column = Column("choice", "A reader's choice", "text", detail=True)

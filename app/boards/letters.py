@@ -11,7 +11,7 @@ from app.stats.letters import letter_groups
 from app.values.table import Cell, Column, Table
 
 MOST = 60
-"""Of more entrants the letters would not be read; the best-ranked have them."""
+"""At most this many entrants, the best-ranked, get letters; more would not be readable."""
 ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 READ = "Entrants that share a letter are not separable, all pairs judged at once; those without a common one are."
 TOO_MANY = "The comparisons make more groups than there are letters: see the table pair by pair."
@@ -19,10 +19,10 @@ NOBODY = "Nobody is ranked and compared pair by pair yet."
 
 
 def letters_table(board: Table, pairwise: Table | None) -> Table:
-    """Return the ranked entrants of a board, best first, with the letters that show from whom they are not separable.
+    """Return the ranked entrants of a board, best first; two that are not separable share a letter.
 
-    The score is the column that ranks, in its unit and with its interval; letters are null where there are too many
-    groups of them. Raises nothing: without ranks or pairs the table is empty and says why.
+    The score is the column that ranks, in its unit and with its interval; letters are null where there would be too
+    many groups. Raises nothing: without ranks or pairs the table is empty and says why.
 
     >>> columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("s", "Score"))
     >>> board = Table("leaderboard/b", "B", columns, ((1, "A", 2.0), (2, "B", 1.0)), (), {"rank_by": "s"})

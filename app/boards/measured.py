@@ -1,8 +1,8 @@
-"""What one entrant's evidence comes to under one board, apart from everybody else's.
+"""Measurements: what one entrant's evidence gives under one board, computed without the other entrants.
 
-Where numbers need no other entrant a board is made in two steps: the kind of evidence has `measure`, which looks at one
-entrant and whose result is kept; the method has `assemble`, which ranks the results. So a new submission costs its own
-rows and nobody else's.
+Where numbers need no other entrant a board is computed in two steps: the kind of evidence has `measure`, for one
+entrant, whose result is stored; the method has `assemble`, which ranks the results. So a new submission costs the time
+of its own rows only.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -36,19 +36,18 @@ class EntrantEvidence:
 
 ALL_EQUAL = "all_equal"
 NO_WORST_VALUE = "no_worst_value"
-"""Something is absent that counts as the worst there is, and the metric's range has no worst end."""
+"""An absent cell counts as the worst value, but the metric's range has no worst end."""
 HELD_BACK = "held_back"
-"""Why an entrant has no number although it was measured: nothing new may be published of it yet."""
+"""The reason of a measurement without a number whose publication is held back."""
 PUBLIC_PART = "public_part"
-"""Behind a colon after a metric: its value on the part of a benchmark that was scored first."""
+"""Suffix after a metric's name and a colon: its value on the public part of the labels."""
 
 
 @dataclass(frozen=True)
 class Estimate:
-    """One number with its system's interval; `reason` says why there is none, or that it has no width. Null is None.
-
-    `calibrated` is the interval that is drawn; None where there is no number. `n_lacking` are the rows that the number
-    leaves out for want of a value.
+    """One number with its system's interval; `reason` says why it is missing or has no width. Null is None.
+    `calibrated` is the interval that is plotted; None where there is no number. `n_lacking` counts the rows without a
+    value, which the number leaves out.
     """
 
     point: float | None
@@ -60,13 +59,13 @@ class Estimate:
 
     @classmethod
     def from_stored(cls, stored: Mapping[str, Any]) -> Self:
-        """Rebuild the value that `dataclasses.asdict` made a mapping of."""
+        """Rebuild an estimate from the output of `dataclasses.asdict`."""
         kept = stored["calibrated"]
         return cls(**{**stored, "calibrated": None if kept is None else Calibrated(**kept)})
 
 
 Held = tuple[str, str, int]
-"""A task, a condition, and how many cells of it have a value."""
+"""(task, condition, number of cells with a value)."""
 Bounds = tuple[float | None, float | None]
 
 
@@ -74,17 +73,17 @@ Bounds = tuple[float | None, float | None]
 class Measurement:
     """One entrant under one board.
 
-    `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number
-    whose differences between entrants are shown, drawn by the names of the units whatever stream a board declares for
-    its bounds; `precision` says how much each of them rests on. `rows` are rows of further tables, by the table's name.
-    `facts` are counts for the table. `losses` holds, by task, what paired tests of two entrants need of each item;
-    zeros and ones may be bytes.
+    `estimates` are by column name. `replicates` holds [n_resamples] of the number that ranks, and of each number whose
+    differences between entrants are shown, drawn by the names of the units whatever stream a board declares for its
+    intervals; `precision` holds the degrees of freedom of each. `rows` are rows of further tables, by the table's name.
+    `facts` are counts for the table. `losses` holds, by task, each item's loss for paired tests of two entrants; zeros
+    and ones may be bytes.
 
-    `coverage` is compared with the grid; where an axis of it is open, with the entrant's own rows alone, and `held`
-    then says, and is None otherwise, how many cells with a value it has in each (task, condition): by these entrants
-    are compared with each other. `bounds` are the scores that rank if what is missing were the worst and the best
-    there is, None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid does
-    not say which they are, so that whoever has others than the rest is seen.
+    `coverage` is relative to the grid or, where an axis of the grid is open, to the entrant's own rows; in that case
+    `held`, otherwise None, counts its cells with a value in each (task, condition), so that entrants can be compared
+    with each other. `bounds` are the ranking scores if all missing cells had the worst and the best possible value,
+    None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid does not name
+    them, which reveals an entrant with other items than the rest.
     """
 
     entrant: str
@@ -102,11 +101,12 @@ class Measurement:
 
 @dataclass(frozen=True, kw_only=True)
 class EvidenceWords:
-    """What a board says of the evidence behind its measurements.
+    """The words by which a board describes the evidence behind its measurements.
 
-    `resampled` is what the resamples draw, `units` what intervals rest on, `too_few` what there are fewer than two of
-    where they cannot, `failed` what counts as the worst there is, `cells` what a grid counts. `has_statistics`: a score
-    is a mean or an interquartile mean of many, and says which. `metric_glossary` names the entry of a metric.
+    `resampled` names what resamples draw, `units` the units of intervals, `too_few` the units of which fewer than two
+    allow no interval, `failed` what is given the worst value, `cells` what a grid counts. `has_statistics` means that a
+    score is a mean or an interquartile mean, and that its column says which. `metric_glossary` names the entry of a
+    metric.
     """
 
     resampled: str
@@ -120,9 +120,9 @@ class EvidenceWords:
 
 
 def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
-    """Return the measurement of an entrant of which nothing new may be published yet: no number, None, with the reason.
+    """Return the measurement of an entrant whose results are held back: its numbers are None, with the reason.
 
-    Source: by definition.
+    Source: none; a constant.
 
     >>> held_back("A", ["success"]).estimates["success"].reason
     'held_back'
@@ -131,7 +131,7 @@ def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
 
 
 def unchanged(manifest: Manifest, tables: BoardTables) -> BoardTables:
-    """Return the tables as they are: a kind that adds nothing.
+    """Return the tables unchanged, for a kind that adds nothing.
 
     >>> from app.boards.example import benchmark
     >>> tables = BoardTables(Table("leaderboard/main", "Main", (), ()), None)
@@ -144,12 +144,12 @@ def unchanged(manifest: Manifest, tables: BoardTables) -> BoardTables:
 
 @dataclass(frozen=True, kw_only=True)
 class MeasuredEvidence:
-    """How a kind of evidence is measured, entrant by entrant, and what a board shows of it beside its ranks.
+    """How a kind of evidence is measured, entrant by entrant, and what a board shows beside its ranks.
 
-    `further_tables` gets the measurements in the order of the board, the contenders first, and the standing of these,
-    None where there are none. `finish` has the last word on all tables of a board. `of_best` names the further tables
-    that only the best of a large board are shown in. `counted` gives the rows of an entrant as a board counts them,
-    with the worst for what is missing where that counts so; None where rows are no scores of tasks.
+    `further_tables` receives the measurements in the board's order, contenders first, and the contenders' rank
+    standing, None without any. `finish` may change all tables of a board at the end. `of_best` names the further tables
+    that show only the best entrants of a large board. `counted` returns an entrant's rows as the board counts them,
+    with the worst value for missing ones where they count so; None where rows are not scores of tasks.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]

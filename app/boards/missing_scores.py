@@ -1,7 +1,8 @@
 """Episodes without a score of a metric that ranks: where they are, and what they count as.
 
-Called by `app.kinds.episodes.score_rules`, which decides whether they may stand, and by what measures, sums up and
-compares episodes there; pure. An empty score is never left out of a ranking: leaving out the failures would rank first.
+Called by `app.kinds.episodes.score_rules`, which decides whether they are admissible, and by the modules there that
+measure, summarise and compare episodes; pure. An empty score is never left out of a ranking, since otherwise leaving
+out one's failures would win.
 """
 
 from collections.abc import Mapping
@@ -15,9 +16,11 @@ from app.values.scores import ScoreTable
 
 
 def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
-    """Return for each metric that ranks on some board the rows [n_rows] of that board's tasks that lack it.
+    """Return, for each ranking metric of a board, which rows [n_rows] on that board's tasks lack it.
 
-    A row lacks what is NaN. Raises KeyError for a metric that the rows have no column of. Source: by definition.
+    NaN means lacking.
+    Raises KeyError for a metric without a column in the rows.
+    Source: none; it selects cells.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -34,9 +37,9 @@ def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, Boo
 
 
 def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
-    """Return which rows [n_rows] have every score that a board ranks them by. Source: by definition.
+    """Return which rows [n_rows] have every score that a board ranks them by. Source: none; it selects cells.
 
-    Raises KeyError for a metric that the rows have no column of; NaN is no score.
+    Raises KeyError for a metric without a column in the rows; NaN means lacking.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -51,11 +54,13 @@ def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
 
 
 def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
-    """Return the scores with the worst value there is, in the metric's unit, where one that ranks is missing.
+    """Return the scores with missing ranking scores replaced by the metric's worst value, in its unit.
 
-    Under `absent: worst` so is one of any other metric of a board: a column beside the ranks is no better for what is
-    left out of it. It stays missing, NaN, where the metric has no worst value, and for an entrant who has no value of
-    the metric at all: there is nothing to rank. Raises KeyError as `missing_rankings` does. Source: by definition.
+    Under `absent: worst` so are missing scores of a board's other metrics, so that leaving values out improves no
+    column. A score stays NaN where the metric has no worst value, and for an entrant without any value of the metric,
+    who has nothing to rank.
+    Raises KeyError as `missing_rankings` does.
+    Source: none; it selects cells.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean

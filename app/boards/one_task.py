@@ -1,4 +1,4 @@
-"""Who wins on one task, and how the scores on it lie. Called by `app.web.rows` with its table; pure."""
+"""Who is best on one task, and how the scores on it are distributed. Called by `app.web.rows` with its table; pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,10 +17,10 @@ SHOWN = 3
 
 
 def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[str, Metric]:
-    """Return the metrics of which the mean of an entrant's rows on a task says who is better, those that rank first.
+    """Return the metrics whose mean over an entrant's rows on a task compares entrants, ranking metrics first.
 
-    Not so are those of which the size ranks, such as a bias, and those whose rows become a number otherwise.
-    Source: by definition.
+    Excluded are metrics that rank by absolute value, such as a bias, and those that are not aggregated by a mean.
+    Source: the boards' own declarations.
 
     >>> from app.boards.example import benchmark
     >>> from app.boards.methods.mean import Mean
@@ -36,11 +36,11 @@ def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[
 
 
 def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | None:
-    """Return the entrants of a task from best to worst by its first metric, with the mean of what each has there.
+    """Return the entrants of a task from best to worst by its first metric, with the mean of each one's values.
 
-    Values are in the unit of the metric; equal ones share the place, counted from 1. Who has fewer values than at least
-    half of the entrants has a value and no place, null (None): the others may be what was hard. Null (None) in all
-    where the table has no such metric or fewer than two entrants with a place. Raises nothing.
+    Values are in the unit of the metric; ties share a place, counted from 1. An entrant with fewer values than at least
+    half of the entrants has a value but no place, null (None), because the missing items may be the hard ones. The
+    result is None without such a metric or with fewer than two placed entrants. Raises nothing.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("acc", "Accuracy"))
     >>> table = Table("task/t", "t", columns, (("A", 0.5), ("B", 0.75)))

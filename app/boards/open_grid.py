@@ -1,8 +1,8 @@
-"""What a board is about whose grid nobody has declared: the cells that at least half of the owners have.
+"""The cells that a board without a declared grid is about: those that at least half of the owners have.
 
-Called by the ranking methods; pure. Of one owner's own items no others are asked, and a score is not about them, so
-nobody leads by bringing more. Two owners who differ have no majority: then all counts that either has, because leaving
-out must not pay.
+Called by the ranking methods; pure. Items of a single owner are not expected of others and do not count in scores, so
+nobody leads by bringing more. Two owners who differ form no majority: then every cell that either has counts, because
+leaving cells out must not pay.
 """
 
 from collections.abc import Hashable, Sequence
@@ -14,10 +14,11 @@ from app.values.scores import ScoreTable
 
 
 def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
-    """Return of each cell how many at least half of the owners have, [n_cells], by counts [n_entrants, n_cells].
+    """Return, for each cell, the number that at least half of the owners have, [n_cells], from [n_entrants, n_cells].
 
-    An owner has as many as that of its entrants which has the most. Where no cell is held by so many, all that anybody
-    has count. Source: by definition.
+    An owner's number is the largest of its entrants'. Where no cell is held by half of the owners, every held cell
+    counts.
+    Source: our rule, the upper median over owners.
 
     >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), ["a", "b", "c"]).tolist()
     [1, 1, 0]
@@ -35,9 +36,9 @@ def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
 
 
 def common_tasks(scores: ScoreTable, entrants: Sequence[str], owners: Sequence[Hashable]) -> list[str]:
-    """Return the tasks that at least half of the owners of some entrants have a row of, by name.
+    """Return the tasks of which at least half of these entrants' owners have a row, by name.
 
-    Source: by definition.
+    Source: as for `commonly_held`.
 
     >>> from app.boards.example import rows
     >>> common_tasks(rows({"A": [0.1], "B": [0.1, 0.2], "C": [0.3]}), ["A", "B", "C"], ["a", "b", "c"])
@@ -54,7 +55,9 @@ def common_tasks(scores: ScoreTable, entrants: Sequence[str], owners: Sequence[H
 
 
 def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
-    """Return which cells count, [n_cells], by who has them: [n_entrants, n_cells]. Source: by definition.
+    """Return which cells count, [n_cells], from who has them, [n_entrants, n_cells].
+
+    Source: as for `commonly_held`.
 
     >>> are_common(np.array([[True, False], [True, False], [True, True]]), ["a", "b", "c"]).tolist()
     [True, False]

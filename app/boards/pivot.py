@@ -1,7 +1,6 @@
 """Rows of scores as tasks × entrants. Called by `app.boards.cells`; pure.
 
-Mostly every entrant has every task once, in the order of both: then a square is the rows as they lie, and nobody needs
-to look where each of them belongs.
+Usually every entrant has every task once, in the order of both: then pivoting is a mere reshape.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ T = TypeVar("T", bound=np.generic)
 
 @dataclass(frozen=True)
 class Places:
-    """Where rows belong in a square [n_tasks, n_entrants]: those at `rows` to a task and an entrant each."""
+    """Where rows belong in an array [n_tasks, n_entrants]: each of `rows` has a task and an entrant."""
 
     shape: tuple[int, int]
     rows: IntArray
@@ -31,7 +30,7 @@ class Places:
     def pivot(self, column: NDArray[T], empty: Any) -> NDArray[T]:
         """Return a column of the rows as a square, [n_tasks, n_entrants], with `empty` where there is no row.
 
-        Source: by definition.
+        Source: none; it rearranges rows.
 
         >>> one = np.array([0])
         >>> Places((1, 2), one, one, one).pivot(np.array([0.5]), np.nan).tolist()
@@ -44,21 +43,23 @@ class Places:
 
 @dataclass(frozen=True)
 class WholePlaces:
-    """The same of rows that are every task of every entrant, in order; `task` and `entrant` are the wanted ones."""
+    """The same for rows that are every task of every entrant, in order; `task` and `entrant` select some."""
 
     n_tasks: int
     task: IntArray
     entrant: IntArray
 
     def pivot(self, column: NDArray[T], empty: Any) -> NDArray[T]:
-        """Return a column of the rows as a square, [n_tasks, n_entrants]; nothing is `empty`. Source: by definition.
+        """Return a column of the rows as a square, [n_tasks, n_entrants]; no cell is `empty`.
+
+        Source: none; it reshapes.
 
         >>> WholePlaces(2, np.array([1, 0]), np.array([0])).pivot(np.array([0.1, 0.2, 0.3, 0.4]), np.nan).tolist()
         [[0.2], [0.1]]
         """
         del empty
         if column.dtype == np.bool_ and len(column) and (column == column[0]).all():
-            # Mostly nobody has seen anything: a square of which all is the same takes no memory.
+            # Usually no cell is leaked, and a broadcast constant takes no memory.
             return np.broadcast_to(column[0], (len(self.task), len(self.entrant)))
         block = column.reshape(-1, self.n_tasks)
         if not _is_everything(self.entrant, len(block)):
@@ -70,7 +71,7 @@ class WholePlaces:
 
 @dataclass(frozen=True)
 class Pivot:
-    """The rows of a board, of which several columns are wanted as squares."""
+    """The rows of a board, several columns of which are pivoted."""
 
     scores: ScoreTable
 
@@ -85,13 +86,14 @@ class Pivot:
         return bool((by_entrant == np.arange(shape[0])[:, None]).all() and (by_task == np.arange(shape[1])).all())
 
     def used_tasks(self) -> set[str]:
-        """Return the tasks that any row is of."""
+        """Return the tasks that have a row."""
         return set(self.scores.task.words) if self.is_whole else _used(self.scores.task)
 
     def with_rows(self, tasks: Sequence[str]) -> tuple[str, ...]:
         """Return who has a row on any of some tasks, by name.
 
-        Whoever never ran a smaller board's tasks did not fail on them. Source: by definition.
+        An entrant without a row on any of them has not failed, it is on another board.
+        Source: none; it selects rows.
 
         >>> from app.boards.example import rows
         >>> Pivot(rows({"A": [0.1, 0.2], "B": [0.3]})).with_rows(["b"])
@@ -102,9 +104,10 @@ class Pivot:
         return tuple(sorted(_used(self.scores.entrant.take(_among(self.scores.task, tasks) >= 0))))
 
     def places(self, tasks: Sequence[str], entrants: Sequence[str]) -> Places | WholePlaces:
-        """Return where rows belong among some tasks and entrants; those of other tasks nowhere.
+        """Return where rows belong among some tasks and entrants; rows of other tasks are left out.
 
-        Every entrant that has a row on one of the tasks must be named. Source: by definition.
+        Every entrant with a row on one of the tasks must be named.
+        Source: none; it rearranges rows.
 
         >>> from app.boards.example import rows
         >>> scores = rows({"A": [0.1, 0.2], "B": [0.3]})
@@ -137,6 +140,6 @@ def _used(coded: Coded) -> set[str]:
 
 
 def _among(coded: Coded, names: Sequence[str]) -> IntArray:
-    """Return each row's position among some names, -1 where it has another one."""
+    """Return each row's position among some names, -1 for any other name."""
     at = {name: position for position, name in enumerate(names)}
     return np.array([at.get(word, -1) for word in coded.words], dtype=np.int64)[coded.codes]

@@ -1,6 +1,6 @@
-"""What every board says of where its rows come from: which attempt they are, and how often their owner tried.
+"""Where the rows of a board come from: the number of the attempt, and how often their owner tried.
 
-Called by `app.jobs.publish` when the tables are made, so that no ranking method needs to know of it.
+Called by `app.jobs.publish` once the tables are computed, so that no ranking method depends on it.
 """
 
 from collections import Counter
@@ -15,10 +15,10 @@ from app.values.table import Cell, Column, Table
 
 @dataclass(frozen=True)
 class Provenance:
-    """What is known of an entrant beside its rows; counts are of one benchmark, whatever came of what they count.
+    """What is known of an entrant beside its rows; counts are within one benchmark, whatever the outcome.
 
     `attempt` numbers its submissions, `attempt_of_prereg` those under the registration that its newest one cites. The
-    owner's registrations, entrants and submissions are as of the publication. `flags` are what its evidence raised.
+    owner's registrations, entrants and submissions are counted at publication. `flags` are those of its evidence.
     """
 
     attempt: int
@@ -59,15 +59,15 @@ FRAME: Frame[Provenance] = Frame(
         ),
     ]
 )
-"""The columns that stand behind a board's own."""
+"""The columns appended to a board's own."""
 NOTHING = Provenance(0, None, None, 0, 0, 0)
 WITHOUT: tuple[Cell, ...] = (None,) * len(FRAME.fields)
-"""What is shown of an entrant of whom nothing is known."""
+"""The cells of an entrant without provenance."""
 MOST_NAMED = 5
 MANY_ENTRANTS = 5
-"""The best of five that are equal looks 1.2 standard errors better than it is (the largest of five normal numbers)."""
+"""The best of five equal entrants looks 1.2 standard errors too good, the expected maximum of five normal numbers."""
 SERVED_BY_LEAKS = "served_by_leaks"
-"""Where the meta of a board names who would rank lower had it not said that it has seen data."""
+"""The key of a board's meta that names entrants who would rank lower without their declared leakage."""
 NO_ENDS: Mapping[str, float] = {}
 OWNER = "owner"
 COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
@@ -75,16 +75,16 @@ COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
 COPIED = frozenset({"same_rows", "near_rows", "same_results"})
 OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
-"""Methods whose scores are of who is compared; the win rates of `skill_score` are so too."""
+"""Methods whose scores depend on who is compared; so do the win rates of `skill_score`."""
 
 
 def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping[str, float] = NO_ENDS) -> Table:
-    """Return a board with the columns of FRAME behind its own; another table, and a board without rows, as it is.
+    """Return a board with the columns of FRAME appended; other tables, and a board without rows, are unchanged.
 
-    What is not known of an entrant is None. The owner is the number of a token: a published table is a record, and a
-    name can be erased, so `with_owners` puts names in their places when it is read. `best` are the best ends of the
-    ranges of metrics, by name: whose score is exactly one has the flag `exact_best`, and whom the meta names as
-    SERVED_BY_LEAKS has `leak_serves`.
+    Unknown cells are None. The owner is stored as the number of a token: a published table is permanent but a name can
+    be erased, so `with_owners` inserts names when it is read. `best` holds the best possible value of metrics, by name:
+    an entrant whose score equals it gets the flag `exact_best`, one named in the meta under SERVED_BY_LEAKS
+    `leak_serves`.
 
     >>> board = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"),), (("A",), ("B",)))
     >>> with_provenance(board, {"A": Provenance(2, 1, 7, 1, 1, 2)}).rows[0][:4]
@@ -110,7 +110,7 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
 
 
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
-    """Say of each row whether it is ranked by a score that is exactly the best there is."""
+    """Say, for each row, whether its ranking score is exactly the best possible value."""
     metric = table.meta.get("rank_by")
     if metric not in best or metric not in table.column_names():
         return [False] * len(table.rows)
@@ -130,10 +130,10 @@ def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
 
 
 def _of_opponents(table: Table) -> Iterator[str]:
-    """Say how far the entrants of one owner can move the others, where a score is about who is compared.
+    """Say how far one owner's entrants can move the others, where scores depend on who is compared.
 
-    Without k of n − 1 opponents a mean over opponents within 0 and 1 changes by k / (n − 1) at most, and the difference
-    of two such means by twice that.
+    Removing k of n − 1 opponents changes a mean over opponents, within 0 and 1, by at most k / (n − 1), and the
+    difference of two such means by twice that.
     """
     at = table.index(OWNER)
     owners = Counter(str(row[at]) for row in table.rows if row[at] is not None)
@@ -150,9 +150,9 @@ def _of_opponents(table: Table) -> Iterator[str]:
 
 
 def _of_copies(table: Table) -> Iterator[str]:
-    """Say how far entrants that are nearly others can move the rest, where a score is about who is compared.
+    """Say how far near copies of entrants can move the rest, where scores depend on who is compared.
 
-    Tokens are not people: whoever has several makes copies that beat one opponent and lose to another.
+    Tokens are not people: someone with several can submit copies that beat one opponent and lose to another.
     """
     at = table.index("flags")
     n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in table.rows)
@@ -174,7 +174,7 @@ def _is_of_opponents(table: Table) -> bool:
 
 
 def owners_in(table: Table) -> set[int]:
-    """Return the numbers of the tokens that a stored table names as owners; none for a table that names none.
+    """Return the numbers of the tokens that a stored table names as owners; empty if it names none.
 
     >>> owners_in(Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"), *FRAME.columns),
     ...                 (("A", 2, 1, "7", 1, 1, 2, None), ("B", 1, 1, None, 0, 0, 0, None))))
@@ -187,7 +187,7 @@ def owners_in(table: Table) -> set[int]:
 
 
 def with_owners(table: Table, names: Mapping[int, str]) -> Table:
-    """Return a stored table with the names that its owners have now, and the note on who tried often.
+    """Return a stored table with its owners' current names, and the note on who tried often.
 
     >>> stored = Table("leaderboard/main", "Main", (Column("entrant", "Entrant", "text"), *FRAME.columns),
     ...                (("A", 2, 1, "7", 1, 1, 2, None),))
@@ -205,9 +205,7 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
 
 
 def _notes(table: Table) -> tuple[str, ...]:
-    """Say which owners' rows are the best of several: of more tries than names, of names that are gone again, or of
-    many names where others have rows too.
-    """
+    """Say which owners' rows are the best of several tries."""
     n_shown = Counter(str(row[table.index(OWNER)]) for row in table.rows)
     is_shared = len(set(n_shown) - {"None"}) > 1
     places = [table.index(name) for name in (OWNER, *COUNTED)]

@@ -1,4 +1,4 @@
-"""Who is ranked of entrants that were measured apart: by the grid, or compared with each other where an axis is open.
+"""Who is ranked among separately measured entrants: by the grid, or relative to each other where an axis is open.
 
 Called by `app.boards.methods.estimate.board`; pure.
 """
@@ -14,12 +14,12 @@ from app.boards.open_grid import commonly_held
 
 
 def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Roster:
-    """Return who is ranked of measured contenders; `owners` are theirs, in their order.
+    """Return who is ranked among measured contenders; `owners` lists their owners in the same order.
 
-    Where the grid leaves an axis open, an entrant lacks what at least half of the owners have more of in a task and
-    condition, and has over what they have less of. Who has as many and not the same ones, where it is known which at
-    least half of the owners have, has over all of them: which of them nobody else has is not known here.
-    Source: by definition; `app.boards.open_grid`.
+    Where the grid leaves an axis open, the usual number of cells in a task and condition is what at least half of the
+    owners have; fewer are lacking, more are over. An entrant with the usual number but other items than at least half
+    of the owners counts all of its items as over, since which of them differ is not known here.
+    Source: `app.boards.open_grid`.
 
     >>> from app.boards.example import measured
     >>> full, few = measured("A", 0.5), replace(measured("B", 0.5), coverage=Coverage(10, 8, n_absent=2))
@@ -33,7 +33,7 @@ def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashab
 
 
 def _usual_items(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> str | None:
-    """Return the digest of the items of at least half of the owners, two or more; None where no other has so many."""
+    """Return the digest of items shared by at least half of the owners, and at least two; None where there is none."""
     owners_of: dict[str, set[Hashable]] = {}
     for measurement, owner in zip(measurements, owners, strict=True):
         owners_of.setdefault(measurement.items, set()).add(owner)

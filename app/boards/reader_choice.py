@@ -1,4 +1,4 @@
-"""What a reader asks of a board, and which board that is: entrants, tasks, weights and a baseline of the reader's own.
+"""A reader's choice of entrants, tasks, weights and baseline, and the board it describes.
 
 Called by `app.boards.explore`, and by the pages that offer a choice; pure.
 """
@@ -20,17 +20,17 @@ SHOWN = 8
 
 
 QUICK_FROM, QUICK_RESAMPLES = 600, 200
-"""Above so many entrants intervals are drawn from fewer resamples: an answer is to come within a second."""
+"""Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""
 
 
 @dataclass(frozen=True)
 class Choice:
-    """What a reader asks for; empty parts leave the board as it is declared.
+    """A reader's choice; empty parts leave the board as declared.
 
-    `entrants` are named, `matching` is a text in the names of further ones, who are `within` those that are as
-    `described` says; None: whoever. `tasks` are named, `groups` are those of `Leaderboard.groups_of_tasks`: a task
-    counts that is named, or is in a chosen group of each column that groups are chosen of. `weights` are by task, group
-    or component, 0 leaving it out. `baseline` is whom scores are relative to.
+    `entrants` are chosen by name, `matching` is text in the names of further ones. `within` are those to whom the
+    filter described in words by `described` applies; None: everybody. `tasks` are chosen by name, `groups` are those of
+    `Leaderboard.groups_of_tasks`: a task counts if named, or if it is in a chosen group for every column with chosen
+    groups. `weights` are by task, group or component, 0 leaving it out. Scores are relative to `baseline`.
     """
 
     entrants: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class Choice:
         return any((self.entrants, self.matching, self.described, self.tasks, self.groups, self.weights, self.baseline))
 
     def names(self, known: Sequence[str]) -> list[str]:
-        """Return who is chosen of the known entrants."""
+        """Return the chosen ones of the known entrants."""
         if not self.entrants and not self.matching and self.within is None:
             return list(known)
         text, named = self.matching.casefold(), set(self.entrants)
@@ -62,7 +62,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A choice that was understood: the board to compute, among whom, over which tasks (None: as declared)."""
+    """A validated choice: the board to compute, for which entrants, over which tasks (None: as declared)."""
 
     spec: Leaderboard
     entrants: Sequence[str]
@@ -70,7 +70,7 @@ class Chosen:
 
 
 def listed_tasks(manifest: Manifest, spec: Leaderboard, open_tasks: Sequence[Task] = ()) -> list[Task]:
-    """Return the tasks of a board that the manifest lists; where tasks are open, those that were found.
+    """Return the tasks of a board that the manifest lists; where tasks are open, `open_tasks`.
 
     >>> from app.boards.example import benchmark
     >>> board = Leaderboard(name="main", method="mean", tasks=["b"], uncertainty={"n_resamples": 100})
@@ -85,7 +85,9 @@ def listed_tasks(manifest: Manifest, spec: Leaderboard, open_tasks: Sequence[Tas
 def understand(
     manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice, open_tasks: Sequence[Task] = ()
 ) -> Chosen:
-    """Return what a choice comes to. Raises FieldRejected naming everything in it that the board does not have.
+    """Return the board of a choice.
+
+    Raises FieldRejected, naming everything in the choice that the board does not have.
 
     `open_tasks` are the tasks that count where the manifest leaves them open.
 
@@ -120,7 +122,7 @@ def understand(
 
 
 def _drawn_quickly(board: Leaderboard) -> Leaderboard:
-    """Return the board with no more resamples than very many entrants have time for."""
+    """Return the board with few enough resamples for very many entrants."""
     drawn = board.uncertainty
     fewer = drawn.model_copy(update={"n_resamples": min(drawn.n_resamples, QUICK_RESAMPLES)})
     return board.model_copy(update={"uncertainty": fewer})
@@ -159,7 +161,7 @@ def _unknown(column: str, asked: Collection[str], known: Sequence[str]) -> Itera
 
 
 def _tasks(spec: Leaderboard, tasks: Sequence[Task], choice: Choice) -> list[str] | None:
-    """Return the chosen tasks, None where none is: of groups by several columns those in one of each."""
+    """Return the chosen tasks, or None; with groups from several columns, a task must be in one of each."""
     if not choice.tasks and not choice.groups:
         return None
     groups = spec.groups_of_tasks(tasks)
@@ -171,7 +173,7 @@ def _tasks(spec: Leaderboard, tasks: Sequence[Task], choice: Choice) -> list[str
 
 
 def _task_weights(spec: Leaderboard, tasks: Sequence[Task], asked: Mapping[str, float]) -> dict[str, float]:
-    """Return the weights with those of groups given to their tasks, where it is tasks that are weighed."""
+    """Return the weights by task, with a group's weight given to its tasks, where the board weighs tasks."""
     own = set(spec.weighable(tasks) or ())
     groups = spec.groups_of_tasks(tasks)
     weights: dict[str, float] = {}

@@ -1,7 +1,7 @@
 """The known ranking methods: each module of `app/boards/methods` defines METHOD.
 
-It is a TableMethod for a method that looks at all rows together, a MeasuredMethod for one whose entrants are measured
-apart. Called by `app.kinds.parse` to read manifests and by `app.jobs` to compute.
+METHOD is a TableMethod if the method computes from all rows together, a MeasuredMethod if entrants are measured one at
+a time. Called by `app.kinds.parse` to read manifests and by `app.jobs` to compute.
 """
 
 import pkgutil
@@ -20,7 +20,7 @@ Method = TableMethod | MeasuredMethod
 
 @cache
 def methods() -> Registry[Method]:
-    """Return each method by the name of its module. Loaded when first asked for: most commands compute nothing.
+    """Return each method by the name of its module. Loaded on first use: most commands compute nothing.
 
     A method that is a package has its METHOD in the module `method`. Raises AttributeError for a module without one.
     """
@@ -30,9 +30,10 @@ def methods() -> Registry[Method]:
 
 
 def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> BoardTables:
-    """Compute one board of a method that looks at all rows; shapes, units and directions are the method's.
+    """Compute one board of a method that uses all rows; shapes, units and directions are the method's.
 
-    Raises BoardUnavailable with the reason in plain words, and TypeError for a method that measures entrants apart.
+    Raises BoardUnavailable with the reason in plain words, and TypeError for a method that measures entrants one at a
+    time.
     Source: the method's own.
 
     >>> from app.boards.example import benchmark, rows
@@ -48,7 +49,7 @@ def compute_board(manifest: Manifest, spec: Leaderboard, scores: ScoreTable) -> 
 
 
 def measured_method(spec: Leaderboard) -> MeasuredMethod | None:
-    """Return the method of a board that measures each entrant apart, None for a board of any other method.
+    """Return the method of a board that measures entrants one at a time, None for any other board.
 
     >>> from app.boards.methods.mean import Mean
     >>> measured_method(Mean(name="main", method="mean", metric="error")) is None

@@ -9,7 +9,9 @@ from app.values.scores import Coded, ScoreTable
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:
-    """Return the rows of some entrants, who alone are then in the table. Source: by definition.
+    """Return a table of the rows of some entrants, and of no others.
+
+    Source: none; it selects rows.
 
     >>> from app.boards.example import rows
     >>> few = rows_of(rows(), {"Poor"})

@@ -1,6 +1,6 @@
-"""One metric as tasks × entrants, larger being better: what boards that give points on every task compute from.
+"""One metric as tasks × entrants, larger being better: the input of boards that give points on every task.
 
-Called by `app.boards.task_points` and the methods of that form.
+Called by `app.boards.task_points` and the methods that use it.
 """
 
 from collections.abc import Collection, Sequence
@@ -25,7 +25,7 @@ EVERYWHERE = Range()
 
 
 class TaskBoard(Leaderboard):
-    """A board of one metric over a known list of tasks: with open tasks, a new one would leave everybody incomplete."""
+    """A board of one metric over a closed list of tasks: in an open list a new task makes everybody incomplete."""
 
     can_lack_intervals = True
     needs_known_tasks: ClassVar[bool] = True
@@ -43,10 +43,10 @@ class TaskBoard(Leaderboard):
 
 @dataclass(frozen=True)
 class Sheet:
-    """One metric as tasks × entrants, larger being better (NaN is no result), and who has what is asked of it.
+    """One metric as tasks × entrants, larger being better (NaN is no result), with the coverage of each entrant.
 
-    `complete` [n_entrants] says who may be first. `ends` are the worst and the best that the metric declares, `weights`
-    [n_tasks] what a reader would have each task count. `slug` is that of the benchmark.
+    `complete` [n_entrants] says who may be first. `ends` are the metric's declared worst and best values, `weights`
+    [n_tasks] a reader's task weights. `slug` is the benchmark's.
     """
 
     cells: CellMatrix
@@ -58,12 +58,12 @@ class Sheet:
 
     @cached_property
     def complete(self) -> BoolArray:
-        """Say who lacks nothing, or had it filled with the worst there is, [n_entrants]."""
+        """Say who lacks nothing, or had it filled with the worst value, [n_entrants]."""
         return np.isin(self.cells.entrants, self.roster.ranked)
 
     @cached_property
     def others(self) -> FloatArray:
-        """Return the values of the complete, [n_tasks, n_complete]."""
+        """Return the values of the complete entrants, [n_tasks, n_complete]."""
         return self.better[:, self.complete]
 
     @cached_property
@@ -75,7 +75,7 @@ class Sheet:
         return np.ones((self.n_tasks, 1)) if self.weights is None else self.weights[:, None]
 
     def ranks_by_order(self, owns: FloatArray) -> IntArray:
-        """Return the rank of each column of values [n_tasks, n_owns] by Borda points among the complete and itself."""
+        """Return each column's rank by Borda points, [n_owns] of [n_tasks, n_owns], beside the complete entrants."""
         if not self.complete.any():
             return np.ones(owns.shape[1], dtype=np.int64)
         return ranks_beside(self.others, self._points_of_others, owns, self._counts[:, 0])
@@ -86,7 +86,7 @@ class Sheet:
         return len(self.cells.tasks)
 
     def means(self) -> FloatArray:
-        """Return the mean of the metric over all tasks, [n_entrants]; NaN for who lacks one."""
+        """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""
         values = self.cells.values if self.weights is None else weigh(self.cells.values, self.weights)
         return np.asarray(values.mean(axis=0))
 
@@ -94,7 +94,8 @@ class Sheet:
 def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
     """Pivot the board's metric: values [n_tasks, n_entrants] in its unit, turned so that larger is better; NaN is none.
 
-    Raises BoardUnavailable without rows on its tasks. Source: by definition.
+    Raises BoardUnavailable without rows on its tasks.
+    Source: none; it rearranges rows.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = TaskBoard(name="main", method="borda", metric="error")
@@ -111,7 +112,9 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
 
 
 def task_weights(spec: Leaderboard, tasks: Sequence[str]) -> FloatArray | None:
-    """Return what a reader would have each task count, [n_tasks]; None where all count the same. Source: by definition.
+    """Return a reader's task weights, [n_tasks]; None where all weigh the same.
+
+    Source: the reader's choice.
 
     >>> from app.manifest.explored import Explored
     >>> board = TaskBoard(name="main", method="borda", metric="error").as_chosen(None, Explored({"a": 2.0}))

@@ -1,7 +1,7 @@
-"""What resamples say of a board's scores: replicates drawn by the names of the units, and how many units they rest on.
+"""The uncertainty of a board's scores: replicates drawn by the names of the units, and their degrees of freedom.
 
-Called by the ranking methods for `app.boards.standing`. Whatever stream a board declares for the bounds of its scores,
-ranks, verdicts and chances come from these draws.
+Called by the ranking methods for `app.boards.standing`. Whatever stream a board declares for the intervals of its
+scores, rank intervals, verdicts and probabilities come from these draws.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,19 +22,19 @@ MIN_UNITS = 2
 
 @dataclass(frozen=True)
 class Precision:
-    """How much replicates of one score rest on: degrees of freedom, such as units − 1, and see `Contests.inflation`."""
+    """The degrees of freedom behind the replicates of one score, such as units − 1, and their `Contests.inflation`."""
 
     freedom: float
     inflation: float
 
     @classmethod
     def of_units(cls, n_units: int) -> "Precision":
-        """Return that of a mean of so many units, at least two."""
+        """Return the precision of a mean of `n_units` units, at least two."""
         return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
 
     @classmethod
     def of_strata(cls, n_units: Sequence[int]) -> "Precision":
-        """Return that of a mean over strata that share no unit, of which one at least has two."""
+        """Return the precision of a mean over strata that share no unit; at least one must have two."""
         several = [n for n in n_units if n >= MIN_UNITS]
         inflation = sum((n + 1.0) / (n - 1.0) for n in several) / len(several)
         return cls(float(sum(several) - len(several)), inflation)
@@ -53,7 +53,7 @@ class Spread:
 
     @classmethod
     def of_units(cls, replicates: FloatArray, n_units: int) -> "Spread":
-        """Return a spread in which every score is of the same units."""
+        """Return a spread in which every score has the same number of units."""
         return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1])
 
     @property
@@ -68,7 +68,7 @@ class Spread:
 
 
 def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples | None:
-    """Return the resamples of tasks by their names; None when one task has no spread, or nothing is to be drawn.
+    """Return the resamples of tasks by name; None for a single task, which has no spread, and without resamples.
 
     Source: `app.stats.named_draws`.
 
@@ -82,14 +82,14 @@ def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples
 
 @lru_cache(maxsize=16)
 def _keys(rng_seed: int, tasks: tuple[str, ...]) -> Keys:
-    """Return the keys of tasks, which nobody may write to: the boards of a benchmark mostly have the same."""
+    """Return the read-only keys of tasks, cached because the boards of a benchmark usually share them."""
     keys = unit_keys(rng_seed, [(task,) for task in tasks])
     keys.setflags(write=False)
     return keys
 
 
 def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:
-    """Return means over tasks, [n_resamples, n_entrants], the tasks of each stratum weighed among themselves alone.
+    """Return resampled means over tasks, [n_resamples, n_entrants], with weights normalized within each stratum.
 
     `values` are [n_tasks, n_entrants] in any unit, the tasks stratum by stratum; a stratum keeps its share of the
     tasks. A NaN makes its column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
@@ -130,8 +130,8 @@ def resampled_ends(
 ) -> FloatArray:
     """Return the percentile interval of the mean of each column over resampled units, [2, n_columns].
 
-    `scale` is a function of a module, which turns each mean into the number that is published. A column without values
-    gives NaN.
+    `scale` is a module-level function that turns each mean into the published number. A column without values gives
+    NaN.
     Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.interval.percentile_interval`.
 
     >>> resamples = Resamples(2, 3, lambda: np.random.default_rng(1))

@@ -1,4 +1,4 @@
-"""What every board has, whatever the method: ranks and their uncertainty, and the columns that show them.
+"""What every board has, whatever the method: ranks and their uncertainty.
 
 Called by each ranking method with its point scores and replicates, larger being better.
 """
@@ -22,15 +22,15 @@ from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
 
 REMEMBERED_CELLS = 2_000_000
-"""Draws of at most so many tasks and resamples are kept for the next publication."""
+"""Draws of at most this many tasks × resamples are kept for the next publication."""
 
 
 @dataclass(frozen=True)
 class BoardStanding:
-    """Ranks of the points [n_entrants], and what replicates say of them; None where there are none.
+    """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
-    `sets` and `contests` are of all entrants, also of those without replicates, who are above nobody. `p_best` and
-    `groups` are of those with replicates. `widest` is the largest difference that two scores can have.
+    `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `p_best` and
+    `groups` cover those with replicates. `widest` is the largest possible difference of two scores.
     """
 
     points: FloatArray
@@ -44,7 +44,7 @@ class BoardStanding:
 
     @property
     def has_spread(self) -> BoolArray:
-        """Say of whom there are replicates, [n_entrants]."""
+        """Say which entrants have replicates, [n_entrants]."""
         return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
 
     def place(self, at: int, entrant: str) -> Place:
@@ -63,7 +63,7 @@ class BoardStanding:
         )
 
     def contrasts(self, shown: Sequence[int]) -> Contrasts:
-        """Return what is known pair by pair of the entrants at some positions, in their order."""
+        """Return the pairwise results of the entrants at some positions, in that order."""
         at = np.array(shown, dtype=np.int64)
         if self.contests is None or self.sets is None:
             return without_spread(self.points[at])
@@ -76,7 +76,7 @@ class BoardStanding:
             p_values=self.contests.p_values(at),
             separated=self.sets.separated[square],
             is_known=has[:, None] & has[None, :],
-            # A declared range that the scores leave is no end.
+            # If scores leave the declared range, its width bounds nothing.
             widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
         )
 
@@ -90,10 +90,11 @@ class BoardStanding:
 
 
 def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) -> Contrasts:
-    """Return what is known pair by pair of some entrants, by their positions; None is one without a rank.
+    """Return the pairwise results of some entrants, by position; None is an entrant without a rank.
 
-    Of a pair with one of those nothing is known, not even the difference, which is NaN: their scores are not of the
-    same tasks. Source: by definition.
+    A pair with such an entrant is unknown, and even its difference is NaN, because scores over different tasks cannot
+    be subtracted.
+    Source: none; it rearranges.
 
     >>> standing = stand(np.array([3.0, 1.0]), None, 0.95)
     >>> among_others(standing, [0, None, 1]).differences[0].tolist()
@@ -105,7 +106,7 @@ def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) ->
 
 
 def rounds_of(spec: Leaderboard) -> int:
-    """Return how many rounds of the step-down the ranks of a board are worth.
+    """Return the number of step-down rounds to spend on a board: fewer on one that a reader waits for.
 
     >>> from app.boards.methods.mean import Mean
     >>> rounds_of(Mean(name="main", method="mean", metric="error")) == MOST_ROUNDS
@@ -115,10 +116,10 @@ def rounds_of(spec: Leaderboard) -> int:
 
 
 def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Place]:
-    """Yield the places below the ranked: those behind them, best first, then by name those without a rank.
+    """Yield the places below the ranked: those behind, best first, then those without a rank by name.
 
-    `points` are scores with larger being better; NaN is none. Nobody here has an interval of the rank.
-    Source: by definition.
+    `points` are scores, larger being better; NaN is none. No place here has a rank interval.
+    Source: `Roster`.
 
     >>> roster = Roster(("A",), (("B", "C"),), ("D",), {}, False)
     >>> [(place.entrant, place.rank) for place in unranked_places(roster, {"B": 1.0, "C": 2.0})]
@@ -131,7 +132,7 @@ def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Pla
 
 
 def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
-    """Return the resampled tasks of the board's stream; None when one task has no spread, or nothing is to be drawn.
+    """Return the resampled tasks of the board's stream; None for a single task, and without resamples.
 
     Source: `app.stats.resample`; the stream `fev` is numpy's `default_rng(rng_seed)`, as in fev 0.10.
 
@@ -151,7 +152,7 @@ def _resamples(n_tasks: int, n_resamples: int, rng_seed: int, board: str | None)
 
 
 _remembered = lru_cache(maxsize=8)(_resamples)
-"""The next publication of a board asks for the same draws; a cell is a byte."""
+"""Cached, because the next publication of a board needs the same draws; a cell is one byte."""
 
 
 def _generator(rng_seed: int, board: str | None) -> np.random.Generator:
@@ -166,12 +167,12 @@ def stand(
     rounds: int = MOST_ROUNDS,
     widest: float = float("inf"),
 ) -> BoardStanding:
-    """Rank the points [n_entrants], larger being better, and say from their spread what is sure of the ranks.
+    """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
     `rounds` are those of `rank_sets`, `widest` is the width of the range of the scores. Without a spread, None, only
-    the ranks are known; who has no replicates in it has no rank interval. Raises InvalidArgument for points that are
-    NaN and for a level outside (0, 1).
-    Source: `app.stats.rank_sets` for the intervals; the rank by definition.
+    the ranks are known; an entrant without replicates has no rank interval.
+    Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
+    Source: `app.stats.rank_sets` for the intervals; `app.stats.interval.competition_ranks` for the ranks.
 
     >>> stand(np.array([0.5, 0.9, 0.5]), None, 0.95).ranks.tolist()
     [2, 1, 2]
@@ -191,7 +192,7 @@ def stand(
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
-    """Return how the intervals were made, for a table's `meta`; where there are none, None and the reason.
+    """Return how intervals were computed, for a table's `meta`; where there are none, None and the reason.
 
     >>> from app.boards.methods.mean import Mean
     >>> uncertainty_meta(Mean(name="main", method="mean", metric="error"), 1)["interval_reason"]

@@ -1,4 +1,4 @@
-"""What a ranking method returns, and the pairwise tables that all of them share. Called by the ranking methods."""
+"""What a ranking method returns, and the pairwise tables that all methods share. Called by the ranking methods."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from app.values.table import Column, Rows, Table
 
 @dataclass(frozen=True)
 class BoardTables:
-    """A board's tables; `pairwise` is None where there is nobody to compare.
+    """A board's tables; `pairwise` is None where there is no pair to compare.
 
     `extra` are the method's further tables, each named `<kind>/<board>` and shown under the board's address.
     """
@@ -33,14 +33,14 @@ Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
 
 
 class TableMethod(NamedTuple):
-    """A ranking method that looks at all rows together, and the class of its boards in a manifest."""
+    """A ranking method that computes from all rows together, and the class of its boards in a manifest."""
 
     spec: type[Leaderboard]
     compute: Compute
 
 
 def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
-    """Say who has rows, and none on the board's tasks: they did not fail on them.
+    """Say who has rows, but none on the board's tasks, and so did not fail on them.
 
     >>> elsewhere_notes(["A"]), elsewhere_notes([])
     (('Not on this board, without a row on its tasks: A.',), ())
@@ -49,7 +49,7 @@ def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Say which tasks of an open list a board is not about, because most submitters do not have them.
+    """Say which tasks of an open list the board leaves out, because most owners do not have them.
 
     >>> uncommon_notes(["a"])
     ('Left out, because fewer than half of the submitters have them: a.',)
@@ -59,14 +59,14 @@ def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
 
 
 MAX_COMPARED = 200
-"""Above it the square of all pairs is larger than anyone reads; the best-ranked ones are compared."""
+"""Above this number of entrants only the best-ranked are compared: nobody reads that many pairs."""
 
 NO_ENDS: Ends = (None, None, None)
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two entrants compared: the verdict of the board."""
+    """Two entrants, and the board's verdict on them."""
 
     a: str
     b: str
@@ -91,11 +91,11 @@ def pairwise_table(
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
-    """Return the table of pairs: who they are, the method's own fields, and how sure it is that they differ.
+    """Return the table of pairs: the two names, the method's own fields, and how certain it is that they differ.
 
-    `meta` names the column of the board's contrast as `contrast`; `test` and `contrast_interval` say in words how it
-    was tested and where its interval is from, and `score` of what it is the difference where that is not a metric.
-    What is not known of a pair is None.
+    In `meta`, `contrast` names the column of the board's contrast; `test` and `contrast_interval` say in words how it
+    was tested and where its interval comes from, and `score` what is subtracted where that is not a metric. Unknown
+    cells are None.
 
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
     >>> pairwise_table(board, [], [Pair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
@@ -136,7 +136,7 @@ ColumnOfCells = tuple[Column, CellColumn]
 
 @dataclass(frozen=True)
 class TaskPairs:
-    """Entrants that were compared task by task, in their order, with the contrasts of the board they are on."""
+    """Entrants that were compared task by task, in their order, with the board's contrasts."""
 
     names: Sequence[str]
     statistics: PairStatistics
@@ -162,7 +162,7 @@ class TaskPairs:
     ) -> Table:
         """Return the table of every ordered pair, row after row.
 
-        It is made column by column, for of a square of entrants one value a row costs more than all of its cells.
+        It is built column by column, because creating an object for each row would cost more than all of its cells.
         """
         verdict = _with([*contrast_field(contrast), *VERDICT], self.contrasts.cells())
         return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], notes, meta)
@@ -183,7 +183,7 @@ def contrast_table(
 ) -> Table:
     """Return the table of every ordered pair of names, row after row, from the cells that `Contrasts.cells` returns.
 
-    `fields` are those of the contrast; for the rest see `pairwise_table`, of which this is the quick way to many rows.
+    `fields` are those of the contrast; the rest is as in `pairwise_table`, of which this is the fast version.
 
     >>> from app.boards.contrasts import without_spread
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -201,7 +201,7 @@ def _square(
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
-    """Return the table of every ordered pair of names, with columns that are there already."""
+    """Return the table of every ordered pair of names, with columns computed before."""
     at, words = np.arange(len(names)), tuple(names)
     who = [CellColumn(np.repeat(at, len(at)), words), CellColumn(np.tile(at, len(at)), words)]
     columns = [*_with(PAIR, who), *beside]
@@ -214,12 +214,12 @@ def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, .
 
 
 def _with(fields: Sequence[Field[Any]], cells: Sequence[CellColumn]) -> tuple[ColumnOfCells, ...]:
-    """Return the columns of fields, each with cells that are there already."""
+    """Return the columns of fields, each with cells computed before."""
     return tuple((field.column, column) for field, column in zip(fields, cells, strict=True))
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:
-    """Say when not every entrant is compared: the square of all pairs is larger than anyone reads.
+    """Say when not every entrant is compared.
 
     >>> pairwise_notes(200, 300), pairwise_notes(3, 3)
     (('The 200 best of 300 entrants are compared.',), ())

@@ -1,4 +1,4 @@
-"""Coverage of boards whose cells are tasks: which tasks each entrant has a value for, of those that the grid has.
+"""Coverage of boards whose cells are tasks: for which tasks of the grid each entrant has a value.
 
 Called by the methods that read one number for each entrant and task; pure.
 """
@@ -20,7 +20,8 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
 
     The grid is the closed list of tasks, of the board or the manifest; where tasks are open, None, those of the cells.
-    Tasks of the grid that nobody has are absent of everybody. Source: by definition.
+    Tasks of the grid that nobody has are absent for everybody.
+    Source: `app.boards.coverage.call_roster`.
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
@@ -62,7 +63,7 @@ class _Counted:
 
     @cached_property
     def n_absent(self) -> list[int]:
-        """Return of how many tasks each entrant has no row."""
+        """Return how many tasks each entrant has no row for."""
         return [int(n) for n in (~(self.included | self.failed)).sum(axis=0).tolist()]
 
 
@@ -90,13 +91,15 @@ def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[
 
 
 def _of_a_new_metric(wanted: Sequence[str], counted: _Counted, at: int) -> Coverage:
-    """Return the coverage of an entrant that was admitted before there was a metric: no task was asked for it."""
+    """Return the coverage of an entrant admitted before the metric existed: none of its tasks was asked for."""
     n_included = counted.n_included[at]
     return Coverage(n_included, n_included, n_not_asked=len(wanted) - n_included)
 
 
 def filled(values: FloatArray, value: float | None) -> FloatArray:
-    """Return values of any shape with what is missing, NaN, replaced; None leaves it missing. Source: by definition.
+    """Return values of any shape with what is missing, NaN, replaced; None leaves it missing.
+
+    Source: none; it replaces NaN.
 
     >>> filled(np.array([0.1, np.nan]), 1.0).tolist()
     [0.1, 1.0]

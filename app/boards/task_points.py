@@ -1,4 +1,4 @@
-"""Boards that give every entrant points on every task and rank by their mean: what the methods of this form share.
+"""Boards that give every entrant points on every task and rank by their mean: the code these methods share.
 
 Called by `app.boards.methods.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, which define the points.
 """
@@ -32,13 +32,13 @@ from app.values.table import Column, Table
 
 @dataclass(frozen=True)
 class Points:
-    """What a method makes of a sheet: points [n_tasks, n_entrants], larger being better, and how to show their mean.
+    """What a method computes from a sheet: points [n_tasks, n_entrants], larger being better, and how they are shown.
 
-    The score is the sum of an entrant's points times `unit`; `strata` are the sizes of the groups of tasks, in their
-    order, that are drawn apart. Ranked are those in `ranked`, [n_entrants]: the others stand below without a rank,
-    their points mean nothing. `fields` are the method's further columns. `within` is where the points lie;
-    `is_relative` says that they are made of the order on each task, and so depend on who else is ranked; where they are
-    not, `weights` [n_tasks] are what each task's value counts.
+    The score is the sum of an entrant's points times `unit`; `strata` are the sizes of the groups of tasks, in order,
+    that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
+    a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
+    points; `is_relative` means that they come from the order on each task, and so depend on who else is ranked;
+    otherwise `weights` [n_tasks] are the weights of the tasks' values.
     """
 
     points: FloatArray
@@ -58,8 +58,9 @@ class Points:
 def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     """Return the board of these points [n_tasks, n_entrants], larger being better, and its pairwise table.
 
-    Scores have the unit and direction of `given.column`; who is not ranked has none, None, and comes below. The
-    pairwise table is None for fewer than two ranked. Source: the method that made the points.
+    Scores have the unit and direction of `given.column`; an unranked entrant's is None, and it is listed below. The
+    pairwise table is None for fewer than two ranked.
+    Source: the method that defines the points.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.sheet import read_sheet
@@ -73,8 +74,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         given = replace(given, points=weigh(given.points, sheet.weights), within=EVERYWHERE)
     names = [name for name, has in zip(sheet.cells.entrants, given.ranked, strict=True) if has]
     points = given.points[:, given.ranked]
-    # Who beats whom on a task is read off the results where points depend on everybody: of those who were there before
-    # it stays as it was, and is not computed again. An absent result is behind all others.
+    # Where points depend on everybody, task wins are computed from results instead: for earlier entrants these do not
+    # change, so they come from the cache. An absent result is behind all others.
     order = filled(sheet.better, -np.inf) if given.is_relative and sheet.weights is None else given.points
     contenders = _Contenders(
         sheet, names, points, sheet.complete[given.ranked], given.resamples, given.strata, order[:, given.ranked]
@@ -96,7 +97,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
 
 @dataclass(frozen=True)
 class _Contenders:
-    """The ranked entrants: their points [n_tasks, n_ranked], who of them is complete, and the resampled tasks.
+    """The ranked entrants: their points [n_tasks, n_ranked], which of them are complete, and the resampled tasks.
 
     `order` [n_tasks, n_ranked] orders them on each task as the points do.
     """
@@ -120,7 +121,7 @@ class _Contenders:
         return None if self.resamples is None or not self.names else self.resamples.means(self.points)
 
     def standing(self, spec: TaskBoard) -> BoardStanding | None:
-        """Rank everybody; of who is not complete nothing more is known, so that those alone may be first who are."""
+        """Rank everybody; incomplete entrants get no spread, so that only complete ones may be first."""
         if not self.names:
             return None
         return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level, rounds=rounds_of(spec))
@@ -153,7 +154,7 @@ class _Pairs:
     contrasts: Contrasts | None
 
     def notes(self) -> Iterator[str]:
-        """Say how many neighbours in the ranking differ by more than the choice of tasks could bring."""
+        """Say how many neighbours in the ranking differ by more than the choice of tasks explains."""
         if self.contrasts is None or not self.contrasts.is_known.any():
             return
         at = np.arange(len(self.names) - 1)
@@ -171,7 +172,7 @@ class _Pairs:
 def _placed(
     sheet: Sheet, given: Points, contenders: _Contenders, standing: BoardStanding | None
 ) -> Iterator[tuple[Place, int]]:
-    """Yield the ranked from best to worst, then the others by name, each with what it has of the tasks."""
+    """Yield the ranked from best to worst, then the others by name, each with its coverage."""
     positions, bounds = np.flatnonzero(given.ranked), _bounds(sheet, given)
     places = [
         (place, int(positions[at])) for place, at in (() if standing is None else standing.placed(contenders.names))
@@ -179,7 +180,7 @@ def _placed(
     places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
     for place, at in places:
         standing_of = sheet.roster.standing(place.entrant, bounds.get(at))
-        # Who lacks tasks has a rank where the method itself defines what an absent one is.
+        # An incomplete entrant is ranked where the method itself defines the points of an absent task.
         if place.rank is not None and standing_of.why is not None:
             standing_of = replace(standing_of, why=None)
         yield replace(place, standing=standing_of), at

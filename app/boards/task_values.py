@@ -1,6 +1,6 @@
-"""What every entrant has on every task, as the boards read it: the matrix behind a board, and two entrants of it.
+"""Every entrant's value on every task, as boards use it: the matrix behind a board, and two entrants compared.
 
-Called by `app.web.pictures` with the rows of a snapshot; pure. Values are means over what a task has of an entrant.
+Called by `app.web.pictures` with the rows of a snapshot; pure. Values are means over an entrant's rows on a task.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -32,7 +32,7 @@ Counted = Callable[[EntrantEvidence], ScoreTable]
 
 @dataclass(frozen=True)
 class TaskValues:
-    """One metric as tasks × entrants: arrays are [n_tasks, n_entrants], NaN is no value; `present` says of a row."""
+    """One metric as tasks × entrants: arrays are [n_tasks, n_entrants], NaN is no value; `present` marks a row."""
 
     metric: str
     tasks: tuple[str, ...]
@@ -47,9 +47,11 @@ def task_values(
 ) -> TaskValues:
     """Return the mean of the board's first metric by task and entrant, in the unit of the metric.
 
-    Tasks are those of the board that are declared or have a row; a row without a value leaves the mean undefined where
-    it is alone, and out of it where it is not. `counted` gives the rows of an entrant as the board counts them, where
-    what is missing counts for something. Raises KeyError where the rows lack the metric. Source: by definition.
+    Tasks are those of the board that are declared or have a row. Rows without a value are left out of the mean; if
+    there are no others, it is NaN. `counted` returns an entrant's rows as the board counts them, where missing values
+    count.
+    Raises KeyError where the rows lack the metric.
+    Source: the mean over rows.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -69,14 +71,14 @@ def task_values(
 
 
 def _evidence_of(scores: ScoreTable, at: int) -> EntrantEvidence:
-    """Return the rows of the entrant at a position, of whom alone they speak."""
+    """Return the evidence of the entrant at a position, with its rows alone."""
     rows = scores.take(scores.entrant.codes == at)
     name = scores.entrant.words[at]
     return EntrantEvidence(name, replace(rows, entrant=Coded((name,), np.zeros(len(rows), dtype=np.int64))))
 
 
 def _means(scores: ScoreTable, metric: str, tasks: Sequence[str]) -> tuple[FloatArray, BoolArray, BoolArray]:
-    """Return means, whether there are rows and whether one is of leaked data, each [n_tasks, n_entrants]."""
+    """Return means, whether there are rows, and whether one is on leaked data, each [n_tasks, n_entrants]."""
     place = {task: at for at, task in enumerate(tasks)}
     shape = (len(tasks), len(scores.entrant.words))
     row = np.array([place.get(word, -1) for word in scores.task.words], dtype=np.int64)[scores.task.codes]
@@ -97,12 +99,12 @@ def _means(scores: ScoreTable, metric: str, tasks: Sequence[str]) -> tuple[Float
 def matrix_table(
     spec: Leaderboard, metric: Metric, by_task: TaskValues, order: Sequence[str], partial: Collection[str] = ()
 ) -> Table:
-    """Return a row for each entrant and task: the value, the share of the others that it beats there, and its state.
+    """Return a row for each entrant and task: the value, the share of the others that it beats, and its state.
 
-    `order` is that of the board; who is not in it comes after, by name. The share is 1 for the best and 0 for the
-    worst of those with a value, null without one or alone; the value is in the unit of the metric. `partial` are those
-    whose values may be means of a part of a task: they beat nobody and are beaten by nobody. Raises nothing: a matrix
-    that is too large to be drawn is empty and says so.
+    `order` is the board's; entrants not in it follow by name. The share is 1 for the best and 0 for the worst of those
+    with a value, null without one or alone; the value is in the unit of the metric. `partial` entrants' values may be
+    means over a part of a task: they beat nobody and nobody beats them. Raises nothing: a matrix too large to draw is
+    empty and says so.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -159,11 +161,11 @@ def _states(by_task: TaskValues, is_partial: BoolArray, *, imputes: bool) -> lis
 
 
 def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str]) -> Table:
-    """Return the tasks that both of two entrants have, the largest difference first, and which of them decide.
+    """Return the tasks that both entrants have, largest difference first, and which of them are decisive.
 
     The effect is in favour of A where it is positive: the difference of the values in the unit of the metric or, where
     the board compares errors as ratios, the natural logarithm of B's over A's. `without` is the mean effect over the
-    other tasks, null where there is none; a task decides where without it the mean would favour the other one.
+    other tasks, null where there is none; a task is decisive if without it the mean would favour the other entrant.
     Raises ValueError for an entrant without rows.
 
     >>> from app.boards.example import benchmark, rows

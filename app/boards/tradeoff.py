@@ -1,4 +1,4 @@
-"""Score against cost: which entrants nobody beats in both. Called by `app.web.pictures` with a board; pure."""
+"""Score against cost: the entrants that nobody beats in both. Called by `app.web.pictures` with a board; pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from app.values.table import Cell, Column, Table
 
 COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units")
 COUNTED = ("counts", "coverage", "attempts", "rank_if")
-"""Entries of the glossary of columns that say how much was delivered or tried: less of it is no saving."""
+"""Glossary entries of columns that count what was delivered or tried: less of it is not a saving."""
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (
     "On the front is who has no rival that is at least as good in both and better in one. May be on it also is whose "
@@ -28,7 +28,7 @@ class Axes:
 
 
 def offered(board: Table) -> list[Column]:
-    """Return the columns that can be an axis: numbers that differ, no counts and no ends of intervals.
+    """Return the columns that can be an axis: numbers that vary and are neither counts nor ends of intervals.
 
     >>> columns = (Column("rank", "Rank", "integer"), Column("s", "S"))
     >>> [column.name for column in offered(Table("leaderboard/b", "B", columns, ((1, 2.0), (2, 1.0))))]
@@ -47,9 +47,10 @@ def offered(board: Table) -> list[Column]:
 
 
 def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
-    """Return the columns that are asked for, or what a board has: its score, and its first cost or other number.
+    """Return the requested columns, by default the board's score and its first cost or other number.
 
-    Null (None) where it has no two. Raises KeyError for a name that is not offered.
+    Null (None) where there are no two.
+    Raises KeyError for a name that is not offered.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S"), Column("time", "Time"))
     >>> board = Table("leaderboard/b", "B", columns, (("A", 3.0, 2.0), ("B", 1.0, 1.0)), (), {"rank_by": "s"})
@@ -66,10 +67,11 @@ def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
 
 
 def tradeoff_table(board: Table, axes: Axes | None) -> Table:
-    """Return the entrants that have both numbers, by cost, with whether they are on the front and whether they may be.
+    """Return the entrants with both numbers, by cost, and whether each is, or may be, on the front.
 
-    Costs and scores are in the units of their columns; a column without a direction is a cost, of which less is better.
-    Null is an end of an interval that the board does not have. Raises KeyError for a table without entrants.
+    Costs and scores are in the units of their columns; a column without a direction is a cost, less being better. An
+    end of an interval is null where the board has none.
+    Raises KeyError for a table without entrants.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("t", "T"))
     >>> rows = (("good", 3.0, 2.0), ("cheap", 1.0, 1.0), ("beaten", 1.0, 2.0))
@@ -104,8 +106,9 @@ def tradeoff_table(board: Table, axes: Axes | None) -> Table:
 def is_compared(record: Mapping[str, Cell]) -> bool:
     """Say whether an entrant may be on the front, or keep others off it: it has a rank beside the others.
 
-    Whoever has none, or on a provisional board ranks behind for what it lacks, has a score and costs of other things.
-    Source: by definition.
+    An entrant without one, or ranked behind on a provisional board for what it lacks, has scores and costs over
+    different cells.
+    Source: `app.boards.coverage.Roster`.
 
     >>> is_compared({"rank": 1, "n_attempted": 9, "n_included": 9}), is_compared({"rank": None})
     (True, False)
@@ -139,7 +142,7 @@ def _direction(column: Column, otherwise: Direction) -> Direction:
 
 
 def _fronts(spots: Sequence[tuple[Cell, ...]], axes: Axes) -> tuple[list[bool], list[bool]]:
-    """Return for each who is on the front by the points, and who may be by the better end of its interval."""
+    """Return, for each entrant, whether it is on the front by points, and by the better end of its interval."""
     x_sign = 1.0 if _direction(axes.x, "minimize") == "minimize" else -1.0
     is_up = _direction(axes.y, "maximize") == "maximize"
     points = [(x_sign * float(str(spot[1])), (1.0 if is_up else -1.0) * float(str(spot[2]))) for spot in spots]

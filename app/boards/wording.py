@@ -1,4 +1,4 @@
-"""Lists of names and numbers with their nouns, as the notes of boards say them. Called by whoever writes a note."""
+"""Lists of names, and numbers with their nouns, for the notes of boards. Called wherever a note is written."""
 
 from collections.abc import Sequence
 
@@ -8,7 +8,7 @@ SHOWN = 6
 
 
 def count(n: int, noun: str) -> str:
-    """Return a number with its noun. Source: by definition.
+    """Return a number with its noun, in the plural except for 1.
 
     >>> count(1, "task"), count(1200, "task")
     ('1 task', '1,200 tasks')
@@ -17,7 +17,7 @@ def count(n: int, noun: str) -> str:
 
 
 def sentences(texts: Sequence[str]) -> str:
-    """Return texts as a list for a sentence, the first few of them. Source: by definition.
+    """Return the first few texts as a list in a sentence, with the number of the rest.
 
     >>> sentences(["A", "B"]), sentences("ABCDEFGH")
     ('A, B', 'A, B, C, D, E, F and 2 more')
@@ -27,7 +27,7 @@ def sentences(texts: Sequence[str]) -> str:
 
 
 def names_in_words(names: Sequence[str]) -> str:
-    """Return names of others' choosing as a list for a sentence, which none of them can be a part of.
+    """Return names chosen by submitters as a list in a sentence, quoted so that none can read as part of it.
 
     Source: `app.names.in_words`.
 

@@ -81,11 +81,11 @@ def _declared(table: Table) -> Sequence[Declared]:
 def _facets(table: Table, declared: Declared) -> Iterator[tuple[str, Table]]:
     """Yield the rows of each combination with its title; a column with one value alone is not named."""
     at = [table.index(name) for name in declared.get("facet", ())]
-    telling = [position for position in at if len({row[position] for row in table.rows}) > 1]
-    before = [declared.get("facet_words", {}).get(table.columns[position].name, "") for position in telling]
+    varying = [position for position in at if len({row[position] for row in table.rows}) > 1]
+    before = [declared.get("facet_words", {}).get(table.columns[position].name, "") for position in varying]
     rows: dict[tuple[str, ...], list[int]] = {}
     for number, row in enumerate(table.rows):
-        rows.setdefault(tuple(str(row[position]) for position in telling), []).append(number)
+        rows.setdefault(tuple(str(row[position]) for position in varying), []).append(number)
     parts = [(values, page) for values, numbers in rows.items() for page in _pages(table, declared, numbers)]
     for values, numbers in parts:
         words = (f"{word} {value}".strip() for word, value in zip(before, values, strict=True))

@@ -121,9 +121,9 @@ def content_hashes(scores: ScoreTable) -> Hashes:
 def many_digits(values: FloatArray) -> Hashes:
     """Return a hash of the cells of each row that have many digits, [n_rows]; 0 for a row that has none."""
     with np.errstate(invalid="ignore", over="ignore"):
-        telling = np.isfinite(values) & (values != np.round(values, FEW_DECIMALS))
-    hashed = hash_values(np.where(telling, values, 0.0))
-    return np.where(telling.any(axis=1), hashed, np.uint64(0))
+        has_many_digits = np.isfinite(values) & (values != np.round(values, FEW_DECIMALS))
+    hashed = hash_values(np.where(has_many_digits, values, 0.0))
+    return np.where(has_many_digits.any(axis=1), hashed, np.uint64(0))
 
 
 def hash_values(values: FloatArray) -> Hashes:
@@ -181,14 +181,14 @@ def _sampled(places: Hashes, columns: tuple[str, ...], values: FloatArray) -> Sa
 
 def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes, sampled: Sampled) -> Fingerprint:
     first = _smallest(places, N_RESULTS)
-    telling = np.unique(contents[contents != 0])[:N_CONTENTS]
+    distinct = np.unique(contents[contents != 0])[:N_CONTENTS]
     return Fingerprint(
         entrant=entrant,
         n_rows=len(places),
         places=_digest([np.sort(places)]),
         results=_digest([np.sort(mix(places, results))]),
         sample=np.vstack([places[first], results[first]]),
-        contents=tuple(telling.view(np.int64).tolist()),
+        contents=tuple(distinct.view(np.int64).tolist()),
         sampled=sampled,
     )
 

@@ -67,7 +67,7 @@ class Table:
             raise TableRejected(f"what {self.name} says of how it was made holds a number that is not finite")
 
     def _refuse_rows(self, names: Sequence[str]) -> None:
-        """Name the first row of another length, or the first number that is not finite."""
+        """Name the first row of a different length, or the first number that is not finite."""
         for at, row in enumerate(self.rows):
             if len(row) != len(names):
                 raise TableRejected(f"row {at + 1} of {self.name} has {len(row)} cells for {len(names)} columns")

@@ -84,11 +84,15 @@ def _section(submission: int, table: Table, task: str) -> ReportSection:
     address = f"/submissions/{submission}/tables/{table.name}"
     query = urlencode({"task": task})
     return ReportSection(
-        table, _telling(table), build_drawings(table), f"{address}.csv?{query}", f"{address}.json?{query}"
+        table,
+        _distinguishing_columns(table),
+        build_drawings(table),
+        f"{address}.csv?{query}",
+        f"{address}.json?{query}",
     )
 
 
-def _telling(table: Table) -> Sequence[ShownColumn]:
+def _distinguishing_columns(table: Table) -> Sequence[ShownColumn]:
     """Return the columns without those that say the same name in every row: the heading says it."""
     shown = shown_columns(table, detail=False)
     return [each for each in shown if each.column.name not in NAMED or len({row[each.at] for row in table.rows}) > 1]

@@ -1,6 +1,7 @@
-"""Ranking method `borda`: MTEB's. On each task an entrant gets a point for everybody it is ranked before.
+"""Ranking method `borda`: MTEB's. On each task an entrant gets a point for every entrant that it beats.
 
-Found by `app.boards.registry`. An absent task gives no points, so that who lacks some is ranked all the same, lower.
+Found by `app.boards.registry`. An absent task gives no points, so an entrant that lacks some is still ranked, but
+lower.
 """
 
 from typing import Literal
@@ -33,7 +34,7 @@ class Borda(TaskBoard):
 def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: points [n_tasks, n_entrants], summed, larger is better.
 
-    An absent value is null and gets no points, so its entrant is ranked all the same, lower.
+    An absent value, null, gets no points, so its entrant is still ranked, but lower.
     Raises BoardUnavailable without rows on its tasks. Source: `app.stats.ranked_tasks.borda_points`.
 
     >>> from app.boards.example import benchmark, rows

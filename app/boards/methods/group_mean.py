@@ -1,7 +1,7 @@
 """Ranking method `group_mean`: the mean of means. Tasks are averaged within groups, then the groups.
 
 Found by `app.boards.registry`. MTEB's mean over task types, so that ten tasks of one type weigh as much as one of
-another. Groups are fixed, tasks are resampled within theirs. Only entrants with every task are ranked.
+another. Groups are fixed; tasks are resampled within their group. Only entrants with every task are ranked.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ from app.values.table import Column
 
 
 class GroupMean(TaskBoard):
-    """A board of means over groups of tasks, each group counting the same; `groups` lists the tasks of each."""
+    """A board of means over groups of tasks, all groups weighing the same; `groups` lists the tasks of each."""
 
     method: Literal["group_mean"]
     groups: dict[Name, list[TaskName]] = Key(min_length=1)
@@ -66,7 +66,7 @@ class GroupMean(TaskBoard):
 def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: the mean over groups of means over tasks, in the metric's unit.
 
-    The direction is the metric's own. An entrant without a value of some task has none, null, and no rank.
+    The direction is the metric's own. An entrant without a value on some task has a null score and no rank.
     Raises BoardUnavailable without rows on its tasks. Source: MTEB, its mean over task types.
 
     >>> from app.boards.example import benchmark, rows
@@ -99,7 +99,7 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
 
 
 def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:
-    """Return how many tasks of each group anybody has run; a group that nobody ran is none of the board's yet."""
+    """Return how many tasks of each group anybody has run; a group that nobody has run is left out for now."""
     run = set(sheet.cells.tasks)
     sizes = {name: len(run.intersection(tasks)) for name, tasks in spec.groups.items()}
     return {name: size for name, size in sizes.items() if size}
@@ -120,7 +120,7 @@ def _column(spec: GroupMean, metric: Metric) -> Column:
 
 
 def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterator[Field[int]]:
-    """Yield a column for each group: the mean over its tasks, none for who lacks one."""
+    """Yield a column for each group: the mean over its tasks, empty for an entrant that lacks one."""
     start = 0
     for name, size in sizes.items():
         means: FloatArray = np.asarray(sheet.cells.values[start : start + size].mean(axis=0))
@@ -131,7 +131,7 @@ def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterat
 
 
 def _shares(spec: GroupMean, groups: Sequence[str]) -> dict[str, float]:
-    """Return what each group counts, together 1: the same, unless a reader weighs them otherwise."""
+    """Return the weights of the groups, which sum to 1: equal unless a reader chose others."""
     chosen = spec.explored.weights if spec.explored else {}
     weights = {name: chosen.get(name, 1.0) for name in groups}
     return {name: weight / sum(weights.values()) for name, weight in weights.items()}

@@ -41,11 +41,11 @@ from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
 AT_ONCE = 256
-"""So many entrants are turned from columns into rows at a time: all of a large board are a lot of memory."""
+"""Entrants transposed at a time, because all of a large board would take a lot of memory."""
 
 
 class Mean(Leaderboard):
-    """A board of averages over tasks, every task counting the same."""
+    """A board of averages over tasks, all tasks weighing the same."""
 
     can_lack_intervals = True
 
@@ -58,16 +58,17 @@ class Mean(Leaderboard):
         return (self.metric,)
 
     def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
-        """Return its tasks; where they are open none is known before there are rows."""
+        """Return its tasks; None where they are open, since they are unknown before there are rows."""
         return self.tasks or [task.id for task in tasks] or None
 
 
 def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: means over tasks, in the metric's unit and its own direction.
 
-    Ranked are those who have every task of the grid; the others are shown with the mean over what they have, and None
-    where they have nothing. Raises BoardUnavailable when there is no row, or no task that all the ranked have.
-    Source: by definition; ranks and intervals from `app.boards.standing`.
+    Entrants with every task of the grid are ranked; the others are shown with the mean over the tasks they have, None
+    without any.
+    Raises BoardUnavailable without rows, or when the ranked have no task in common.
+    Source: the mean over tasks; ranks and intervals from `app.boards.standing`.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = Mean(name="main", method="mean", metric="error")
@@ -105,7 +106,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
 
 
 def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, columns: Columns, sign: float) -> BoardStanding | None:
-    """Return the standing of the ranked by sign × [n_tasks, n_entrants], larger being better; None without any."""
+    """Return the standing of the ranked by sign × values [n_tasks, n_entrants], larger being better; None if none."""
     if not len(ranked.entrants):
         return None
     named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
@@ -116,10 +117,10 @@ def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, columns: Columns,
 
 @dataclass(frozen=True)
 class _Ranking:
-    """Every entrant's values, who of them is ranked, and which tasks [n_tasks] the ranked are compared on.
+    """Every entrant's values, which entrants are ranked, and which tasks [n_tasks] the ranked are compared on.
 
-    `means` are over the tasks that an entrant has, NaN where it has none; `sign` makes larger the better. `within` is
-    where the values lie. With `is_weighed` they are those of a reader's weights, and no longer the metric's.
+    `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
+    of the values. With `is_weighed` the values include a reader's weights, and are no longer the metric's own.
     """
 
     cells: CellMatrix
@@ -132,7 +133,7 @@ class _Ranking:
     is_weighed: bool = False
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
-        """Return the ranks of an entrant if what it lacks were worst and best; None for who lacks nothing."""
+        """Return the ranks of an entrant if the values it lacks were worst and best; None if it lacks none."""
         if not self.roster.coverages[entrant].n_lacking or self.is_weighed:
             return None
         among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
@@ -162,7 +163,7 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
 
 
 def _means(values: FloatArray) -> FloatArray:
-    """Return the mean of each column of values [n_tasks, n_entrants] over what it has, NaN where it has nothing."""
+    """Return the mean of each column of values [n_tasks, n_entrants] without NaN; NaN for a column without a value."""
     means = np.empty(values.shape[1])
     for start in range(0, len(means), AT_ONCE):
         rows = np.ascontiguousarray(values[:, start : start + AT_ONCE].T)
@@ -175,7 +176,7 @@ def _means(values: FloatArray) -> FloatArray:
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:
-    """Return everybody's place with its column: the ranked by rank, who is behind, who is listed separately."""
+    """Return everybody's place with its column: the ranked by rank, those behind, those listed separately."""
     roster, sign = ranking.roster, ranking.sign
     placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]
     points = {name: sign * float(ranking.means[at]) for at, name in enumerate(ranking.cells.entrants)}

@@ -1,6 +1,6 @@
 """Ranking method `mean_rank`: the average over tasks of an entrant's rank on each, ties sharing the average rank.
 
-Found by `app.boards.registry`. Only entrants with every task are ranked on any: who lacks one is listed separately.
+Found by `app.boards.registry`. Only entrants with every task are ranked on each; the others are listed separately.
 """
 
 from typing import Literal
@@ -20,7 +20,7 @@ COLUMN = Column("mean_rank", "Mean rank", direction="minimize", glossary="mean_r
 
 
 class MeanRank(TaskBoard):
-    """A board of mean ranks, every task counting the same."""
+    """A board of mean ranks, all tasks weighing the same."""
 
     method: Literal["mean_rank"]
 
@@ -28,7 +28,7 @@ class MeanRank(TaskBoard):
 def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: mean ranks from 1 to n_entrants, smaller being better.
 
-    Ranks are [n_tasks, n_entrants], ties sharing theirs. An entrant without a value of some task has no rank on any.
+    Ranks are [n_tasks, n_entrants], ties sharing theirs. An entrant without a value on some task has no rank on any.
     Raises BoardUnavailable without rows on its tasks. Source: `app.stats.relative.average_ranks`.
 
     >>> from app.boards.example import benchmark, rows

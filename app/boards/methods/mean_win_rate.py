@@ -1,6 +1,6 @@
-"""Ranking method `mean_win_rate`: HELM's. The share of the others that an entrant beats, averaged over tasks.
+"""Ranking method `mean_win_rate`: HELM's. The share of other entrants that an entrant beats, averaged over tasks.
 
-Found by `app.boards.registry`. Only entrants with every task play: who lacks one is listed separately.
+Found by `app.boards.registry`. Only entrants with every task are compared; the others are listed separately.
 """
 
 from typing import Literal
@@ -22,7 +22,7 @@ COLUMN = Column("win_rate", "Mean win rate", direction="maximize", glossary="win
 
 
 class MeanWinRate(TaskBoard):
-    """A board of win rates, every task counting the same."""
+    """A board of win rates, all tasks weighing the same."""
 
     method: Literal["mean_win_rate"]
 
@@ -30,7 +30,8 @@ class MeanWinRate(TaskBoard):
 def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: shares of the others beaten, from 0 to 1, larger being better.
 
-    Shares are [n_tasks, n_entrants]. An entrant without a value of some task has none, null, and so has one alone.
+    Shares are [n_tasks, n_entrants]. The rate is null for an entrant without a value on some task, and for a single
+    entrant.
     Raises BoardUnavailable without rows on its tasks. Source: HELM, its mean win rate; `app.stats.relative.win_shares`.
 
     >>> from app.boards.example import benchmark, rows
@@ -39,7 +40,7 @@ def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardT
     [('Good', 1.0), ('Fair', 0.5), ('Poor', 0.0)]
     """
     sheet = read_sheet(manifest, spec, scores)
-    # Alone there is nobody to beat: the one entrant is first, without a rate.
+    # A single entrant has nobody to beat: it is first, without a rate.
     unit = 1.0 / sheet.n_tasks if sheet.complete.sum() > 1 else np.nan
     points = within(sheet.better, sheet.complete, lambda better: win_shares(-better))
     resamples = draw_tasks(spec, sheet.n_tasks)

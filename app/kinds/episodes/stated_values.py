@@ -51,7 +51,7 @@ def stated_numbers(value: Any) -> dict[str, float | int | None]:
 
 
 def problems_of_seeds(value: Any, file: str, column: str) -> Iterator[Problem]:
-    """Yield a problem for each declared seed that is no whole number, or one when there is no list of them."""
+    """Yield a problem for each declared seed that is not a whole number, or one when there is no list of them."""
     if value is None:
         return
     if not isinstance(value, list):

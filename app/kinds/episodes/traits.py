@@ -20,25 +20,25 @@ def traits_of(cells: Mapping[str, Any], *, is_text: bool) -> int:
 
     Equal numbers mean equal digits. `is_text` says that numbers stand there as text, as in CSV.
     """
-    numbers = list(_telling(cells, is_text, MAX_DEPTH))[:MAX_NUMBERS]
+    numbers = list(_numbers_with_many_digits(cells, is_text, MAX_DEPTH))[:MAX_NUMBERS]
     if not numbers:
         return 0
     digest = hashlib.blake2b(_EVERY[len(numbers)].pack(*numbers), digest_size=8).digest()
     return int.from_bytes(digest, "little", signed=True) or 1
 
 
-def _telling(value: Any, is_text: bool, depth: int) -> Iterator[float]:
+def _numbers_with_many_digits(value: Any, is_text: bool, depth: int) -> Iterator[float]:
     if isinstance(value, float):
         if value != round(value, FEW_DECIMALS):
             yield value
     elif isinstance(value, Mapping):
         for inner in value.values() if depth else ():
-            yield from _telling(inner, is_text, depth - 1)
+            yield from _numbers_with_many_digits(inner, is_text, depth - 1)
     elif isinstance(value, list):
         for inner in value if depth else ():
-            yield from _telling(inner, is_text, depth - 1)
+            yield from _numbers_with_many_digits(inner, is_text, depth - 1)
     elif is_text and isinstance(value, str) and "." in value:
-        yield from _telling(_number(value), is_text, depth)
+        yield from _numbers_with_many_digits(_number(value), is_text, depth)
 
 
 def _number(text: str) -> float | None:

@@ -1,1 +1,1 @@
-"""The method `estimate`: metrics with intervals, each entrant measured apart."""
+"""The method `estimate`: metrics with intervals, each entrant measured by itself."""

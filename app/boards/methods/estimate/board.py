@@ -1,7 +1,7 @@
 """From measurements of entrants to a board of method `estimate`: ranks, rank intervals, and pair by pair.
 
-Called by `.method`. Labelled entrants stand on the board without a rank, and an entrant without a
-value of the ranking metric comes last, also without one.
+Called by `.method`. Entrants listed in `labels` are shown without a rank; an entrant without a value of the ranking
+metric comes last, also without one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,7 +26,7 @@ def assemble_board(
 ) -> BoardTables:
     """Rank measured entrants by the metric that ranks, in its own unit and direction.
 
-    An entrant without a value of it, None, comes last without a rank.
+    An entrant without a value, None, comes last without a rank.
     Raises BoardUnavailable when there are no measurements. Source: `app.boards.standing.stand`.
 
     >>> from app.boards.example import EPISODES, benchmark, measured
@@ -52,9 +52,9 @@ def assemble_board(
 
 
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of the estimates: the declared metrics in their order, then what is made beside them.
+    """Return the names of the estimates: the declared metrics in their order, then those derived from them.
 
-    Source: by definition.
+    Source: none; it lists.
 
     >>> from app.boards.example import measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
@@ -66,7 +66,9 @@ def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> 
 
 
 def fact_names(measurements: Sequence[Measurement]) -> list[str]:
-    """Return the names of the counts, in the order in which they are made. Source: by definition.
+    """Return the names of the counts, in the order of the measurements.
+
+    Source: none; it lists.
 
     >>> fact_names([Measurement("A", {}, facts={"n_seeds": 5, "n_episodes": 50})])
     ['n_seeds', 'n_episodes']
@@ -90,7 +92,7 @@ def _fields(
 def _other_rank(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ranked: Ranked
 ) -> Iterator[Field[Measurement]]:
-    """Yield the rank that contenders have by the statistic that does not rank: by IQM on a board of means."""
+    """Yield the rank of contenders by the other statistic: by IQM on a board of means, and the reverse."""
     metric = manifest.metrics[spec.ranked]
     other = "mean" if spec.statistic_of(spec.ranked, metric) == "iqm" else "iqm"
     name = f"{spec.ranked}:{other}"

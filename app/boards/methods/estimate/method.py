@@ -1,7 +1,6 @@
-"""Ranking method `estimate`: metrics with their intervals, ranked by one of them; each entrant is measured apart.
+"""Ranking method `estimate`: metrics with their intervals, ranked by one of them; each entrant is measured by itself.
 
-What an entrant's evidence comes to is the kind's; how measurements become a board
-is in `boards.estimate.board`.
+The kind of evidence measures each entrant; `.board` turns measurements into a board.
 """
 
 from app.boards.measured import MeasuredMethod

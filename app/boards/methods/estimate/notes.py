@@ -56,7 +56,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
 
 
 def _of_other_items(ranked: Ranked) -> Iterator[str]:
-    """Yield who has other items than most where the grid counts items without naming them, or says nothing of them."""
+    """Yield who has other items than most entrants, where the grid does not name the items."""
     if ranked.roster.is_provisional:
         if len({m.items for m in ranked.contenders if m.items}) > 1:
             yield (
@@ -77,7 +77,7 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
 
 
 def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
-    """Yield who is shown, and on how many units its score rests."""
+    """Yield the shown entrants, each with the number of units behind its score."""
     for measurement in (*ranked.contenders, *ranked.others):
         interval = measurement.estimates.get(spec.ranked, NOTHING).calibrated
         if interval is not None:
@@ -85,7 +85,7 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
 
 
 def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:
-    """Yield who has no rank interval, by the reason, and what the others' are then."""
+    """Yield who has no rank interval, by reason, and what that means for the others' intervals."""
     names: dict[str, list[str]] = {}
     for measurement in ranked.contenders:
         if spec.ranked not in measurement.replicates:
@@ -110,9 +110,9 @@ def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
 
 
 def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Iterator[str]:
-    """Yield who has no value of a metric in some rows: what the metric that ranks lacks is in the coverage.
+    """Yield who lacks values of a metric in some rows; the ranking metric's gaps are already in the coverage.
 
-    `is_withheld`: those whose average is withheld for it, or those who have one.
+    `is_withheld` selects those whose average is withheld for that reason, or else those that have one.
     """
     shown = (*ranked.contenders, *ranked.others)
     for metric in (name for name in spec.metrics if name != spec.ranked):

@@ -1,7 +1,7 @@
-"""Every pair of a board of method `estimate`: difference, interval and chances, from the standing of the board.
+"""Every pair on a board of method `estimate`: difference, interval and probabilities, from the rank standing.
 
-Called by `.board`. Draws are by name, so a difference is paired where two entrants share
-units and one of independent entrants where they do not.
+Called by `.board`. Draws are by name, so two entrants are compared as paired on the units they share and as independent
+on the others.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ def pairwise(
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
-    Differences have the metric's own unit and sign. A pair in which one has no replicates of its own has no interval.
+    Differences have the metric's own unit and sign. A pair has no interval if either entrant has no replicates.
     Source: `app.boards.standing`, with the draws of `app.stats.named_draws`.
 
     >>> from app.boards.example import benchmark, measured

@@ -1,4 +1,4 @@
-"""Who is ranked on a board of method `estimate`, and with what rank standing. For `.board`."""
+"""Who is ranked on a board of method `estimate`, with their rank standing. For `.board`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,9 +22,9 @@ NOTHING = Estimate(None, reason="nothing_to_aggregate")
 
 @dataclass(frozen=True)
 class Ranked:
-    """The contenders from best to worst, with their standing; the others follow.
+    """The contenders from best to worst, with their rank standing; the others follow.
 
-    `roster` says who of the others is behind the contenders or apart from them; who is labelled is in none of it.
+    `roster` says which of the others are behind the contenders and which apart; labelled entrants are in neither.
     """
 
     contenders: tuple[Measurement, ...]
@@ -35,21 +35,21 @@ class Ranked:
     sign: float
 
     def placed(self) -> list[tuple[Place, Measurement]]:
-        """Return everybody's place; who has no replicates of the score has no interval of the rank."""
+        """Return everybody's place; an entrant without replicates of the score has no rank interval."""
         places = [] if self.standing is None else [
             (self.standing.place(at, m.entrant), m) for at, m in enumerate(self.contenders)
         ]  # fmt: skip
         return [*places, *self._below(self.metric)]
 
     def ranks_by(self, name: str, sign: float) -> dict[str, int]:
-        """Return the ranks of the contenders by another of their estimates, equals sharing one."""
+        """Return the ranks of the contenders by another of their estimates, ties sharing a rank."""
         if not self.contenders:
             return {}
         points = np.array([sign * float(_point(m, name) or 0.0) for m in self.contenders])
         return dict(zip([m.entrant for m in self.contenders], competition_ranks(points).tolist(), strict=True))
 
     def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
-        """Yield who is behind the contenders, who is listed separately, and last who is labelled or has no score."""
+        """Yield those behind the contenders, those listed separately, and last those labelled or without a score."""
         by_name = {m.entrant: m for m in self.others}
         points = {name: self.sign * float(_point(m, metric) or 0.0) for name, m in by_name.items()}
         listed = [place for place in unranked_places(self.roster, points) if place.entrant in by_name]
@@ -58,7 +58,7 @@ class Ranked:
             yield place, by_name[place.entrant]
 
     def with_coverage(self, placed: Sequence[tuple[Place, Measurement]]) -> list[tuple[Place, Measurement]]:
-        """Return the places with what each row says of its coverage."""
+        """Return the places with each entrant's coverage added."""
         return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
 
     def _standing(self, measurement: Measurement) -> RankStatus:
@@ -78,10 +78,10 @@ class Ranked:
 
 
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
-    """Order the contenders by the ranking metric, best first, names deciding between equals.
+    """Order the contenders by the ranking metric, best first, ties by name.
 
-    The direction is the metric's own. Who is labelled, or has no value of it, None, is no contender.
-    Source: by definition, the competition rank of `app.stats.interval`.
+    The direction is the metric's own. An entrant that is labelled, or without a value (None), is not a contender.
+    Source: the competition rank of `app.stats.interval`.
 
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
@@ -106,9 +106,10 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
 def standing_by(
     manifest: Manifest, spec: EstimateBoard, metric: str, contenders: Sequence[Measurement]
 ) -> BoardStanding:
-    """Return the standing of contenders, in their order, by a metric of which each has a value.
+    """Return the standing of contenders, in their order, by a metric that all of them have.
 
-    Points are turned so that larger is better. Source: `app.boards.standing.stand`.
+    Points are negated for a minimized metric, so that larger is better.
+    Source: `app.boards.standing.stand`.
 
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
@@ -122,9 +123,10 @@ def standing_by(
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
-    """Return the values of a metric in its unit, [n_contenders], turned so that larger is better; None counts as 0.
+    """Return a metric's values in its unit, [n_contenders], negated if smaller is better; None counts as 0.
 
-    Raises KeyError for a metric that the manifest does not have. Source: by definition.
+    Raises KeyError for a metric that the manifest does not have.
+    Source: none; it selects.
 
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["error"])
@@ -135,7 +137,7 @@ def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]
 
 
 def sign_of(manifest: Manifest, metric: str) -> float:
-    """Return what turns values of a metric so that larger is better: −1 where it is minimized.
+    """Return the factor that makes larger values of a metric better: −1 where it is minimized, else 1.
 
     >>> from app.boards.example import benchmark
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["error"])
@@ -150,15 +152,15 @@ def _point(measurement: Measurement, metric: str) -> float | None:
 
 
 def _spread(manifest: Manifest, metric: str, contenders: Sequence[Measurement], points: FloatArray) -> Spread | None:
-    """Return the replicates of all; None when nobody has any.
+    """Return everybody's replicates; None when nobody has any.
 
-    Who has none keeps the same score in every resample, and so does a resample in which a metric is undefined.
+    An entrant without replicates keeps its point in every resample, as does a resample where the metric is undefined.
     """
     drawn = [m.replicates.get(metric) for m in contenders]
     n_drawn = max((len(column) for column in drawn if column is not None), default=0)
     if not n_drawn:
         return None
-    # By entrant first: a column of so many entrants has each number on another page of memory.
+    # One entrant per row: with many entrants, writing a column would touch a new page of memory for each number.
     rows = np.repeat(points[:, None], n_drawn, axis=1)
     for row, column in zip(rows, drawn, strict=True):
         if column is not None:

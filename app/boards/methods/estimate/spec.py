@@ -16,7 +16,7 @@ Quantiles = Annotated[list[Annotated[float, Field(ge=0.0, le=1.0)]], Field(min_l
 
 
 class EstimateUncertainty(Uncertainty):
-    """How the intervals are drawn; `method` says what is resampled within what. A pooled iid bootstrap is none of them.
+    """How the intervals are drawn; `method` says what is resampled within what. A pooled iid bootstrap is not allowed.
 
     Predictions resample examples (groups for a ranking) whatever `method` says.
     """
@@ -26,7 +26,7 @@ class EstimateUncertainty(Uncertainty):
 
 
 class OptimalityGap(Part):
-    """How far scores stay below `threshold`, on average; what is above counts as reaching it."""
+    """The mean shortfall of scores below `threshold`; scores above it count as reaching it."""
 
     threshold: float = 1.0
 
@@ -43,11 +43,11 @@ class Profile(Part):
 
 
 class Composite(Part):
-    """A weighted mean over tasks, of those that are there; such as CHAMBER's HRS over its axes.
+    """A weighted mean over the tasks that have a score, such as CHAMBER's HRS over its axes.
 
-    `conditions` names the condition of a task that counts, as HRS takes the heterogeneous side of an axis; of a task
-    that is not in it every condition counts. The breakdown shows the others too. `against` names the condition that it
-    is compared with, as the homogeneous side of an axis: the components then have the gap, that one minus the counted.
+    `conditions` names the condition of each task that counts, as HRS uses the heterogeneous side of an axis; for tasks
+    not listed every condition counts. The breakdown shows all conditions. `against` names the condition to compare
+    with, such as the homogeneous side of an axis: components then show the gap, that condition minus the counted one.
     """
 
     title: Title = "Composite"
@@ -67,12 +67,12 @@ class Composite(Part):
 
 
 class EstimateBoard(Leaderboard):
-    """A board of metrics with intervals. `labels` name entrants that are shown and are no contenders.
+    """A board of metrics with intervals. `labels` names entrants that are shown but not ranked.
 
-    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. Where it is
-    not said a metric from 0 to 1 is a mean, because the interquartile mean of yes and no is 1 from three quarters on;
-    any other is an interquartile mean. A rate that does not rank is a mean all the same; `statistics` says otherwise
-    for a metric. `quantiles` are shown in a table of their own, of any declared metric; 1 is the maximum.
+    `statistic` is how episodes become a score: their interquartile mean or their mean; both are published. By default a
+    metric from 0 to 1 uses the mean, because the interquartile mean of 0/1 scores is 1 from a rate of three quarters
+    on; any other uses the interquartile mean. A rate that does not rank is always a mean, unless `statistics` declares
+    otherwise for it. `quantiles` are shown in a table of their own, of any declared metric; 1 is the maximum.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
@@ -105,7 +105,7 @@ class EstimateBoard(Leaderboard):
         return self.rank_by or self.metrics[0]
 
     def statistic_of(self, metric: str, declared: Metric) -> Statistic:
-        """Return how the episodes become the score of a metric."""
+        """Return the statistic that turns episodes into the score of a metric."""
         if metric in self.statistics:
             return self.statistics[metric]
         if declared.is_rate and metric != self.ranked:
@@ -113,7 +113,7 @@ class EstimateBoard(Leaderboard):
         return self.statistic or ("mean" if declared.is_share else "iqm")
 
     def metric_names(self) -> tuple[str, ...]:
-        """Return the metrics of the board, and those of which it shows quantiles."""
+        """Return the metrics of the board, and those whose quantiles it shows."""
         return tuple(dict.fromkeys([*self.metrics, *self.quantiles]))
 
     def required_metrics(self) -> tuple[str, ...]:
@@ -121,12 +121,12 @@ class EstimateBoard(Leaderboard):
         return (self.ranked,)
 
     def ranked_tasks(self) -> Collection[str] | None:
-        """Return the tasks of the board; a composite has those that it weighs."""
+        """Return the tasks of the board; for a composite, those with a weight."""
         return self.tasks if self.composite is None else self.composite.weights
 
 
 def drawn_meta(spec: EstimateBoard) -> dict[str, Any]:
-    """Return how the intervals of a board's tables were made, for their `meta`.
+    """Return how the intervals of a board's tables were computed, for their `meta`.
 
     >>> drawn_meta(EstimateBoard(name="main", method="estimate", metrics=["success"]))["n_resamples"]
     2000

@@ -1,1 +1,1 @@
-"""The method `skill_score`: errors relative to a baseline's, as fev has them."""
+"""The method `skill_score`: errors relative to a baseline's, as in fev."""

@@ -1,4 +1,4 @@
-"""What the entrants of a board of skill scores come to task by task, and over the tasks.
+"""Skills and win rates of the entrants of a board of skill scores, by task and over all tasks.
 
 Called by `.method`; pure.
 """
@@ -23,7 +23,7 @@ from app.stats.resample import Resamples
 class ByTask:
     """Shares of opponents beaten on each task, and logarithms of the errors, [n_tasks, n_entrants].
 
-    `mean_ranks` [n_entrants] are those of the raw errors over the tasks, None where they are to be found apart.
+    `mean_ranks` [n_entrants] are those of the raw errors over the tasks, None where they must be computed separately.
     """
 
     wins: FloatArray
@@ -32,31 +32,32 @@ class ByTask:
 
     @classmethod
     def of(cls, relative: Relative, raw: FloatArray | None = None) -> "ByTask":
-        """Return those of relative errors; alone nobody has an opponent, and the shares are NaN.
+        """Compute them from relative errors; the shares of a single entrant are NaN, since it has no opponent.
 
-        `raw` [n_tasks, n_entrants] are the errors themselves, of which the mean ranks are wanted, too.
+        `raw` [n_tasks, n_entrants] are the errors themselves, given if their mean ranks are wanted, too.
         """
         logs = Columns(each_of(relative.errors, np.log))
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
-        # Ratios to a baseline below 0 turn the order of errors, and are all clipped to the same where none is below 0.
+        # Ratios keep the order of errors only for a positive baseline: one below 0 reverses it, one of 0 clips all
+        # alike.
         if raw is None or relative.n_failures.any() or raw.min() < 0.0:
             return cls(win_shares(relative.errors), logs)
         wins, mean_ranks = wins_and_ranks(relative.errors, raw)
         return cls(wins, logs, mean_ranks)
 
     def points(self) -> Mapping[str, FloatArray]:
-        """Return by effect what everybody comes to, [n_entrants]."""
+        """Return everybody's points for each effect, [n_entrants]."""
         return {"win_rate": self.wins.mean(axis=0), "skill_score": skill(self.logs.values.mean(axis=0))}
 
     def rank_by(self, spec: SkillScore) -> str:
-        """Return the effect by which the entrants are ranked: alone nobody has a rate."""
+        """Return the effect that ranks: never the win rate for a single entrant, who has none."""
         return spec.rank_by if self.wins.shape[1] > 1 else "skill_score"
 
 
 @dataclass(frozen=True)
 class Effects:
-    """Points [n_entrants] and the ends of their intervals [2, n_entrants] by effect; without resamples no ends."""
+    """Points [n_entrants] and interval ends [2, n_entrants] by effect; no ends without resamples."""
 
     points: Mapping[str, FloatArray]
     drawn: Mapping[str, FloatArray]
@@ -69,7 +70,7 @@ class Effects:
 
     @classmethod
     def of(cls, spec: SkillScore, by_task: ByTask, resamples: Resamples | None) -> "Effects":
-        """Return what everybody comes to; ends only with resamples."""
+        """Compute everybody's points, and their ends if there are resamples."""
         drawn, level = {}, spec.uncertainty.level
         if resamples is not None:
             of_wins = np.stack(percentile_interval(resampled_shares(by_task.wins, resamples), level))

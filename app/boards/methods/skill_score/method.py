@@ -47,15 +47,15 @@ from app.values.table import Column, Table
 SKILL = Column(
     "skill_score", "Skill of A relative to B", direction="maximize", glossary="pair_skill", digits=3, detail=True
 )
-"""fev's effect of a pair."""
+"""fev's effect for a pair of entrants."""
 
 
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it.
 
-    The score columns are fev's, failures treated as the board says. Ranks are about those who have every task of the
-    grid, on every task that they have: nobody gains or loses a rank by what is missing of another. Skills are at most 1
-    and win rates shares of opponents, larger being better in both; who has no score has None.
+    The score columns are fev's, with failures treated as the board declares. Only entrants with every task of the grid
+    are ranked, among themselves: another's missing tasks change nobody's rank. Skills are at most 1, win rates are
+    shares of opponents, and larger is better for both; a missing score is None.
     Source: fev 0.10, `leaderboard` and `pairwise_comparison`.
 
     >>> from app.boards.example import benchmark, rows
@@ -79,13 +79,13 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(everyone))
     notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
-    # Mostly everybody who has a score is ranked, and by the same errors.
+    # Usually everybody with a score is ranked, and by the same errors.
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
     ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = Places.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
-    # Of a large board each square is a lot of memory, and so is what ranks are found with.
+    # Each array of a large board takes a lot of memory, and so does the computation of ranks.
     del by_task, cells, errors, everyone, scored, raw, among
     own = _rank(spec, places.roster, *ranked)
     board = board_table(spec, fields, places.all_of(own), notes, meta | served)
@@ -93,7 +93,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
 
 
 def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, Spread | None]:
-    """Return by what the ranked are ranked, their points, and what tasks resampled by their names say of them."""
+    """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by name."""
     relative, rank_by, spread = among.relative, by_task.rank_by(spec), None
     tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
     named = draw_named_tasks(spec.uncertainty, tasks) if among.roster.ranked else None
@@ -105,7 +105,7 @@ def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, Float
 
 
 def _rank(spec: SkillScore, roster: Roster, rank_by: str, points: FloatArray, spread: Spread | None) -> Own:
-    """Rank by points of the ranked alone and their spread."""
+    """Rank the ranked entrants by their points and spread."""
     if not roster.ranked:
         return Own((), rank_by, None)
     standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec))
@@ -132,9 +132,9 @@ def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
 
 
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative) -> Mapping[str, CellsAt]:
-    """Return the calibrated intervals by effect: of the mean log ratio for the skill, of the share for the win rate.
+    """Return the calibrated intervals by effect: from the mean log ratio for the skill, from shares for the win rate.
 
-    The baseline's own ratios are one whatever the tasks, so its skill is known: 0, and no interval is needed.
+    The baseline's own ratios are always one, so its skill is exactly 0 and needs no interval.
     """
     level, baseline = spec.uncertainty.level, scored.cells.column(spec.baseline)
     of_skill = task_intervals(by_task.logs, Range(), level, scale=skill)
@@ -168,7 +168,7 @@ def _counts(relative: Relative) -> tuple[Field[int], ...]:
 
 
 def _best(relative: Relative, raw: FloatArray, mean_ranks: FloatArray | None) -> tuple[list[str], FloatArray]:
-    """Return the entrants with the best mean ranks over the tasks, best first, as fev has them, and their raw errors.
+    """Return the entrants with the best mean ranks over tasks, best first as in fev, and their raw errors.
 
     `mean_ranks` [n_entrants] of the raw errors [n_tasks, n_entrants] are computed where they are None.
     """
@@ -185,7 +185,7 @@ def _pairwise(
     resamples: Resamples | None,
     own: Own,
 ) -> Table:
-    """Compare every ordered pair of the best on raw errors; the verdict is of the difference of the board's scores."""
+    """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores."""
     names, errors = best
     statistics = compare_pairs(
         errors,

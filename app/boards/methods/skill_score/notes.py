@@ -13,7 +13,7 @@ from app.names import in_words
 
 
 def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
-    """Return what the JSON of the board says of how it was computed.
+    """Return how the board was computed, for its JSON.
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
@@ -71,7 +71,7 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
 
 
 def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
-    """Yield whom it serves that the errors of another replace its own: where it has seen data its own are larger."""
+    """Yield who gains from the leakage model's errors replacing its own larger ones on tasks that it has seen."""
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return
     others = cells.values[:, [cells.column(spec.leakage_model)]]

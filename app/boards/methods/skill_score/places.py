@@ -1,6 +1,6 @@
-"""The places of a board of skill scores, made of what is left when its ranks are known.
+"""The places on a board of skill scores, built once its ranks are known.
 
-Called by `.method`; pure. Of a large board the errors are a lot of memory, and are gone by then.
+Called by `.method`; pure. The errors of a large board take a lot of memory, and have been freed by then.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,24 +15,24 @@ from app.boards.standing import BoardStanding, among_others, unranked_places
 
 @dataclass(frozen=True)
 class Own:
-    """The ranked among themselves: their names, by what they are ranked, and their standing; None without any."""
+    """The ranked entrants: their names, the effect that ranks, and their standing; None without any."""
 
     names: Sequence[str]
     rank_by: str
     standing: BoardStanding | None
 
     def contrasts(self, shown: Sequence[str]) -> Contrasts:
-        """Return what is known pair by pair of some entrants: nothing of who is not ranked."""
+        """Return the pairwise results of some entrants; those of an unranked one are unknown."""
         place = {name: at for at, name in enumerate(self.names)}
         return among_others(self.standing, [place.get(name) for name in shown])
 
 
 @dataclass(frozen=True)
 class Places:
-    """What places are made of once the ranks are known, without the errors that it was computed from.
+    """What places need once the ranks are known, without the errors behind it.
 
-    `at` is everybody's column, `bounds` the ranks of who lacks something if it were worst and best, `scores` those of
-    everybody who has one.
+    `at` maps names to columns, `bounds` gives the ranks of incomplete entrants if missing errors were worst and best,
+    `scores` the scores of all that have one.
     """
 
     roster: Roster
@@ -42,13 +42,13 @@ class Places:
 
     @classmethod
     def of(cls, among: Among, rank_by: str, scores: Mapping[str, float]) -> "Places":
-        """Return those of everybody on the board."""
+        """Return the places of everybody on the board."""
         names = among.cells.entrants
         bounds = {name: among.bounds(name, rank_by) for name in names}
         return cls(among.roster, {name: at for at, name in enumerate(names)}, bounds, scores)
 
     def all_of(self, own: Own) -> list[tuple[Place, int]]:
-        """Return everybody's place with its column: the ranked by rank, who is behind, who is listed separately."""
+        """Return everybody's place with its column: the ranked by rank, those behind, those listed separately."""
         places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
         return [
             (replace(place, standing=self.roster.standing(name, self.bounds[name])), self.at[name])

@@ -1,4 +1,4 @@
-"""Who of a board of skill scores is ranked, on which tasks, and where the others would rank with what they lack.
+"""Who is ranked on a board of skill scores, on which tasks, and where the others might rank without their gaps.
 
 Called by `.method`; pure.
 """
@@ -18,12 +18,12 @@ from app.stats.arrays import FloatArray, IntArray
 from app.stats.relative import skill, win_shares
 
 MOST_COMPARED = 100_000_000
-"""Cells compared for who leaks serve, about half a second: one submission may say of thousands that they leak."""
+"""Cells compared to see whom leaks serve, about half a second: one submission may declare thousands of leaks."""
 
 
 @dataclass(frozen=True)
 class Among:
-    """The ranked and their errors in `relative`; `errors` [n_tasks, n_entrants] are everybody's, NaN where missing."""
+    """The ranked, with their errors in `relative`; `errors` [n_tasks, n_entrants] is everybody's, NaN if missing."""
 
     spec: SkillScore
     cells: CellMatrix
@@ -32,9 +32,9 @@ class Among:
     relative: Relative
 
     def bounds(self, entrant: str, rank_by: str) -> tuple[int, int] | None:
-        """Return the ranks of an entrant if its missing errors were the largest and the smallest that a clip leaves.
+        """Return the ranks of an entrant if its missing errors were the largest and the smallest that the clip allows.
 
-        None for who misses nothing.
+        None if nothing is missing.
         """
         column = self.cells.column(entrant)
         if not self._is_lacking[column]:
@@ -50,16 +50,16 @@ class Among:
         return if_worst, if_best
 
     def served_by_leaks(self, rank_by: str) -> list[str]:
-        """Return who of the ranked would rank lower by its own errors, where the leakage model's stand for larger ones.
+        """Return which ranked entrants would rank lower without the leakage model's errors in place of their own.
 
-        Whoever says of itself that it has seen the data of a task gets the errors of another model there. Of a board of
-        win rates so large that all would take long, the best of those who gain are looked at.
+        On tasks whose data an entrant says it has seen, it gets the errors of the leakage model. On a board of win
+        rates too large to check everybody, only the best of those who gain are checked.
         """
         if self.spec.leakage_model is None or not self.cells.leaked.any():
             return []
         errors, ranked = self.relative.errors, self.roster.ranked
         own = own_errors(self.cells, self.errors, self.spec)[self.relative.kept]
-        # Where the board fills what is absent, it is no one's own either.
+        # Where the board fills an absent error, that is not the entrant's own either.
         own = np.fmax(own[:, [self.cells.column(name) for name in ranked]], errors)
         gains = np.flatnonzero((own > errors).any(axis=0))
         if rank_by == "win_rate" and len(ranked) > 1:
@@ -75,15 +75,15 @@ class Among:
 
     @cached_property
     def _is_lacking(self) -> list[bool]:
-        """Return of each entrant whether it misses something; column by column a large board takes long."""
+        """Return whether each entrant lacks an error, for all at once: column by column is slow on a large board."""
         lacking: list[bool] = np.asarray(np.isnan(self.errors).any(axis=0)).tolist()
         return lacking
 
     @cached_property
     def _skills(self) -> FloatArray:
-        """Return the skills of the ranked, in their order."""
+        """Return the skills of the ranked entrants, in their order."""
         errors = self.relative.errors
-        # One column alone would be summed in another order, and not be equal to its like.
+        # A single column would be summed in another order, and equal entrants would not be exactly equal.
         return _skills_of(np.column_stack([errors, np.ones(len(errors))]))[:-1]
 
     def _rank_by_wins(self, own: FloatArray, among: FloatArray) -> int:
@@ -92,11 +92,11 @@ class Among:
 
 
 def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[int]:
-    """Return which of some entrants would have a lower rank by win rates with errors of their own, in their order.
+    """Return which of the entrants in `gains` would rank lower by win rate with their own errors, in order.
 
-    `errors` and `own` are [n_tasks, n_entrants], `own` nowhere the smaller; `gains` are the columns that differ. All is
-    counted in half wins over one opponent, so that equal rates stay equal. At most MOST_COMPARED cells are looked at.
-    Source: by definition; what an entrant loses on a task its opponent gains.
+    `errors` and `own` are [n_tasks, n_entrants], `own` nowhere smaller; `gains` are the columns that differ. Wins are
+    counted in halves, as integers, so that equal rates are exactly equal. At most MOST_COMPARED cells are compared.
+    Source: `app.stats.relative.win_shares`; what an entrant loses on a task its opponent gains.
 
     >>> errors = np.array([[0.1, 0.2, 0.3], [0.1, 0.2, 0.3]])
     >>> falls_by_wins(errors, np.array([[0.5, 0.2, 0.3], [0.1, 0.25, 0.3]]), np.array([0, 1]))
@@ -118,13 +118,13 @@ def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[
 
 
 def _half_wins(errors: FloatArray) -> IntArray:
-    """Return how many half wins over one opponent each has on all tasks, [n_entrants]."""
+    """Return each entrant's number of half wins over all opponents and tasks, [n_entrants]."""
     halves: IntArray = np.rint(2.0 * (errors.shape[1] - 1) * win_shares(errors).sum(axis=0)).astype(np.int64)
     return halves
 
 
 def _beaten(errors: FloatArray, of: FloatArray) -> IntArray:
-    """Return in how many halves entrants [n_tasks, n_entrants] beat one with the errors `of` [n_tasks]."""
+    """Return how many half wins entrants [n_tasks, n_entrants] have over one with the errors `of` [n_tasks]."""
     halves: IntArray = np.count_nonzero(errors < of[:, None], axis=0) + np.count_nonzero(errors <= of[:, None], axis=0)
     return halves
 
@@ -136,8 +136,8 @@ def _skills_of(errors: FloatArray) -> FloatArray:
 def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> Among:
     """Return who is ranked under the grid. Raises BoardUnavailable where the ranked have no task in common.
 
-    `errors` [n_tasks, n_entrants] are clipped ones over the baseline's, smaller being better, NaN where one failed.
-    Source: by definition; `app.boards.task_coverage`.
+    `errors` [n_tasks, n_entrants] are relative to the baseline's and clipped, smaller being better, NaN for a failure.
+    Source: `app.boards.task_coverage`.
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows

@@ -18,7 +18,7 @@ from app.stats.relative import ratios
 
 @dataclass(frozen=True)
 class Relative:
-    """Relative errors [n_tasks, n_entrants] after leakage, clip and missing strategy, and what was done to them."""
+    """Relative errors [n_tasks, n_entrants] after replacing leaks, clipping and filling gaps, with counts of each."""
 
     cells: CellMatrix
     errors: FloatArray
@@ -28,7 +28,7 @@ class Relative:
 
 
 def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
-    """Raise BoardUnavailable where the baseline, or the leakage model, does not allow a board; NaN is a gap of theirs.
+    """Raise BoardUnavailable where the baseline, or the leakage model, is absent or has gaps; NaN is a gap.
 
     Source: fev 0.10, `leaderboard`, its checks of the baseline.
 
@@ -59,7 +59,7 @@ def require_baseline(cells: CellMatrix, spec: SkillScore) -> None:
 
 
 def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
-    """Raise BoardUnavailable where the leakage model, whose errors stand for others', has seen data; fev raises too."""
+    """Raise BoardUnavailable where the leakage model has itself seen data; fev raises too."""
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return
     seen = [cells.tasks[task] for task in np.flatnonzero(cells.leaked[:, cells.column(spec.leakage_model)])]
@@ -72,7 +72,7 @@ def _require_unspoiled(cells: CellMatrix, spec: SkillScore) -> None:
 
 
 def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
-    """Return who brought the tasks that the baseline has no row of; none where the baseline's own row is empty."""
+    """Return the entrants with tasks that the baseline has no row for; a row without a value is not meant."""
     at = cells.column(spec.baseline)
     gaps = np.isnan(cells.values[:, at])
     if (gaps & cells.present[:, at]).any():
@@ -81,7 +81,7 @@ def _beyond_the_baseline(cells: CellMatrix, spec: SkillScore) -> list[str]:
 
 
 def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
-    """Return errors over the baseline's [n_tasks, n_entrants], leaked ones replaced, clipped; NaN is a failure.
+    """Return errors / baseline's errors [n_tasks, n_entrants], clipped, leaked ones replaced first; NaN is a failure.
 
     They have no unit, and smaller is better. Raises KeyError without the baseline. Source: fev 0.10, `leaderboard`.
 
@@ -104,10 +104,10 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
 
 
 def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
-    """Return clipped errors over the baseline's [n_tasks, n_entrants], its own where what replaces it is less.
+    """Return clipped relative errors [n_tasks, n_entrants] with an entrant's own where its replacement is smaller.
 
     `errors` are those of `clipped_errors`; smaller is better, NaN is a failure.
-    Source: by definition.
+    Source: fev 0.10, `leaderboard`, without `leakage_imputation_model`.
 
     >>> leaked = np.array([[True, False]])
     >>> cells = CellMatrix(("a",), ("A", "B"), np.array([[0.5, 0.25]]), leaked, np.ones((1, 2)))
@@ -120,11 +120,11 @@ def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> Float
 
 
 def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
-    """Count the failures of clipped errors [n_tasks, n_entrants], NaN, then treat them as the board says.
+    """Count the failures, NaN, among clipped errors [n_tasks, n_entrants], then treat them as the board declares.
 
     Errors are ratios, smaller being better. With `impute` they become the baseline's error, with `drop` the task is
-    left out for all. With `error` nothing is put in their place, and who has one has no score. Raises BoardUnavailable
-    where dropping leaves no task.
+    left out for everybody. With `error` they stay, and an entrant with a failure has no score.
+    Raises BoardUnavailable where dropping leaves no task.
     Source: fev 0.10, `missing_strategy`.
 
     >>> cells = CellMatrix(("a", "b"), ("A", "B"), *np.zeros((3, 2, 2)))
@@ -145,9 +145,10 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
 
 
 def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
-    """Return errors [n_tasks, n_entrants] with those of the leakage model where an entrant has seen the data.
+    """Return errors [n_tasks, n_entrants], replaced by the leakage model's where an entrant has seen the data.
 
-    Their unit stays; NaN is a failure, also where it replaces. Source: fev 0.10, `leakage_imputation_model`.
+    The unit is unchanged; NaN is a failure, and replaces like any other error.
+    Source: fev 0.10, `leakage_imputation_model`.
 
     >>> leaked = np.array([[True, False]])
     >>> cells = CellMatrix(("a",), ("A", "B"), np.zeros((1, 2)), leaked, np.ones((1, 2)))

@@ -33,7 +33,7 @@ class SkillScore(Leaderboard):
         return clip
 
     def required_entrants(self) -> tuple[str, ...]:
-        """Return the baseline, and whose errors stand in for leaked ones."""
+        """Return the baseline and the leakage model, whose errors replace leaked ones."""
         return (self.baseline,) if self.leakage_model is None else (self.baseline, self.leakage_model)
 
     def against(self, baseline: str) -> Self:
@@ -45,7 +45,7 @@ class SkillScore(Leaderboard):
         return self.missing == "impute"
 
     def compares_ratios(self) -> bool:
-        """Errors of tasks in different units are compared as ratios."""
+        """Say that errors are compared as ratios, because tasks may have different units."""
         return True
 
     def metric_names(self) -> tuple[str, ...]:
@@ -53,12 +53,12 @@ class SkillScore(Leaderboard):
         return (self.metric,)
 
     def worst_of(self, metric: Metric) -> float | None:
-        """Return the worst relative error there is: errors are clipped, so it is the upper end of the clip."""
+        """Return the worst possible relative error, which is the upper end of the clip."""
         del metric
         return self.clip[1]
 
     def check_metric(self, metric: Metric) -> str | None:
-        """Return why the metric cannot be used, if it cannot: ratios need errors, smaller being better."""
+        """Return why the metric cannot be used, or None: ratios need errors, smaller being better."""
         if metric.direction != "minimize":
             return f"skill_score compares errors; {self.metric} has direction {metric.direction}"
         return None

@@ -1,7 +1,7 @@
-"""Median times on a board of skill scores, per so many forecasts where the board asks for it.
+"""Median times on a board of skill scores, per a number of forecasts where the board declares one.
 
-Called by `.method`; pure. How many forecasts a task asks for is a property of the task, not of an
-entrant: where the manifest does not say it, the rows must agree on it.
+Called by `.method`; pure. The number of forecasts is a property of the task, not of an entrant: where the manifest does
+not declare it, the rows must agree.
 """
 
 from collections.abc import Iterator
@@ -32,8 +32,8 @@ MEASURED = frozenset({"training_time_s", "inference_time_s"})
 class Times:
     """Median training and inference times and those of their sum, each [n_entrants], in seconds; NaN where unknown.
 
-    `uncounted` are the tasks of which every count is of no forecast at all. `disputed` says of each task on which the
-    rows' counts differ, and for which the manifest has none, who says what: then no time per forecast is known.
+    `uncounted` are the tasks for which every count is zero. `disputed` describes, for each task that is not declared in
+    the manifest and whose rows differ, who sent which count: no time per forecast is known then.
     """
 
     per: int | None
@@ -42,7 +42,7 @@ class Times:
     disputed: tuple[str, ...] = ()
 
     def fields(self) -> Iterator[Field[int]]:
-        """Yield the columns of the times; the sum is the one in the first view."""
+        """Yield the columns of the times; only the sum is shown by default."""
         per, unit = ("", "s") if self.per is None else (f"_per{self.per}", f"s per {self.per} forecasts")
         for (name, title), values in zip(TITLES.items(), self.medians, strict=True):
             column = Column(
@@ -76,7 +76,7 @@ class Times:
 
 
 def median_times(manifest: Manifest, spec: SkillScore, scores: ScoreTable, relative: Relative) -> Times:
-    """Return the times over the tasks that the board keeps, in seconds or seconds per so many forecasts; NaN is none.
+    """Return median times over the board's tasks, in seconds or seconds per a number of forecasts; NaN is unknown.
 
     Source: fev 0.10, `leaderboard`, its median times.
 
@@ -118,13 +118,13 @@ def _declared(manifest: Manifest, tasks: list[str]) -> FloatArray:
 
 
 def _largest(sent: FloatArray) -> FloatArray:
-    """Return each task's count, [n_tasks, 1]: where nobody differs, any entrant's will do."""
+    """Return each task's count, [n_tasks, 1]: undisputed counts are equal, so the largest is any of them."""
     largest: FloatArray = np.nan_to_num(sent).max(axis=1, keepdims=True)
     return largest
 
 
 def _disputes(entrants: tuple[str, ...], tasks: list[str], sent: FloatArray) -> Iterator[str]:
-    """Yield the tasks on which counts differ, each with the counts and who sent them, the rarest count first."""
+    """Yield the tasks with differing counts, each with its counts and who sent them, the rarest count first."""
     for task, row in zip(tasks, sent, strict=True):
         counts, n_times = np.unique(row[~np.isnan(row)], return_counts=True)
         if len(counts) > 1:
@@ -145,7 +145,7 @@ def _medians(training: FloatArray, inference: FloatArray) -> tuple[FloatArray, F
 
 def _median(times: FloatArray) -> FloatArray:
     """Return medians over the tasks that have a time, [n_entrants]; NaN where none has."""
-    ordered, n_known = np.sort(times, axis=0), (~np.isnan(times)).sum(axis=0)  # NaN comes last
+    ordered, n_known = np.sort(times, axis=0), (~np.isnan(times)).sum(axis=0)  # NaN sorts last
     middle = [(n_known - 1).clip(0) // 2, np.minimum(n_known // 2, len(times) - 1)]
     lower, upper = (np.take_along_axis(ordered, at[None, :], axis=0)[0] for at in middle)
     medians: FloatArray = np.where(n_known > 0, (lower + upper) / 2.0, np.nan)

@@ -1,4 +1,4 @@
-"""The worst and best values that an estimator's components could have, if what it lacks were the worst or the best.
+"""The worst and best values of an estimator's components if the records it lacks had the worst or the best value.
 
 Called by `.method`; pure.
 """
@@ -19,10 +19,11 @@ Ends = tuple[float, float]
 def component_bounds(
     manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group], name: str
 ) -> Mapping[str, Ends]:
-    """Return the worst and best value of each metric that an estimator lacks some of; infinite where nothing bounds it.
+    """Return the worst and best value of each metric that an estimator lacks records of; infinite without a bound.
 
-    Values are larger-is-better for a metric to be maximised and smaller otherwise, as the metric is, in its unit.
-    Raises ValueError for a name that is no contender. Source: by definition.
+    Values have the metric's own unit and direction.
+    Raises ValueError for a name that is not a contender.
+    Source: the mean over strata of means over records, monotone in each record.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.weighted_rank.groups import series_groups
@@ -58,7 +59,7 @@ def _ends(manifest: Manifest, held: HeldRecords, metric: CoveredMetric, own: Seq
 
 
 def _balanced(held: HeldRecords, own: Sequence[Group], lacking: BoolArray, value: float) -> float:
-    """Return the mean over strata of means in which every lacking record has the value."""
+    """Return the mean over strata of means in which every lacking record has `value`."""
     missing: dict[str, int] = {}
     for record in np.flatnonzero(lacking).tolist():
         missing[held.strata[record]] = missing.get(held.strata[record], 0) + 1

@@ -1,6 +1,6 @@
 """The calibrated intervals of a board of weighted ranks: of each component's value and of the score. Pure.
 
-Called by `.method`. `bench.interval_coverage` measures what they hold.
+Called by `.method`. `bench.interval_coverage` measures their coverage.
 """
 
 from collections.abc import Callable, Sequence
@@ -23,18 +23,18 @@ from app.values.frame import CalibratedCells
 from app.values.table import finite
 
 ROUNDING = 1e-12
-"""A spread below this share of what it is the spread of is the rounding of sums, and none."""
+"""A spread below this fraction of the numbers' own size is rounding and counts as zero."""
 RANKED_AGAIN = "widened_ranks"
 NOTHING = CalibratedCells()
 NO_ORDINAL = CalibratedCells(how="points_break_ties_by_name_and_resamples_do_not")
-"""Of a score under rule 1: its points are ordinal ranks, replicates share them."""
+"""Reason for a score under rule 1: its points are ordinal ranks, while tied replicates share ranks."""
 
 
 @dataclass(frozen=True)
 class CalibratedRanks:
     """Intervals of the scores [n_estimators] and of component values [n_estimators][n_components], as cells.
 
-    `n_units` is how many records, or effective ones, they rest on.
+    `n_units` is the (effective) number of records behind them.
     """
 
     scores: Sequence[CalibratedCells]
@@ -44,23 +44,23 @@ class CalibratedRanks:
 
 @dataclass(frozen=True)
 class Ranking:
-    """How component values become scores: `orient` makes smaller better, weights [n_components] are of ranks."""
+    """How component values become scores: `orient` makes smaller better, `weights` [n_components] multiply ranks."""
 
     orient: Callable[[FloatArray], FloatArray]
     weights: FloatArray
     n_enrolled: int
 
     def scores(self, values: FloatArray) -> FloatArray:
-        """Return Σ weight × rank of values [n_resamples, n_estimators, n_components], ties sharing a rank."""
+        """Return Σ weight × rank for values [n_resamples, n_estimators, n_components], ties sharing a rank."""
         totals: FloatArray = average_ranks(self.orient(values), self.n_enrolled) @ self.weights
         return totals
 
 
 def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatArray:
-    """Return replicates about the points [n_estimators, n_components], as far apart as so few units make them.
+    """Return replicates around the points [n_estimators, n_components], widened for the small number of units.
 
-    They are [n_resamples, n_estimators, n_components]; NaN stays one. A bootstrap's variance falls short by the
-    inflation, and its percentiles have the normal's tails for Student's.
+    They are [n_resamples, n_estimators, n_components]; NaN stays NaN. A bootstrap's variance is too small by the
+    inflation factor, and its percentiles have normal instead of Student's tails.
     Source: Hesterberg 2004, Unbiasing the bootstrap, section 2; Davison & Hinkley 1997, section 5.2.
 
     >>> from app.boards.spread import Precision
@@ -76,11 +76,11 @@ def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatAr
 
 
 def ends_of_ranks(again: FloatArray, points: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the ends of scores, or differences of scores, [n_numbers], from those of widened replicates.
+    """Return interval ends of scores, or of differences of scores, [n_numbers], from widened replicates `again`.
 
-    Ranks of replicates are nearer to the middle than those of the points, as those of the points are than the true
-    ones, so the interval is the hull of the percentiles and of their mirror image at the points.
-    Source: Efron & Tibshirani 1993, chapter 13, of both intervals; chosen by `bench.interval_coverage`.
+    Ranks of replicates are biased towards the middle relative to those of the points, as those are relative to the true
+    ranks, so the interval is the union of the percentile interval and its mirror image at the points.
+    Source: Efron & Tibshirani 1993, chapter 13, for both intervals; chosen by `bench.interval_coverage`.
 
     >>> low, high = ends_of_ranks(np.linspace(2.0, 4.0, 101)[:, None], np.array([2.0]), 0.9)
     >>> round(float(low[0]), 3), round(float(high[0]), 3)
@@ -91,11 +91,11 @@ def ends_of_ranks(again: FloatArray, points: FloatArray, level: float) -> tuple[
 
 
 def rank_level(level: float, n_units: float) -> float:
-    """Return at which level the ends of a score, or of a difference of two, are looked up, so that they hold `level`.
+    """Return the nominal level at which the ends of a score, or of a difference, have the coverage `level`.
 
-    Where many are nearly equal the mirror image alone holds a score at the end: half of the error is left to it. Of
-    fewer than sixteen records the rest is less still, down to a tenth, because the ranks of the first and the last are
-    nearer to each other than the true ones in nearly every resample.
+    Among many nearly equal estimators only the mirror image covers the extreme scores, so it alone may use half of the
+    error rate. Below sixteen records the rate is smaller still, down to a tenth, because in nearly every resample the
+    first and the last ranks are closer together than the true ones.
     Source: chosen by `bench.interval_coverage`.
 
     >>> rank_level(0.95, 100.0), rank_level(0.95, 8.0)
@@ -146,7 +146,7 @@ def calibrated_ranks(
 def value_intervals(
     manifest: Manifest, metric: str, points: FloatArray, drawn: DrawnComponents, at: int, level: float
 ) -> list[CalibratedCells]:
-    """Return the interval of each estimator's value of the component at a place; `points` [n_estimators], NaN: none.
+    """Return the interval of each estimator's value of the component at `at`; `points` [n_estimators], NaN is missing.
 
     The ends are in the unit of the metric, and within its declared range.
     Source: `app.stats.calibrated.intervals`, with the errors of the replicates.
@@ -175,7 +175,8 @@ def value_intervals(
 def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnComponents) -> Spread:
     """Return the spread of component values [n_estimators] from their replicates [n_resamples, n_estimators].
 
-    Errors are in the unit of the values, unbiased by the inflation. Source: as `app.stats.calibrated_areas`.
+    Errors are in the unit of the values, unbiased by the inflation.
+    Source: `app.stats.calibrated_areas.replicate_spread`.
 
     >>> from app.boards.spread import Precision
     >>> drawn = DrawnComponents(np.zeros((2, 1, 1)), Precision(8.0, 1.25), 9.0)

@@ -1,7 +1,7 @@
-"""Coverage of boards of weighted ranks: a cell is a record in a metric that the score is made of.
+"""Coverage of boards of weighted ranks: a cell is a record in one of the metrics that make up the score.
 
-Called by `.method`; pure. A metric of which an estimator has no value at all is absent on every
-record and takes the worst rank by the rule of the board; a metric of which it has some is asked of every record.
+Called by `.method`; pure. A metric for which an estimator has no value at all takes the worst rank by the board's rule;
+one for which it has some values is expected for every record.
 """
 
 from collections.abc import Iterator, Sequence
@@ -23,7 +23,7 @@ from app.stats.strata import Group, Rule
 
 @dataclass(frozen=True)
 class CoveredMetric:
-    """One metric: who has a row and who a value for which record, [n_contenders, n_records], and what is asked.
+    """One metric: who has a row, and who a value, for which record, [n_contenders, n_records], and the asked records.
 
     `asked` is [n_records].
     """
@@ -34,7 +34,7 @@ class CoveredMetric:
     asked: BoolArray
 
     def lacking(self, at: int) -> BoolArray:
-        """Return which records an estimator has no value for; none where it has no value at all, see `is_empty`."""
+        """Return which records an estimator has no value for; none if it has no value at all (`is_empty`)."""
         if self.is_empty(at):
             return np.zeros(len(self.asked), dtype=np.bool_)
         lacking: BoolArray = self.asked & ~self.has_value[at]
@@ -48,10 +48,11 @@ class CoveredMetric:
 def covered_metrics(
     manifest: Manifest, spec: WeightedRank, held: HeldRecords, groups: Sequence[Group], labels: FloatArray
 ) -> tuple[CoveredMetric, ...]:
-    """Return who covers what, for each metric that the score is made of; `groups` hold records of the benchmark.
+    """Return the coverage of each metric that makes up the score; `groups` hold records of the benchmark.
 
-    `labels` [n_records] are the classes of the records: one of which somebody has rows and nobody a class, NaN, is none
-    to tell apart. Source: by definition.
+    `labels` [n_records] are the classes of the records: one with rows but without a known class, NaN, is not asked for
+    by classification metrics.
+    Source: `app.boards.open_grid` where no grid is declared.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.weighted_rank.groups import series_groups
@@ -88,15 +89,15 @@ def _covered(
             has_value[place[group.estimator], group.records[group.included]] = True
     asked = held.of_benchmark & of_metric
     if not of_all:
-        # The manifest cannot say which records have one: asked is what at least half of the owners have a row of.
+        # The manifest cannot declare which records have one, so those are asked that half of the owners have a row for.
         asked &= are_common(has_row, held.owners or held.contenders) & has_row.any(axis=0)
     return CoveredMetric(metric, has_row, has_value, asked)
 
 
 def on_asked(groups: Sequence[Group], covered: Sequence[CoveredMetric]) -> Iterator[Group]:
-    """Yield the groups on the records that their metric is asked of: nobody's mean is over records of his own.
+    """Yield the groups on the records asked for in their metric, so that all means are over the same records.
 
-    Source: by definition.
+    Source: none; it selects rows.
 
     >>> both = np.ones((1, 2), dtype=np.bool_)
     >>> metric = CoveredMetric("drift", both, both, np.array([True, False]))
@@ -110,7 +111,9 @@ def on_asked(groups: Sequence[Group], covered: Sequence[CoveredMetric]) -> Itera
 
 
 def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric]) -> Roster:
-    """Return who is ranked: those who have a value for every record of the benchmark. Source: by definition.
+    """Return who is ranked: those with a value for every record.
+
+    Source: `app.boards.coverage.call_roster`.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.weighted_rank.records import held_records
@@ -146,7 +149,7 @@ def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetri
 
 
 def _asked_earlier(manifest: Manifest, held: HeldRecords, name: str) -> BoolArray:
-    """Return which records [n_records] were asked when an estimator was admitted: all, unless the grid has changed."""
+    """Return which records [n_records] were asked when an estimator was admitted: all, unless the grid changed."""
     earlier = manifest.asked.facts.earlier.get(name, ())
     asked = [grid.named_items for grid in earlier]
     if not earlier or None in asked:
@@ -161,10 +164,11 @@ def with_worst(
     groups: Sequence[Group],
     labels: FloatArray,
 ) -> list[Group]:
-    """Return the groups with the worst value of its metric, in its unit, for each record that an estimator lacks.
+    """Return the groups, with the metric's worst value, in its unit, for each record that an estimator lacks.
 
-    A record that nobody has is in no stratum, and left out for everybody. A score of classes is worst on the wrong
-    side of all others. `labels` are [n_records]; a metric without a worst value leaves NaN. Source: by definition.
+    A record that nobody has belongs to no stratum and is left out for everybody. A classification score is worst beyond
+    all others on the wrong side. `labels` are [n_records]; a metric without a worst value leaves NaN.
+    Source: the manifest's `absent: worst`.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.weighted_rank.groups import series_groups
@@ -201,7 +205,7 @@ def _with_values(
 ) -> Group:
     if covered is None or group.rule == "ratio":
         return group
-    # Also where a whole stratum failed: left out of the mean over strata it would be the best way to fail.
+    # Also where a whole stratum failed: leaving it out of the mean over strata would reward failing altogether.
     lacking = covered.lacking(held.contenders.index(group.estimator))[group.records] & ~group.included
     worst = _worst(manifest, group.metric, group.rule, labels[group.records])
     return replace(group, values=np.where(lacking, worst, group.values))
@@ -224,6 +228,6 @@ def _append(
 
 
 def _rule(metric: str) -> Rule:
-    # Of a ratio both parts would be needed.
+    # A ratio would need both of its parts.
     rule = RULES.get(metric, "mean")
     return "mean" if rule == "ratio" else rule

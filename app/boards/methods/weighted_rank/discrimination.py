@@ -1,7 +1,7 @@
-"""Metrics of estimators that tell one class of series from another: made of the scores and classes of many records.
+"""Metrics of estimators that classify series, computed from the scores and classes of many records.
 
-Called by `.method` and by the tables of series; pure. A record says a score and the class of
-its truth, in two columns beside the metrics; no single record has a value of such a metric, and neither has a stratum.
+Called by `.method` and by the tables of series; pure. A record states a score and the true class, in two columns beside
+the metrics; such a metric has no value for a single record or stratum.
 Source: lrdbench 2.0, `_classification_metric_rows`.
 """
 
@@ -23,13 +23,13 @@ ROC_AUC, BALANCED, TRUE_RATE, FALSE_RATE = CLASS_METRICS = (
     "false_positive_rate",
 )
 THRESHOLD = 0.5
-"""A score from here on calls a record positive, and a truth from here on makes it so."""
+"""The threshold from which a score predicts positive, and a true value is positive."""
 FURTHEST = 1e300
-"""How far on the wrong side a record without a score is where absence counts as the worst."""
+"""How far beyond all others, on the wrong side, an absent score is placed where absence counts as the worst."""
 
 
 def discriminations(scores: ScoreTable, metrics: Collection[str]) -> list[Aggregate]:
-    """Return the metrics of each estimator that has scores of classes, among `metrics`; over all records at once.
+    """Return those of `metrics` that each estimator with classification scores has, over all records at once.
 
     Values are shares from 0 to 1, NaN where a class is absent. Source: lrdbench 2.0, `_classification_metric_rows`.
 
@@ -44,7 +44,8 @@ def discriminations(scores: ScoreTable, metrics: Collection[str]) -> list[Aggreg
 def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
     """Return the class of each record, [n_records]: 1 for a positive one, NaN where no row says it.
 
-    The first row that says one counts. Source: by definition.
+    The first row that states one counts.
+    Source: none; it looks up.
 
     >>> from app.boards.example import rows
     >>> record_labels(rows({"A": [1.0, 0.0]}, CLASS_LABEL), 3).tolist()
@@ -59,7 +60,7 @@ def record_labels(scores: ScoreTable, n_records: int) -> FloatArray:
 
 
 def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
-    """Return the scores of each estimator's records as groups, one for each metric and stratum; NaN has no score.
+    """Return the scores of each estimator's records as groups, one per metric and stratum; NaN is no score.
 
     Source: lrdbench 2.0, `_classification_metric_rows`.
 
@@ -83,10 +84,11 @@ def class_groups(scores: ScoreTable, metrics: Collection[str]) -> list[Group]:
 
 
 def class_aggregates(groups: Sequence[Group], labels: FloatArray) -> list[Aggregate]:
-    """Return the metric of each estimator from its groups of scores; `labels` [n_records] are those of all records.
+    """Return each estimator's metrics from its groups of scores; `labels` [n_records] are the classes of all records.
 
-    As in lrdbench an estimator's metrics follow each other, and records without a score are left out and counted.
-    Values are shares from 0 to 1, NaN where a class is absent. Source: lrdbench 2.0, `_classification_metric_rows`.
+    As in lrdbench, the metrics of one estimator are adjacent, and records without a score are left out and counted.
+    Values are shares from 0 to 1, NaN where a class is absent.
+    Source: lrdbench 2.0, `_classification_metric_rows`.
 
     >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, 0.1, np.nan]), np.arange(3), "scores")
     >>> area, = class_aggregates([group], np.array([1.0, 0.0, 1.0]))
@@ -97,7 +99,7 @@ def class_aggregates(groups: Sequence[Group], labels: FloatArray) -> list[Aggreg
 
 
 def by_estimator(groups: Sequence[Group]) -> Mapping[tuple[str, str], list[Group]]:
-    """Return the groups of scores of each (estimator, metric), the metrics of one estimator together.
+    """Return the groups of scores of each (estimator, metric), the metrics of one estimator adjacent.
 
     >>> group = Group("GPH", ROC_AUC, "n=128", np.zeros(1), np.zeros(1, dtype=np.int64), "scores")
     >>> list(by_estimator([group]))
@@ -120,8 +122,9 @@ def _aggregate(key: tuple[str, str], groups: Sequence[Group], labels: FloatArray
 def scored_records(groups: Sequence[Group], labels: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return the scores and classes of the records that have both, [n_records] each; NaN is neither.
 
-    A larger score is nearer the positive class. `labels` are [n_records] of all.
-    Raises ValueError, numpy's own, for no group. Source: by definition.
+    A larger score is nearer the positive class. `labels` [n_records] are those of all records.
+    Raises ValueError, numpy's own, for no group.
+    Source: none; it selects.
 
     >>> group = Group("GPH", ROC_AUC, "n=128", np.array([0.9, np.nan]), np.arange(2), "scores")
     >>> [each.tolist() for each in scored_records([group], np.array([1.0, 0.0]))]

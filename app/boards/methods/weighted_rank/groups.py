@@ -15,24 +15,25 @@ from app.values.scores import Coded, ScoreTable
 
 COVERAGE, COVERAGE_ERROR = "coverage", "coverage_error"
 DIAGNOSTIC = "diagnostic"
-# A row of the ratio has no value of its own: these two, stressed and clean, are averaged before they are divided.
+# A row of the ratio has no value of its own: stressed and clean errors are averaged separately, then divided.
 PAIRED_RATIO = "paired_mae_ratio"
 PAIRED_ERRORS = ("stressed_absolute_error", "clean_absolute_error")
-# How the rows of a metric become a stratum's number where that is not their mean: those of rmse hold squared errors.
+# Metrics whose stratum aggregate is not the mean of their rows; rows of rmse hold squared errors.
 RULES: Mapping[str, Rule] = {
     "rmse": "root_mean_square",
     PAIRED_RATIO: "ratio",
     **dict.fromkeys(CLASS_METRICS, "scores"),
 }
 BY_SIZE = frozenset({"bias"})
-"""What ranks by its absolute value."""
+"""The metric that ranks by its absolute value."""
 
 
 def series_groups(scores: ScoreTable) -> list[Group]:
-    """Return every group in order of the first appearance of its rows, values in the metric's unit.
+    """Return all groups in order of first appearance, values in the metric's unit.
 
-    Each row of the table says in `recorded["metrics"]` which metrics it had, in the file's order; a metric that it
-    had and that is NaN was null. Source: lrdbench 2.0, its per-series rows.
+    Each row lists in `recorded["metrics"]` the metrics it had, in the file's order; a listed metric that is NaN was
+    null.
+    Source: lrdbench 2.0, its per-series rows.
 
     >>> from app.boards.example import rows
     >>> [(g.estimator, g.stratum, g.values.tolist()) for g in series_groups(rows({"GPH": [0.1, 0.2]}, "mae"))]
@@ -73,11 +74,12 @@ def _group(scores: ScoreTable, item: Coded, entrant: int, metric: str, task: int
 
 
 def stratum_aggregates(groups: Sequence[Group], metrics: Collection[str] | None = None) -> list[Aggregate]:
-    """Return the aggregate of each group, then the coverage errors that are made of the aggregates of coverage.
+    """Return the aggregate of each group, then the coverage errors computed from the coverage aggregates.
 
-    Of these only those among `metrics`, where they are given, not None: lrdbench has none that its manifest does not
-    name. The order is lrdbench's own: it decides what its shared generator draws. A ratio comes last. Scores of
-    classes have no aggregate in a stratum. Source: lrdbench 2.0; `app.stats.strata.aggregate_group`.
+    Coverage errors are limited to `metrics` unless that is None: lrdbench computes none that its manifest does not
+    name. The order is lrdbench's, because it decides what the shared generator draws; a ratio comes last.
+    Classification scores have no aggregate in a stratum.
+    Source: lrdbench 2.0; `app.stats.strata.aggregate_group`.
 
     >>> from app.boards.example import rows
     >>> groups = series_groups(rows({"GPH": [0.5]}, "coverage@0.75"))
@@ -99,7 +101,9 @@ def _coverage_errors(aggregates: Sequence[Aggregate]) -> Iterator[Aggregate]:
 
 
 def by_metric(aggregates: Sequence[Aggregate]) -> dict[tuple[str, str], list[Aggregate]]:
-    """Return the stratum aggregates of each (estimator, metric), in order of appearance. Source: by definition.
+    """Return the stratum aggregates of each (estimator, metric), in order of appearance.
+
+    Source: none; it groups.
 
     >>> list(by_metric([Aggregate("GPH", "mae", "n=128", 0.1, 1, 1)]))
     [('GPH', 'mae')]
@@ -121,9 +125,9 @@ def balanced(aggregates: Sequence[Aggregate]) -> list[Aggregate]:
 
 
 def enrolled_estimators(scores: ScoreTable, enrolled: Sequence[str] | None) -> list[str]:
-    """Return the estimators with rows, of those enrolled where the manifest names them; None where it does not.
+    """Return the estimators with rows, restricted to `enrolled` unless it is None.
 
-    What lrdbench measures between several of them has made-up names, which are none.
+    lrdbench's rows that compare several estimators have artificial names, which are left out.
     Source: lrdbench 2.0, the role `diagnostic` of its rows.
 
     >>> from app.boards.example import rows

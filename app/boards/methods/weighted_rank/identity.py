@@ -1,4 +1,4 @@
-"""The name of a metric together with its own nominal level, which is part of its identity: `coverage@0.95`.
+"""Names of metrics with a nominal level, which is part of their identity: `coverage@0.95`.
 
 Called by the modules beside it, `app.kinds.series` and `app.store`.
 """

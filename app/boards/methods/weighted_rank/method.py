@@ -1,7 +1,7 @@
 """Ranking method `weighted_rank`: lrdbench's leaderboard, weighted ranks of metrics that are balanced over strata.
 
-Found by `app.boards.registry`. Ranks are about the records of the benchmark's grid, or about all that anyone has where
-none is declared; rank intervals come from resampling them within strata, the same records for every estimator.
+Found by `app.boards.registry`. Ranks are over the records of the benchmark's grid or, if none is declared, the records
+of at least half of the owners; rank intervals come from resampling records within strata, the same for every estimator.
 """
 
 from collections.abc import Mapping, Sequence
@@ -46,13 +46,13 @@ from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
 from app.values.scores import ScoreTable
 
 NOISE_DIGITS = 12
-"""Component values of a size of one that agree to so many decimals have one rank."""
+"""Component values of magnitude one that agree to this many decimals are tied."""
 
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
     """Compute the board, its pairs and its terms: sums of weighted ranks, from 1, smaller being better.
 
-    An estimator that lacks records of the grid, or values of them, NaN, is on the board without a rank.
+    An estimator that lacks records of the grid, or has NaN on them, is listed without a rank.
     Raises BoardUnavailable without an estimator. Source: lrdbench 2.0, its leaderboard under ranking rules 1 and 2.
 
     >>> from app.boards.example import benchmark, rows
@@ -82,7 +82,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
     of_ranked = [group for group in groups if group.estimator in roster.ranked]
     orient = partial(_orient, manifest, tuple(spec.weights))
-    # Rule 1 in a resample would break ties by name; ties share a rank here, whatever the rule of the points.
+    # Under rule 1 resamples would break ties by name, so replicates share ranks whatever the rule of the points.
     ranking = Ranking(orient, np.array(list(spec.weights.values())), n_enrolled)
     drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores, are_stressed=part.are_stressed()), labels))
     spread = None if drawn is None else _spread(ranking.scores(drawn.values), drawn.precision)
@@ -125,7 +125,7 @@ class Points:
 def rank_points(
     manifest: Manifest, spec: WeightedRank, names: Sequence[str], over_strata: Sequence[Aggregate], n_enrolled: int
 ) -> Points:
-    """Rank the named estimators by their aggregates over strata, among as many as are enrolled; smaller is better.
+    """Rank the named estimators by their aggregates over strata, among `n_enrolled`; smaller is better.
 
     A missing aggregate, NaN, takes the worst rank. Source: lrdbench 2.0, ranking rules 1 and 2.
 
@@ -142,7 +142,7 @@ def rank_points(
 
 
 def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
-    """Return the score that each of the others has beside the ranked alone, larger being better."""
+    """Return each other estimator's score if it alone joined the ranked, larger being better."""
     scores = {}
     for name, own in zip(others.names, others.oriented, strict=True):
         ranks = _ranks(spec, np.vstack([components.oriented, own]), max(n_enrolled, len(components.names) + 1))
@@ -153,9 +153,9 @@ def _behind(spec: WeightedRank, components: Components, others: Components, n_en
 def _bounds(
     manifest: Manifest, spec: WeightedRank, components: Components, own: FloatArray, ends: Mapping[str, Ends]
 ) -> tuple[int, int] | None:
-    """Return the ranks that an estimator would have if what it lacks were worst and best; None where it lacks nothing.
+    """Return an estimator's ranks if the values it lacks were worst and best; None where it lacks nothing.
 
-    A coverage error is bounded by nothing that the coverage says, so it takes the last or the first rank.
+    Bounds on coverage do not bound a coverage error, so that takes the last or the first rank.
     """
     if not ends:
         return None
@@ -198,9 +198,9 @@ def _components(
 
 
 def _orient(manifest: Manifest, metrics: Sequence[str], values: FloatArray) -> FloatArray:
-    """Return values with smaller being better; a bias is ranked by its size. [..., n_components].
+    """Return values [..., n_components] such that smaller is better; a bias becomes its absolute value.
 
-    Values that differ by rounding noise alone are equal.
+    Values that differ only by rounding become equal.
     """
     oriented = np.array(values, copy=True)
     for at, component in enumerate(metrics):
@@ -214,7 +214,7 @@ def _orient(manifest: Manifest, metrics: Sequence[str], values: FloatArray) -> F
 
 
 def _without_noise(values: FloatArray) -> FloatArray:
-    """Return values rounded where a sum of floats in another order would differ."""
+    """Return values rounded, so that sums taken in another order do not differ."""
     known = np.abs(values[np.isfinite(values)])
     digits = int(np.floor(np.log10(max(1.0, float(known.max()))))) if known.size else 0
     rounded: FloatArray = np.round(values, NOISE_DIGITS - digits)
@@ -222,7 +222,7 @@ def _without_noise(values: FloatArray) -> FloatArray:
 
 
 def _drawn(spec: WeightedRank, components: Components, groups: Sequence[Group], of: Records) -> DrawnComponents | None:
-    """Return replicates of the component values; None when nothing can be resampled."""
+    """Return replicates of the component values; None where nothing can be resampled."""
     each = spec.metric_names()
     drawn = resample_components(groups, components.names, each, spec.uncertainty, of) if components.names else None
     return None if drawn is None else replace(drawn, values=over_levels(drawn.values, tuple(spec.weights)))

@@ -1,4 +1,4 @@
-"""The scores of a board of weighted ranks term by term, and pair by pair. Called by `.method`; pure."""
+"""The scores of a board of weighted ranks, term by term and pair by pair. Called by `.method`; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -73,7 +73,7 @@ DIFFERENCE = contrast_field(
 
 
 def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
-    """Return every ordered pair of those with a rank; None for fewer than two.
+    """Return every ordered pair of ranked estimators; None for fewer than two.
 
     Differences are of scores, A minus B, smaller being better for A. Source: `app.boards.standing`.
 

@@ -1,4 +1,4 @@
-"""Which records the estimators of a series benchmark have, so that a mean over a chosen few is not ranked.
+"""Which records the estimators of a series benchmark have, so that nobody is ranked by a selection of records.
 
 Called by `.method` and `app.kinds.series.contract_tables`; pure.
 """
@@ -23,9 +23,9 @@ TABLE = "records"
 class HeldRecords:
     """Who has a row for which record: `held` is [n_contenders, n_records].
 
-    `records` and `strata` are [n_records]; the numbers of a group's records are positions in them. A row counts
-    whatever it says: a record that failed is held. `asked` [n_records] are those of the benchmark's grid, None where
-    none is declared; `owners` are then the contenders', in their order.
+    `records` and `strata` are [n_records], indexed by the record numbers of groups. A row without a value counts, too:
+    a failed record is held. `asked` [n_records] marks the records of the benchmark's grid, None if none is declared;
+    then `owners` holds the contenders' owners, in their order.
     """
 
     contenders: tuple[str, ...]
@@ -47,21 +47,21 @@ class HeldRecords:
 
     @property
     def of_benchmark(self) -> BoolArray:
-        """Say which records ranks are about, [n_records]: those of the grid, or that at least half of the owners have.
+        """Say which records ranks are over, [n_records]: those of the grid, or of at least half of the owners.
 
-        So no single submitter decides what the others lack, though two who differ are both asked for what either has.
+        So no single submitter decides what others lack; two owners who differ both need what either has.
         """
         if self.asked is not None:
             return self.asked
         return are_common(self.held, self.owners or self.contenders) if len(self.contenders) else self.known
 
     def lacking(self) -> Mapping[str, int]:
-        """Return how many of the benchmark's records each contender has no row for; nothing for those that have all."""
+        """Return how many of the benchmark's records each contender has no row for, omitting those that have all."""
         counts = (self.of_benchmark & ~self.held).sum(axis=1).tolist()
         return {name: count for name, count in zip(self.contenders, counts, strict=True) if count}
 
     def holders_of_others(self) -> list[str]:
-        """Return the contenders with rows on records that are not the benchmark's."""
+        """Return the contenders with rows for records outside the benchmark."""
         return [self.contenders[at] for at in np.flatnonzero((self.held & ~self.of_benchmark).any(axis=1)).tolist()]
 
 
@@ -71,10 +71,10 @@ def held_records(
     asked: frozenset[str] | None = None,
     owners: Sequence[Hashable] = (),
 ) -> HeldRecords:
-    """Return who of the contenders has a row for which record; `asked` are the records of the grid, if it names any.
+    """Return which contender has a row for which record; `asked` are the records of the grid, if it names any.
 
-    A record that is asked for and that nobody has is among them. `owners` are the contenders', in their order.
-    Source: by definition.
+    Asked records that nobody has are included. `owners` lists the contenders' owners, in their order.
+    Source: none; it arranges rows.
 
     >>> from app.boards.example import rows
     >>> held_records(rows({"A": [0.1, 0.2], "B": [0.3]}), ["A", "B"]).held.tolist()
@@ -98,9 +98,10 @@ def held_records(
 def on_tasks(
     scores: ScoreTable, asked: frozenset[str] | None, tasks: Collection[str] | None
 ) -> tuple[ScoreTable, frozenset[str] | None]:
-    """Return the rows in some strata, with the asked records that anybody has there; None of the strata: all of both.
+    """Return the rows in some strata, and the asked records that anybody has there; all of both if `tasks` is None.
 
-    A record that nobody has is in no stratum, so a board over some of them does not ask for it. Source: by definition.
+    A record that nobody has belongs to no stratum, so a board over some strata does not ask for it.
+    Source: none; it selects.
 
     >>> from app.boards.example import rows
     >>> kept, asked = on_tasks(rows({"A": [0.1, 0.2, 0.3]}), frozenset("abcd"), ["b", "c"])
@@ -117,9 +118,10 @@ def on_tasks(
 
 
 def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
-    """Yield the groups with their rows on the wanted records [n_records] alone, in the same order; none that is empty.
+    """Yield the groups with only their rows on the wanted records [n_records], in the same order, without empty groups.
 
-    NaN stays null. Source: by definition.
+    NaN stays null.
+    Source: none; it selects.
 
     >>> group = Group("GPH", "mae", "n=128", np.array([0.1, np.nan]), np.arange(2))
     >>> [each.values.tolist() for each in on_records([group], np.array([True, False]))]
@@ -135,7 +137,7 @@ def on_records(groups: Sequence[Group], wanted: BoolArray) -> Iterator[Group]:
 
 
 def record_notes(held: HeldRecords) -> Iterator[str]:
-    """Yield what a board says of the records that its ranks are about.
+    """Yield the notes on which records the ranks are over.
 
     >>> held = HeldRecords(("A", "B"), ("r1", "r2"), ("x", "x"), np.array([[True, True], [True, False]]))
     >>> list(record_notes(held))
@@ -154,7 +156,7 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
 def strata_of_grid(asked: Asked) -> dict[str, str]:
     """Return the stratum of each record that the grid of a benchmark names: in its lists, or in a steward's file.
 
-    Source: by definition.
+    Source: the manifest's grid.
 
     >>> from app.manifest.grid import Grid
     >>> strata_of_grid(Asked(Grid.model_validate({"tasks": {"easy": {"items": ["r1"]}}}), ("easy",)))
@@ -167,7 +169,7 @@ def strata_of_grid(asked: Asked) -> dict[str, str]:
 
 
 def strata_note(held: HeldRecords, named: Collection[str]) -> Iterator[str]:
-    """Yield of how many records a submitter alone says the strata; `named` are those whose stratum the grid has.
+    """Yield a note on how many records have strata stated only by a submitter; `named` are those in the grid.
 
     >>> held = HeldRecords(("A",), ("r1", "r2"), ("x", "x"), np.array([[True, True]]))
     >>> [note[:32] for note in strata_note(held, ["r1"])], list(strata_note(held, ["r1", "r2"]))
@@ -187,7 +189,7 @@ def _common_note(held: HeldRecords) -> str:
 
 
 def records_table(held: HeldRecords) -> Table:
-    """Return each record with its stratum, how many estimators have it, and who lacks it, None where nobody does.
+    """Return each record with its stratum, how many estimators have it, and who lacks it (None if nobody).
 
     >>> held = HeldRecords(("A", "B"), ("r1", "r2"), ("x", "x"), np.array([[True, True], [True, False]]))
     >>> records_table(held).rows

@@ -1,7 +1,7 @@
-"""Replicates of balanced component values: records are drawn by their names, the same for every estimator.
+"""Replicates of balanced component values: records are weighted by name, the same for every estimator.
 
-Called by `.method`. In a stress suite one clean series appears contaminated in many strata:
-it is the unit that is drawn, and all that is made of it has its weight.
+Called by `.method`. In a stress suite one clean series appears contaminated in many strata: the clean series is the
+unit, and all records derived from it share its weight.
 """
 
 from collections import Counter
@@ -21,12 +21,12 @@ from app.stats.strata import RATIO_EPSILON, Group
 from app.values.scores import ScoreTable
 
 CLEAN_SERIES = "clean_record_id"
-"""What a row of a stress suite says of its record: the series that it was made of."""
+"""The recorded field in which a row of a stress suite names the clean series of its record."""
 
 
 @dataclass(frozen=True)
 class Records:
-    """Of each record the unit that is drawn, by its name, and its class, NaN where no row says it; [n_records] each."""
+    """The name of each record's resampling unit, and its class, NaN where no row states one; [n_records] each."""
 
     units: Sequence[str]
     labels: FloatArray
@@ -34,7 +34,7 @@ class Records:
 
 @dataclass(frozen=True)
 class DrawnComponents:
-    """Replicates [n_resamples, n_entrants, n_components], how much they rest on, and of how many units they are."""
+    """Replicates [n_resamples, n_entrants, n_components], their precision, and their number of units."""
 
     values: FloatArray
     precision: Precision
@@ -44,7 +44,7 @@ class DrawnComponents:
 def resample_components(
     groups: Sequence[Group], names: Sequence[str], metrics: Sequence[str], drawn: Uncertainty, of: Records
 ) -> DrawnComponents | None:
-    """Return replicates of means over strata; None when no stratum has two units, or nothing is to be drawn.
+    """Return replicates of means over strata; None if no stratum has two units, or without resamples.
 
     A stratum with a single unit stays as it is in every resample. Values [n_resamples, n_entrants, n_components] have
     the metrics' units; NaN where nothing is included. Source: `app.stats.strata.balance`, weighted as in Rubin 1981.
@@ -93,9 +93,9 @@ def _class_replicates(groups: Sequence[Group], metric: str, drawn: Uncertainty, 
 
 
 def unit_names(scores: ScoreTable, *, are_stressed: bool) -> list[str]:
-    """Return the unit of each record: the clean series that it was made of where series are stressed, or itself.
+    """Return the unit of each record: the clean series it is derived from where series are stressed, or itself.
 
-    Source: by definition.
+    Source: none; it looks names up.
 
     >>> from app.boards.example import rows
     >>> unit_names(rows({"GPH": [0.1, 0.2]}, "mae"), are_stressed=True)
@@ -108,10 +108,10 @@ def unit_names(scores: ScoreTable, *, are_stressed: bool) -> list[str]:
 
 
 def clean_series(scores: ScoreTable) -> dict[str, str]:
-    """Return of which series the rows say that each record was made; a row without a word of it says nothing.
+    """Return the clean series that rows name for each record; rows without one are ignored.
 
-    Admission keeps runs that differ apart. Of rows from before, what most of them say counts, of as many the first
-    name. Source: by definition.
+    Admission refuses rows that contradict each other. Among older rows that do, the majority counts, ties by name.
+    Source: none; a majority vote.
 
     >>> from app.boards.example import rows
     >>> clean_series(rows({"GPH": [0.1, 0.2]}, "mae"))
@@ -125,9 +125,9 @@ def clean_series(scores: ScoreTable) -> dict[str, str]:
 
 
 def _precision(units: Sequence[set[str]]) -> Precision | None:
-    """Return what a mean over strata rests on, from the units of each; None where no stratum has two.
+    """Return the precision of a mean over strata, from the units of each; None where no stratum has two.
 
-    Strata that share no unit add up their degrees of freedom; where they do, there are those of the units alone.
+    Degrees of freedom add up over strata without a common unit; otherwise they are those of the distinct units.
     """
     several = [each for each in units if len(each) > 1]
     if not several:
@@ -162,9 +162,10 @@ def _stratum_values(
 
 
 def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
-    """Return [..., n_components] from [..., n_metrics]: a component of several levels is the mean of those there are.
+    """Return [..., n_components] from [..., n_metrics]: a component of several levels is the mean of those available.
 
-    Units stay; NaN where none is. Source: by definition.
+    The unit is unchanged; NaN where there is none.
+    Source: the mean over levels.
 
     >>> over_levels(np.array([0.2, 0.4, 1.0]), ["coverage@0.5@0.95", "mae"]).round(9).tolist()
     [0.3, 1.0]
@@ -181,7 +182,7 @@ def over_levels(values: FloatArray, components: Sequence[str]) -> FloatArray:
 
 
 def source_metric(metric: str) -> str:
-    """Return the metric whose rows a component is made of: a coverage error comes from the coverage of its level.
+    """Return the metric whose rows a component is computed from: a coverage error comes from the coverage of its level.
 
     >>> source_metric("coverage_error@0.95"), source_metric("mae")
     ('coverage@0.95', 'mae')

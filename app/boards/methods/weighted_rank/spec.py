@@ -18,31 +18,31 @@ NO_TIE_BREAK = "none"
 
 
 class RankedPart(KindPart):
-    """What the method asks of the part that a kind of evidence has in a manifest; who has more to say overrides it."""
+    """What the method needs from a kind's part of the manifest; kinds override the defaults."""
 
     def enrolled(self) -> Sequence[str] | None:
-        """Return who is ranked, None for whoever has rows."""
+        """Return who is ranked; None for every entrant with rows."""
         return None
 
     def is_of_every_record(self, metric: str) -> bool:
-        """Say whether each record can have a value of a metric; one that compares two records has none for some."""
+        """Say whether every record can have a value of a metric; one that compares two records may have none."""
         del metric
         return True
 
     def are_stressed(self) -> bool:
-        """Say whether records are made of clean series, which are the units then."""
+        """Say whether records are contaminated versions of clean series, which are the units then."""
         return False
 
     def board_meta(self) -> dict[str, Any]:
-        """Return what a board's `meta` says of the benchmark."""
+        """Return the benchmark's entries for a board's `meta`."""
         return {}
 
 
 class WeightedRank(Leaderboard):
     """A board of weighted ranks. Rule 2 shares ranks between ties; rule 1 breaks them by name, as lrdbench once did.
 
-    A weighted metric with several levels (`coverage@0.5@0.95`) is the mean over them. Equal scores go by the value of
-    `tie_break`, by default the first component; under `none` they share a rank.
+    A weighted metric with several levels (`coverage@0.5@0.95`) is the mean over them. Equal scores are ordered by the
+    value of `tie_break`, by default the first component; under `none` they share a rank.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
@@ -65,7 +65,7 @@ class WeightedRank(Leaderboard):
         return self
 
     def as_chosen(self, tasks: Collection[str] | None, explored: Explored) -> Self:
-        """Return the board with a reader's own weights; one of 0 takes its metric along."""
+        """Return the board with a reader's own weights; a weight of 0 removes its metric."""
         chosen = super().as_chosen(tasks, explored)
         if not explored.weights:
             return chosen
@@ -79,5 +79,5 @@ class WeightedRank(Leaderboard):
         return list(self.weights)
 
     def metric_names(self) -> tuple[str, ...]:
-        """Return the weighted metrics; one with a level of its own is named with it (`coverage_error@0.95`)."""
+        """Return the weighted metrics; a metric with a level includes it (`coverage_error@0.95`)."""
         return tuple(metric for component in self.weights for metric in levels_of(component))

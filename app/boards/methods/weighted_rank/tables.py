@@ -34,7 +34,7 @@ VALIDITY = "validity_rate"
 
 @dataclass(frozen=True)
 class Components:
-    """Component values [n_estimators, n_components] as published, and the same with smaller being better."""
+    """Component values [n_estimators, n_components] as published, and the same oriented so that smaller is better."""
 
     names: tuple[str, ...]
     metrics: tuple[str, ...]
@@ -44,11 +44,11 @@ class Components:
 
 @dataclass(frozen=True)
 class RankedBoard:
-    """What the board shows: `placed` are (position, rank) from best to worst, `spread` is of minus the scores.
+    """The contents of the board: `placed` are (position, rank) from best to worst, `spread` is that of −score.
 
-    `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` what is drawn of them.
-    `others` are the estimators that stand below, `behind` their scores beside the ranked, larger being better, and
-    `bounds` their ranks if what they lack were worst and best. `groups` are the rows on the benchmark's records.
+    `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` the plotted intervals from
+    them. `others` are the estimators listed below, `behind` their scores if added to the ranked, larger being better,
+    and `bounds` their ranks if missing values were worst and best. `groups` are the rows on the benchmark's records.
     """
 
     components: Components
@@ -69,7 +69,7 @@ class RankedBoard:
 
 @dataclass(frozen=True)
 class _Line:
-    """What the board says of one estimator; who has no rank has no score, and none in any component."""
+    """One row of the board; an unranked estimator has no score, and no rank in any component."""
 
     values: FloatArray
     invalid: float | None
@@ -81,7 +81,7 @@ class _Line:
 
 
 def leaderboard(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Table:
-    """Return the board: those with a rank from best to worst, then those who lack something; what is unknown is None.
+    """Return the board: the ranked from best to worst, then those that lack something; unknown cells are None.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.weighted_rank.method import compute
@@ -124,17 +124,17 @@ def _other_rows(shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
 
 
 def _places(shown: RankedBoard) -> Iterator[tuple[Place, int]]:
-    """Yield places with positions, in the order and with the rank of the rule, ties as it breaks them."""
+    """Yield places with positions, in the order and with the ranks of the rule, including how it breaks ties."""
     for at, rank in shown.placed:
         place = shown.standing.place(at, shown.components.names[at])
-        # Rule 1 breaks ties by name, and the interval knows nothing of names.
+        # Rule 1 breaks ties by name, which the rank interval does not allow for.
         low = None if place.rank_low is None else min(place.rank_low, rank)
         high = None if place.rank_high is None else max(place.rank_high, rank)
         yield replace(place, rank=rank, rank_low=low, rank_high=high), at
 
 
 def _score_ends(spec: WeightedRank, shown: RankedBoard) -> tuple[FloatArray | None, FloatArray | None]:
-    """Return the score's interval. Rule 1 has none: its points are ordinal ranks, its replicates share ranks."""
+    """Return the score's interval; none under rule 1, whose points are ordinal ranks while replicates share ranks."""
     if shown.spread is None or spec.ranking_rule == 1:
         return (None, None)
     return percentile_interval(-shown.spread.replicates, spec.uncertainty.level)
