@@ -145,7 +145,7 @@ class _Kept:
 
 
 class _Draws:
-    """Count rows; each kind of word has its own generator and each row its own words, in whatever order they are used."""
+    """Count rows; each kind of word has its own generator and each row its own words, in whatever order of use."""
 
     def __init__(self, n_examples: int, rng: np.random.Generator, margin: float) -> None:
         self._n_examples = n_examples
