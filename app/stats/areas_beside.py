@@ -41,17 +41,37 @@ def sums_beside(counts: Counts, places: Int32Array, ends: Int32Array) -> FloatAr
     >>> sums_beside(counts, np.array([1, 0], dtype=np.int32), ends)[:, 0].tolist()
     [1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 2.0]
     """
-    beside, sums = np.empty((len(places), LANES // 8), dtype=np.uint64), _aligned(9 * LANES)
-    compiled(_lay_beside)(counts, places, beside)
-    compiled(_add_beside)(beside.view(np.uint8), ends, sums)
+    sums = aligned(9 * LANES)
+    compiled(_add_beside)(lay_beside(counts, places), ends, sums)
     rows = sums.reshape(-1, LANES)
     # What is right is weighed against all negatives, which are known at the end.
     rows[_RIGHT // LANES] += rows[_FALSE // LANES]
     return rows[[kind // LANES for kind in (_TRUE, _FALSE, _PASSED, _HALVES, _STEPS, _AFTER, _RIGHT)]]
 
 
-def _aligned(n_numbers: int) -> FloatArray:
-    """Return zeros that begin where a line of the cache does: wide registers across two lines take twice as long."""
+def lay_beside(counts: Counts, places: Int32Array) -> Counts:
+    """Return the counts of thirty-two resamples side by side, [n_examples, 32], each example's at its place.
+
+    `counts` are [32, n_examples], `places` [n_examples] holds each number below n_examples once; there is no NaN.
+    Raises nothing: whoever calls it has checked the arrays. Source: by definition.
+
+    >>> counts = np.arange(64, dtype=np.uint8).reshape(32, 2)
+    >>> lay_beside(counts, np.array([1, 0], dtype=np.int32))[:, :3].tolist()
+    [[1, 3, 5], [0, 2, 4]]
+    """
+    beside = np.empty((len(places), LANES // 8), dtype=np.uint64)
+    compiled(_lay_beside)(counts, places, beside)
+    return beside.view(np.uint8)
+
+
+def aligned(n_numbers: int) -> FloatArray:
+    """Return zeros [n_numbers] that begin where a line of the cache does: registers across two lines are slower.
+
+    None of them is NaN. Raises ValueError, numpy's own, for less than none. Source: by definition.
+
+    >>> aligned(3).tolist()
+    [0.0, 0.0, 0.0]
+    """
     room = np.zeros(n_numbers + _LINE // 8)
     begin = -room.ctypes.data % _LINE // 8
     return room[begin : begin + n_numbers]

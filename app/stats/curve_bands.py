@@ -6,19 +6,19 @@ highest score down; areas are in `app.stats.resampled_curves`.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from app.stats.arrays import BoolArray, FloatArray, Weights
+from app.stats.areas_beside import LANES, aligned, lay_beside
+from app.stats.arrays import BoolArray, Counts, FloatArray, Weights
 from app.stats.checks import require_ascending, require_finite, require_shape, require_within
 from app.stats.compiled import compiled
 from app.stats.example_sums import flag_sums
 from app.stats.resampled_curves import ROUNDING
 
 Int32Array = NDArray[np.int32]
-NEAR = 64
+NEAR = 32
 """Score levels summed at once before checking whether a place lies among them."""
 
 
@@ -37,6 +37,13 @@ class FallingScores:
         flags[0, self.example] = self.is_positive
         np.logical_not(flags[0], out=flags[1])
         return flags
+
+    @cached_property
+    def places(self) -> Int32Array:
+        """Return where each example stands, [n_examples]."""
+        places = np.empty(len(self.example), dtype=np.int32)
+        places[self.example] = np.arange(len(places), dtype=np.int32)
+        return places
 
 
 def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
@@ -90,8 +97,8 @@ def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, re
     # Rates that the walk does not reach have a recall of 1.
     recall, precision = np.ones((len(weights), len(rates))), np.full((len(weights), len(recalls)), np.nan)
     n_empty = int(np.searchsorted(recalls, 0.0, side="right"))
-    nothing = np.zeros(1, dtype=np.int64 if weights.dtype == np.uint8 else np.float64)
-    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives, nothing,
+    upto = _upto_stretches(scores, weights)
+    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives, upto,
                     rates, recalls - ROUNDING, n_empty, recall, precision)  # fmt: skip
     return Heights(np.where(has_both, recall, np.nan), np.where(has_both, precision, np.nan))
 
@@ -106,6 +113,45 @@ def _totals(scores: FallingScores, weights: Weights) -> tuple[FloatArray, FloatA
     return positives, negatives
 
 
+def _upto_stretches(scores: FallingScores, weights: Weights) -> FloatArray:
+    """Return the weight of negatives and of positives before each NEAR levels and after the last, [n_rows, n + 1, 2].
+
+    Counts are added side by side, as in `app.stats.areas_beside`; they are whole numbers, so in any way exactly.
+    """
+    upto = np.zeros((len(weights), -(-len(scores.ends) // NEAR) + 1, 2))
+    n_beside = len(weights) - len(weights) % LANES if weights.dtype == np.uint8 else 0
+    for start in range(0, n_beside, LANES):
+        beside = lay_beside(weights[start : start + LANES].astype(np.uint8, copy=False), scores.places)
+        compiled(_add_beside)(beside, scores.is_positive, scores.ends, aligned(2 * LANES), upto[start : start + LANES])
+    compiled(_add)(weights[n_beside:], scores.example, scores.is_positive, scores.ends, upto[n_beside:])
+    return upto
+
+
+def _add_beside(beside: Counts, is_positive: BoolArray, ends: Int32Array, sums: FloatArray, upto: FloatArray) -> None:
+    n_lanes, start = beside.shape[1], 0
+    for after in range(1, upto.shape[1]):
+        stop = ends[min(after * NEAR, len(ends)) - 1]
+        for at in range(start, stop):
+            kind = LANES * int(is_positive[at])
+            for lane in range(n_lanes):
+                sums[kind + lane] += beside[at, lane]
+        for lane in range(n_lanes):
+            upto[lane, after, 0], upto[lane, after, 1] = sums[lane], sums[LANES + lane]
+        start = stop
+
+
+def _add(weights: Weights, example: Int32Array, is_positive: BoolArray, ends: Int32Array, upto: FloatArray) -> None:
+    for row in range(weights.shape[0]):
+        true, false, start = 0.0, 0.0, 0
+        for after in range(1, upto.shape[1]):
+            stop = ends[min(after * NEAR, len(ends)) - 1]
+            for at in range(start, stop):
+                true += weights[row, example[at]] * is_positive[at]
+                false += weights[row, example[at]] * (1 - is_positive[at])
+            upto[row, after, 0], upto[row, after, 1] = false, true
+            start = stop
+
+
 def _walk(
     weights: Weights,
     example: Int32Array,
@@ -113,7 +159,7 @@ def _walk(
     ends: Int32Array,
     positives: FloatArray,
     negatives: FloatArray,
-    nothing: NDArray[Any],
+    upto: FloatArray,
     rates: FloatArray,
     recalls: FloatArray,
     n_empty: int,
@@ -122,25 +168,22 @@ def _walk(
 ) -> None:
     """Go through the scores from highest to lowest; at the first `n_empty` recalls nothing is predicted positive.
 
-    `nothing` holds the zero of the sums, an integer for integer weights. Most levels reach no place: they are only
-    summed, NEAR of them before the next check.
+    Most levels reach no place: the sums of NEAR levels at once tell whether a place lies among them, and only those
+    levels are passed one by one.
     """
     for row in range(weights.shape[0]):
         if positives[row] <= 0.0:
             continue
-        true, false, start, rate, called = nothing[0], nothing[0], 0, 0, n_empty
+        start, rate, called = 0, 0, n_empty
         for first in range(0, len(ends), NEAR):
             last = min(first + NEAR, len(ends))
-            true_before, false_before = true, false
-            for at in range(start, ends[last - 1]):
-                true += weights[row, example[at]] * is_positive[at]
-                false += weights[row, example[at]] * (1 - is_positive[at])
+            false, true = upto[row, first // NEAR + 1]
             is_at_rate = rate < len(rates) and rates[rate] * negatives[row] < false * (1.0 - 1e-12)
             is_at_recall = called < len(recalls) and true > 0 and true >= recalls[called] * positives[row]
             if not is_at_rate and not is_at_recall:
                 start = ends[last - 1]
                 continue
-            true, false = true_before, false_before
+            false, true = upto[row, first // NEAR]
             for level in range(first, last):
                 true_above, false_above = true, false
                 for at in range(start, ends[level]):

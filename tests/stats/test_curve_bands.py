@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from app.stats.areas_beside import LANES
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.checks import InvalidArgument
-from app.stats.curve_bands import Heights, curve_heights, fall
+from app.stats.curve_bands import NEAR, Heights, curve_heights, fall
 from app.stats.operating import place_of, place_where
 
 SCORES = np.array([0.9, 0.5, 0.5, 0.1])
@@ -84,6 +85,22 @@ def test_places_outside_a_curve_are_refused(rates: list[float], recalls: list[fl
     """They ascend within zero and one."""
     with pytest.raises(InvalidArgument, match=words):
         heights([1, 1, 1, 1], rates, recalls)
+
+
+@pytest.mark.parametrize("n_examples", [1, 2, NEAR, 5 * NEAR + 1])
+@pytest.mark.parametrize("n_levels", [1, 7, 10_000])
+def test_counts_side_by_side_have_the_heights_of_each(n_examples: int, n_levels: int) -> None:
+    """To the last bit, with ties, one class only, and more resamples than are laid side by side."""
+    rng = np.random.default_rng(n_examples + n_levels)
+    scores = fall(rng.integers(0, n_levels, n_examples) / 7.0, rng.random(n_examples) < 0.4)
+    counts = rng.poisson(1.0, (LANES + 3, n_examples)).astype(np.uint8)
+    counts[1, scores.classes[0]], counts[2, scores.classes[1]] = 0, 0
+    places = np.linspace(0.0, 1.0, 40)
+    together = curve_heights(scores, counts, places, places)
+    for weights in (counts, counts.astype(np.float64)):
+        each = [curve_heights(scores, row[None], places, places) for row in weights]
+        assert together.recall.tobytes() == np.concatenate([one.recall for one in each]).tobytes()
+        assert together.precision.tobytes() == np.concatenate([one.precision for one in each]).tobytes()
 
 
 def test_weightings_of_other_examples_are_refused() -> None:
