@@ -40,7 +40,7 @@ def read_group_roles(text: str) -> tuple[GroupRole, ...]:
     wrong = [part.strip() for part, match in matches if match is None or not _is_role_of(match[2], match[3])]
     if wrong or not matches:
         named = f", not {', '.join(map(repr, wrong))}" if wrong else ""
-        raise ValueError(f"expected group=role or group=role@benchmark, * for everybody, by commas{named}")
+        raise ValueError(f"expected group=role or group=role@benchmark, * for everybody, separated by commas{named}")
     return tuple(GroupRole(match[1], match[2], match[3]) for _, match in matches if match is not None)
 
 

@@ -53,38 +53,40 @@ class Settings(BaseModel):
     log_format: Literal["text", "json"] = Field("text", description="form of the log: lines for people, or JSON")
     tracing: bool = Field(False, description="send traces by OpenTelemetry; needs the extra otel and OTEL_* settings")
     metrics_port: int | None = Field(
-        None, ge=1, le=65535, description="port on which a `plumbline worker` by itself answers /metrics; unset: none"
+        None, ge=1, le=65535, description="port on which a separate `plumbline worker` answers /metrics; unset: none"
     )
     base_url: str | None = Field(None, description="public address behind a proxy")
     oidc_issuer: str | None = Field(
         None, description="address of your OpenID Connect provider; needs the three below and PLUMBLINE_BASE_URL"
     )
-    oidc_client_id: str | None = Field(None, description="as whom the provider knows this server")
-    oidc_client_secret: str | None = Field(None, description="the secret that it gave this server")
+    oidc_client_id: str | None = Field(None, description="client ID of this server at the provider")
+    oidc_client_secret: str | None = Field(None, description="client secret issued by the provider")
     oidc_roles: str | None = Field(
-        None, description="roles of its groups: `ml=steward, guests=reviewer@a-benchmark, *=submitter`"
+        None, description="roles for its groups: `ml=steward, guests=reviewer@a-benchmark, *=submitter`"
     )
-    oidc_groups_claim: str = Field("groups", min_length=1, description="the claim that has somebody's groups")
-    oidc_domains: str = Field("", description="domains of e-mail addresses that may sign in, by commas; empty: all")
-    oidc_days: int = Field(1, ge=1, le=90, description="how long who signed in through it keeps their roles, days")
-    oidc_name: str = Field("your organisation", min_length=1, description="what the button of the login calls it")
+    oidc_groups_claim: str = Field("groups", min_length=1, description="claim that lists a person's groups")
+    oidc_domains: str = Field(
+        "", description="domains of e-mail addresses that may sign in, separated by commas; empty: all"
+    )
+    oidc_days: int = Field(1, ge=1, le=90, description="how long roles granted at sign-in last, days")
+    oidc_name: str = Field("your organisation", min_length=1, description="name of the provider on the sign-in button")
     demo: bool = Field(False, description="load the examples into an empty database at start")
     workers: int | None = Field(
         None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
     )
     web_patience_s: int = Field(
-        15, ge=2, description="a web process without a heartbeat for so long is replaced, seconds"
+        15, ge=2, description="a web process without a heartbeat for this long is replaced, seconds"
     )
     worker_patience_s: int = Field(
-        120, ge=2, description="a worker process without a heartbeat for so long is replaced, seconds"
+        120, ge=2, description="a worker process without a heartbeat for this long is replaced, seconds"
     )
     stop_grace_s: int = Field(20, ge=0, description="how long running requests may take at a stop, seconds")
     max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
     max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
-    max_json_mib: int = Field(64, ge=1, description="largest single .json file, MiB (use .jsonl or .csv beyond)")
+    max_json_mib: int = Field(64, ge=1, description="largest single .json file, MiB (above that, use .jsonl or .csv)")
     max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
     max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
-    max_entrants: int = Field(5000, ge=1, description="most entrants of a benchmark; its boards compare every two")
+    max_entrants: int = Field(5000, ge=1, description="most entrants of a benchmark; boards compare every pair")
     max_entrants_of_submitter: int = Field(2500, ge=1, description="most entrants of one submitter in a benchmark")
     max_cells: int = Field(20_000_000, ge=1, description="most entrants times tasks of a benchmark with open tasks")
     max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
@@ -95,10 +97,13 @@ class Settings(BaseModel):
         60, ge=1, description="wrong tokens and logins per minute and address, and as many writes without a token"
     )
     forwarded_hops: int = Field(
-        0, ge=0, le=10, description="proxies of yours in front, which append to X-Forwarded-For; more is not believed"
+        0,
+        ge=0,
+        le=10,
+        description="your own proxies in front, which append to X-Forwarded-For; further entries are ignored",
     )
     audit_address_days: int = Field(
-        90, ge=0, le=3650, description="how long the record of writes keeps addresses, days; 0: not at all"
+        90, ge=0, le=3650, description="how long the audit record keeps addresses, days; 0: never stored"
     )
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
@@ -109,7 +114,9 @@ class Settings(BaseModel):
         description="most connections from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)",
     )
     head_timeout_s: float = Field(
-        10, gt=0, description="longest that a request's headers may take, seconds; a body's rate is taken over as long"
+        10,
+        gt=0,
+        description="longest that a request's headers may take, seconds; a body's rate is measured over the same time",
     )
     min_body_rate: int = Field(1000, ge=1, description="lowest rate at which a body may arrive, bytes per second")
     stall_timeout_s: float = Field(
@@ -136,7 +143,8 @@ class Settings(BaseModel):
     )
     mail_from: str | None = Field(None, description="address that mail is sent from")
     webhook_networks: tuple[str, ...] = Field(
-        (), description="private networks that notifications may reach, such as 10.1.0.0/16, with commas; others never"
+        (),
+        description="private networks that notifications may reach (10.1.0.0/16, separated by commas); no others",
     )
 
     @field_validator("webhook_networks", mode="before")
