@@ -65,9 +65,7 @@ class Settings(BaseModel):
         None, description="roles for its groups: `ml=steward, guests=reviewer@a-benchmark, *=submitter`"
     )
     oidc_groups_claim: str = Field("groups", min_length=1, description="claim that lists a person's groups")
-    oidc_domains: str = Field(
-        "", description="domains of e-mail addresses that may sign in, separated by commas; empty: all"
-    )
+    oidc_domains: str = Field("", description="e-mail domains that may sign in, separated by commas; empty: all")
     oidc_days: int = Field(1, ge=1, le=90, description="how long roles granted at sign-in last, days")
     oidc_name: str = Field("your organisation", min_length=1, description="name of the provider on the sign-in button")
     demo: bool = Field(False, description="load the examples into an empty database at start")
@@ -97,10 +95,7 @@ class Settings(BaseModel):
         60, ge=1, description="wrong tokens and logins per minute and address, and as many writes without a token"
     )
     forwarded_hops: int = Field(
-        0,
-        ge=0,
-        le=10,
-        description="your own proxies in front, which append to X-Forwarded-For; further entries are ignored",
+        0, ge=0, le=10, description="your proxies in front, which append to X-Forwarded-For; other entries are ignored"
     )
     audit_address_days: int = Field(
         90, ge=0, le=3650, description="how long the audit record keeps addresses, days; 0: never stored"
@@ -114,9 +109,7 @@ class Settings(BaseModel):
         description="most connections from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)",
     )
     head_timeout_s: float = Field(
-        10,
-        gt=0,
-        description="longest that a request's headers may take, seconds; a body's rate is measured over the same time",
+        10, gt=0, description="longest that a request's headers may take, seconds; also the window of a body's rate"
     )
     min_body_rate: int = Field(1000, ge=1, description="lowest rate at which a body may arrive, bytes per second")
     stall_timeout_s: float = Field(
@@ -143,8 +136,7 @@ class Settings(BaseModel):
     )
     mail_from: str | None = Field(None, description="address that mail is sent from")
     webhook_networks: tuple[str, ...] = Field(
-        (),
-        description="private networks that notifications may reach (10.1.0.0/16, separated by commas); no others",
+        (), description="private networks that notifications may reach, separated by commas (10.1.0.0/16)"
     )
 
     @field_validator("webhook_networks", mode="before")
