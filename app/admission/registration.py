@@ -60,7 +60,7 @@ def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = 
     tasks = manifest.task_ids()
     strange = [] if tasks is None or prereg.tasks is None else [task for task in prereg.tasks if task not in tasks]
     sentences = [
-        _unknown("metrics", [metric for metric in asked if metric.partition("@")[0] not in metrics], metrics),
+        _unknown("metrics", [metric for metric in asked if metric not in metrics], metrics),
         _unknown("tasks", strange, tasks or ()),
     ]
     if prereg.form not in manifest.admission.prereg_forms:

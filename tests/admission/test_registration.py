@@ -18,7 +18,10 @@ ASKED = {
         replace(DOCUMENT, metrics=("success", "speed")),
         ["The benchmark has no metrics speed; it has computed, success, violation."],
     ),
-    "a level of a metric": (replace(DOCUMENT, metrics=("success@0.9",)), []),
+    "a level of a metric that has none": (
+        replace(DOCUMENT, metrics=("success@0.9",)),
+        ["The benchmark has no metrics success@0.9; it has computed, success, violation."],
+    ),
     "a metric that the server computes": (replace(DOCUMENT, metrics=("computed",)), []),
     "two tasks": (
         replace(DOCUMENT, tasks=("place", "sort", "lift")),

@@ -233,6 +233,15 @@ def test_unknown_metrics_and_tasks_are_said_at_registration(site: Site) -> None:
     ]  # fmt: skip
 
 
+def test_a_metric_is_known_by_its_whole_name(site: Site) -> None:
+    """One with a level is not unknown, and one that nothing delivers is: the run would not be admitted for it."""
+    named = MANIFEST.replace(b"metrics: {", b"metrics: {hits@5: {direction: maximize}, ")
+    post(site, "/benchmarks", named, "steward")
+    answer = post(site, "/preregs", b"benchmark: small\nmetrics: [hits@5, MASE, MASE@0.9]\n")[1]
+
+    assert answer["warnings"] == ["The benchmark has no metrics MASE@0.9; it has MASE, hits@5."]
+
+
 def test_a_beginning_in_another_zone_is_said_in_utc(site: Site) -> None:
     """10:14 in a zone two hours ahead is 08:14, before a registration at nine."""
     make_arms(site)
