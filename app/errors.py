@@ -1,7 +1,7 @@
-"""Domain errors: each names its case and carries the facts of it.
+"""Domain errors: each class names a case and carries its data.
 
-Raised everywhere below `web`; `app.web.problems` maps each class to an HTTP status in one table.
-Lowest room of the house: imports nothing of ours.
+Raised everywhere below `web`; `app.web.problems` maps each class to an HTTP status in one table. The lowest room: it
+imports nothing from `app`.
 """
 
 import re
@@ -15,11 +15,10 @@ MAX_PROBLEMS = 1000
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with an upload, and where: what the submitter must mend.
+    """One thing that is wrong with an upload, and where: what the submitter must fix.
 
-    `row` counts a table's records as a spreadsheet shows them: the header is row 1.
-    For YAML and JSON documents `row` is the line, `column` the dotted path of the key. `is_missing`: all that is wrong
-    is that the column is not there.
+    `row` counts a table's records as a spreadsheet shows them: the header is row 1. For YAML and JSON documents `row`
+    is the line, `column` the dotted path of the key. `is_missing`: the only fault is that the column is absent.
     """
 
     message: str
@@ -42,7 +41,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Cause:
-    """What several problems of one file and column have in common: how many there are, and the first of them."""
+    """Problems of one file and column with a common cause: their number, and the first of them."""
 
     first: Problem
     n: int = 1
@@ -52,13 +51,13 @@ class Cause:
         return {"n": self.n, **self.first.as_dict()}
 
 
-# A thousand rows each with its own message are a thousand causes; nobody reads on.
+# Nobody reads a thousand causes, as when each of a thousand rows has its own message.
 MAX_CAUSES = 100
 _NUMBERS = re.compile(r"\d+")
 
 
 class Causes:
-    """Problems counted by their cause: the same file, column and words, whatever numbers and value they name."""
+    """Problems counted by cause: the same file, column and wording, whatever numbers and values they mention."""
 
     def __init__(self, problems: Iterable[Problem] = ()) -> None:
         self._by_cause: dict[tuple[str | None, ...], Cause] = {}
@@ -94,9 +93,9 @@ class PlumblineError(Exception):
 
 
 class Rejected(PlumblineError):
-    """Input that is malformed: nothing of it was stored.
+    """Input that is malformed; none of it was stored.
 
-    `problems` holds at most MAX_PROBLEMS of them, `n_problems` counts all, and `causes` says what they come to.
+    `problems` holds at most MAX_PROBLEMS of them, `n_problems` counts all, and `causes` summarises them.
     """
 
     def __init__(
@@ -135,7 +134,7 @@ class NotFound(PlumblineError):
 
 
 class Unauthenticated(PlumblineError):
-    """No token, or one we do not know."""
+    """No token, or an unknown one."""
 
 
 class Forbidden(PlumblineError):
@@ -150,7 +149,7 @@ class SignedInLongAgo(Forbidden):
 
 
 class Conflict(PlumblineError):
-    """The action contradicts what is stored already."""
+    """The action contradicts what is already stored."""
 
 
 class TooLarge(PlumblineError):
@@ -188,7 +187,7 @@ class Unavailable(StrEnum):
 
 
 class Busy(PlumblineError):
-    """Too many uploads are in hand already; `retry_after_s` says when to come back."""
+    """Too many uploads are being read; `retry_after_s` says when to come back."""
 
     def __init__(self, detail: str, retry_after_s: int) -> None:
         super().__init__(detail)
@@ -212,7 +211,7 @@ class TableRejected(PlumblineError):
 
 
 class EmbeddedDatabaseError(PlumblineError):
-    """The embedded Postgres could not be made or started; the message says what to do."""
+    """The embedded Postgres could not be created or started; the message says what to do."""
 
 
 class SettingsError(PlumblineError):

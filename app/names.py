@@ -1,8 +1,8 @@
-"""Which names may enter: any printable text on one line. Read wherever a name comes in.
+"""Which names are accepted: any printable text on one line. Used wherever a name comes in.
 
-What surrounds a name (a CSV cell, a page, an address) escapes it at the exit (`app.values.addresses`,
-`app.files.formulas`), so that nothing need be refused for its sake. Refused is only what a reader could not see:
-control characters, marks that turn the direction of reading, characters without a shape, a second spelling.
+Names are escaped where they leave (a CSV cell, a page, an address), so nothing is refused because of its surroundings.
+Only what a reader could not see is refused: control characters, marks that change the direction of reading, invisible
+characters, a second spelling of the same text.
 """
 
 import re
@@ -21,24 +21,24 @@ SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 METRIC_RULE = "letters, digits and _ . @ = -, beginning with a letter, at most 64 characters"
 METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
 
-# Who holds a token is named in addresses and headers of the command line, and nobody brings such a name from elsewhere.
+# Holders of tokens are named in addresses and headers of the command line, and these names come from nowhere else.
 HOLDER_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters"
 _HOLDER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?")
 
 TEXT_RULE = "text without control characters and without characters that turn the direction of reading"
-# Control characters, halves of characters, and separators of lines and paragraphs.
+# Control characters, surrogates, and line and paragraph separators.
 _UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
 # The explicit marks of https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-# In a name also what has no shape of its own (format characters, other spaces) or none that everybody sees.
+# In a name, also characters without a glyph (format characters, other spaces) or without one in every font.
 _NO_PART_OF_A_NAME = (*_UNSHOWN, "Cf", "Cn", "Co", "Zs")
-# Shown as nothing though they count as letters or marks: Default_Ignorable_Code_Point of
+# Invisible although they count as letters or marks: Default_Ignorable_Code_Point of
 # https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt beside its Cf, and the empty Braille cell.
 _EMPTY = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
 _QUOTE = re.compile('["“”„]')
-# A sign that ends a clause, a quotation mark, or two words in small letters: names of models hardly have these.
+# Punctuation that ends a clause, a quotation mark, or two lower-case words: names of models hardly have these.
 _LIKE_PROSE = re.compile(r"[,;:!?…]\s|[\"“”„]|(?:^|[\s(])[^\W\dA-Z_]+[\s,.](?:.*[\s(])?[^\W\dA-Z_]+(?:$|[\s,.)])")
-# More marks upon one letter than any script needs; they would cover the lines above and below.
+# More combining marks on one letter than any script needs; they would cover the lines above and below.
 _MOST_MARKS = 4
 
 
@@ -48,7 +48,7 @@ def is_name(text: str) -> bool:
 
 
 def fault_of_name(text: str) -> str | None:
-    """Return what keeps `text` from being a name, in words that name the character; None where nothing does."""
+    """Return why `text` cannot be a name, naming the character; None if it can."""
     if not 0 < len(text) <= MAX_NAME:
         return f"it has {len(text)} characters; from 1 to {MAX_NAME} are allowed"
     if text != text.strip() or "  " in text:
@@ -59,14 +59,14 @@ def fault_of_name(text: str) -> str | None:
 
 
 def complain_about_name(text: str | None) -> str:
-    """Return the message for a cell that should hold a name and does not; None is an empty cell."""
+    """Return the message for a cell without a valid name; `text` is None for an empty cell."""
     if text is None:
         return "the cell is empty"
     return f"not a name that is allowed: {fault_of_name(text) or 'it is not printable'}; a name is {NAME_RULE}"
 
 
 def name_key(text: str) -> str:
-    """Return what two spellings of one name have in common: compatibility forms and case make no new name.
+    """Return a key that is equal for two spellings of one name: compatibility forms and case are ignored.
 
     Unicode's compatibility caseless match (The Unicode Standard, section 3.13, D146): NFKC(fold(NFKC(fold(NFD)))).
 
@@ -80,9 +80,9 @@ def name_key(text: str) -> str:
 
 
 def in_words(name: str) -> str:
-    """Return a name as a sentence shows it: in quotation marks where it could be read as a part of the sentence.
+    """Return a name for use in a sentence: in quotation marks where it could be read as part of the sentence.
 
-    Whoever is called "B; nobody else may be first" would else say so on the board of all.
+    Otherwise an entrant called "B; nobody else may be first" would make that claim in the board's own notes.
 
     >>> in_words("GPT-4o (0-shot)"), in_words("Stat. Ensemble"), in_words("B; nobody else may be first")
     ('GPT-4o (0-shot)', 'Stat. Ensemble', '“B; nobody else may be first”')
@@ -92,7 +92,7 @@ def in_words(name: str) -> str:
 
 
 def is_holder(text: str) -> bool:
-    """Say whether `text` may name who holds a token."""
+    """Say whether `text` may name the holder of a token."""
     return _HOLDER.fullmatch(text) is not None and "  " not in text
 
 
@@ -104,7 +104,7 @@ def is_plain_text(text: str) -> bool:
 
 
 def clip_for_message(text: str, limit: int = 80) -> str:
-    """Return `text` made harmless for an error message: printable and short."""
+    """Return `text` made safe for an error message: printable and short."""
     printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: limit + 1])
     return printable if len(printable) <= limit else printable[:limit] + "…"
 

@@ -1,6 +1,6 @@
-"""How often this was tried before: under the same registration, and of the same entrants.
+"""How often this was tried before: under the same registration, and for the same entrants.
 
-Called by `app.admission.rules`. Only a server knows; a run that is checked without one gets no such check.
+Called by `app.admission.rules`. Only a server knows this; a run checked on the command line gets no such check.
 """
 
 from collections.abc import Mapping
@@ -15,12 +15,12 @@ RULE = "attempt"
 
 @dataclass(frozen=True)
 class History:
-    """What was submitted before to the benchmark.
+    """Earlier submissions to the benchmark.
 
     `n_of_prereg` is the number of this submission among those that cite its registration, None where it cites none;
-    `n_expected` how many the registration lists entrants for. `n_of_entrant` numbers, from 1, the submissions of each
-    entrant for the same tasks. `findings` are what the rows of earlier submissions make of these, `identities` what
-    earlier runs stated that they are.
+    `n_expected` how many submissions its registered entrants account for. `n_of_entrant` numbers, from 1, each
+    entrant's submissions for the same tasks. `findings` come from comparing rows with earlier submissions, `identities`
+    are those stated by earlier runs.
     """
 
     n_of_prereg: int | None = None
@@ -31,7 +31,7 @@ class History:
 
 
 def check_attempts(history: History | None) -> list[Check]:
-    """Say which attempt this is; more than the first, or more than there are registered entrants, is a warning."""
+    """Report the number of this attempt; a repeat, or more attempts than registered entrants, is a warning."""
     if history is None:
         return []
     again = [f"attempt {n} of {entrant}" for entrant, n in sorted(history.n_of_entrant.items()) if n > 1]

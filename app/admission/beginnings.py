@@ -1,7 +1,7 @@
 """When a run began: required if the manifest says so, and remembered if an earlier submission stated it.
 
-Called by `app.admission.rules` and `app.store.attempts`; pure. A run that states a beginning before its registration
-is not admitted. Submitted again without a time, or with a later one, it is; then the time stated first is shown.
+Called by `app.admission.rules` and `app.store.attempts`; pure. A run that states a beginning before its registration is
+not admitted. Submitted again without a time, or with a later one, it is admitted, but the time stated first is shown.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,14 +21,14 @@ FLAG = "began_before"
 
 @dataclass(frozen=True)
 class Beginning:
-    """When an earlier run began, as its submission stated, and whether it was not admitted for that."""
+    """When an earlier run began, as its submission stated, and whether it was not admitted for that reason."""
 
     started_at: datetime
     was_refused: bool
 
 
 def check_started_at(case: Case) -> list[Check]:
-    """Demand that a run says when it began, where the benchmark does."""
+    """Require that a run states when it began, if the benchmark requires it."""
     if case.manifest.admission.started_at == "optional":
         return []
     if case.started_at is None:
@@ -49,11 +49,11 @@ def began_before(
     beginnings: Mapping[int, Beginning],
     registered_at: datetime,
 ) -> Iterator[Finding]:
-    """Yield whose run began before the registration that is cited now, as an earlier submission of it stated.
+    """Yield entrants whose run began before the registration cited now, according to an earlier submission of it.
 
-    `beginnings` are those that submissions stated, by number. An earlier one is about this run where it has nearly the
-    same rows, or was not admitted for its beginning; each entrant's newest that does. A run that was made again has the
-    second innocently, so the sentence says which it is.
+    `beginnings` are those stated by submissions, by their number. An earlier submission is taken to be of the same run
+    if it has nearly the same rows, or was not admitted for its beginning; the newest such one of each entrant counts. A
+    repeated run may innocently meet the second condition, so the sentence says which applies.
     """
     earlier = [one for one in earlier if one.is_same and one.submission in beginnings]
     too_early = [one for one in earlier if is_after(registered_at, beginnings[one.submission].started_at)]

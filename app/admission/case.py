@@ -1,6 +1,6 @@
-"""What admission looks at, and what a kind of evidence adds to the rules that every kind shares.
+"""The input of admission, and what a kind of evidence adds to the rules that every kind shares.
 
-Read by `app.admission.rules`, by the rules of each kind, and by whoever receives a submission.
+Read by `app.admission.rules`, by the rules of each kind, and by `app.receiving`.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -18,11 +18,11 @@ from app.values.scores import ScoreTable
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that admission looks at. `started_at` is when the run began, as the submitter says.
+    """The input of admission. `started_at` is when the run began, as stated by the submitter.
 
-    `standing` are the records of the other entrants of a series benchmark; None where nobody looked.
-    `forensics` is what the reader noticed of the rows, None where nobody looked. `submitter` and `history` are null
-    where no server is asked, and `entrants`, the names that the benchmark has, are empty.
+    `standing` holds the current records of the other entrants of a series benchmark, None if not looked up. `forensics`
+    is what the reader noticed in the rows, None if not looked for. Without a server `submitter` and `history` are None,
+    and `entrants`, the benchmark's names, is empty.
     """
 
     manifest: Manifest
@@ -45,12 +45,12 @@ CLAIMS_PRESENT = Check("claims", "passed", "Every entrant claims its values, to 
 
 
 def claims_missing(entrants: Iterable[str]) -> Check:
-    """Return the check that keeps a submission out which says nothing of some entrants."""
+    """Return the failed check of a submission without claims for some entrants."""
     return Check("claims", "failed", f"The benchmark requires claimed values; there are none for {listed(entrants)}.")
 
 
 def warn_of_seeds(case: Case, registered: Registered) -> list[Check]:
-    """Say that seeds are registered, where the evidence does not carry any."""
+    """Warn where seeds are registered but the evidence has none."""
     del case
     if registered.prereg.seeds is None:
         return []
@@ -58,13 +58,13 @@ def warn_of_seeds(case: Case, registered: Registered) -> list[Check]:
 
 
 def no_checks(case: Case) -> list[Check]:
-    """Return no check: a kind that adds no rule."""
+    """Return no check, for a kind that adds no rule."""
     del case
     return []
 
 
 def claims_of_entrants(case: Case) -> list[Check]:
-    """Demand a claimed value of every entrant, for a benchmark that requires claims."""
+    """Require a claimed value for every entrant, for a benchmark that requires claims."""
     claimed = {entrant for entrant, values in (case.claims or {}).items() if values}
     silent = set(case.scores.entrant.words) - claimed
     return [claims_missing(silent) if silent else CLAIMS_PRESENT]
@@ -74,11 +74,11 @@ def claims_of_entrants(case: Case) -> list[Check]:
 class KindRules:
     """What a kind of evidence adds to the rules that every kind shares.
 
-    `prereg` holds evidence against its registration. `scores` and `run` look at the evidence alone; what they find
-    comes before and after what the submission states of itself. `claims` is asked where the benchmark requires claims.
-    `counts_missing_tasks`: a task without rows counts as a failure on the boards, and is not just a task that was not
-    run. `needs_values`: each registered metric has some value of each entrant. `computes_metrics`: the server computes
-    them, so that whoever delivers anything delivers every one.
+    `prereg` compares evidence with its registration. `scores` and `run` look at the evidence alone; their checks come
+    before and after those of what the submission states about itself. `claims` is called where the benchmark requires
+    claims. `counts_missing_tasks`: a task without rows counts as a failure on the boards, rather than as not run.
+    `needs_values`: each registered metric must have some value for each entrant. `computes_metrics`: the server
+    computes the metrics, so any evidence delivers all of them.
     """
 
     prereg: Callable[[Case, Registered], list[Check]] = warn_of_seeds
@@ -90,9 +90,9 @@ class KindRules:
     computes_metrics: bool = False
 
     def computed_metrics(self, manifest: Manifest) -> tuple[str, ...]:
-        """Return the metrics that are delivered by delivering evidence at all."""
+        """Return the metrics that any evidence delivers, because the server computes them."""
         return tuple(manifest.metrics) if self.computes_metrics else ()
 
 
 SHARED_RULES = KindRules()
-"""Of a kind that adds nothing."""
+"""The rules of a kind that adds none."""

@@ -1,6 +1,6 @@
 """Count the episodes of a submission once: by entrant, task, condition and seed.
 
-Called by the rules of `app.kinds.episodes.rules`: what a registration declares, it declares of these cells.
+Called by `app.kinds.episodes.rules`: registrations declare numbers for these cells.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.values.scores import Coded, ScoreTable
 
 @dataclass(frozen=True)
 class Cell:
-    """The episodes of one entrant in one task, condition and seed; `n_scored` of them have every score that ranks."""
+    """The episodes of one entrant in one task, condition and seed; `n_scored` of them have every ranking score."""
 
     entrant: str
     task: str
@@ -29,7 +29,7 @@ class Cell:
 
 
 Runs = Mapping[str, Sequence[Cell]]
-"""The cells of each entrant on each task, by the words for both; never empty lists."""
+"""The cells by (entrant, task); no list is empty."""
 
 
 def count_runs(scores: ScoreTable, scored: BoolArray) -> Runs:
@@ -46,7 +46,7 @@ def seeds_of(cells: Sequence[Cell]) -> set[int]:
 
 
 def scored_seeds(cells: Sequence[Cell]) -> set[int]:
-    """Return the distinct seeds in which some episode has its scores."""
+    """Return the distinct seeds with at least one scored episode."""
     return {cell.seed for cell in cells if cell.n_scored}
 
 
@@ -61,7 +61,7 @@ def number_rows(*columns: IntArray) -> IntArray:
 
 
 def codes_of(column: Coded | None, n_rows: int) -> IntArray:
-    """Return a column's codes, all equal where there is no such column."""
+    """Return a column's codes; all equal without a column."""
     return np.zeros(n_rows, dtype=np.int64) if column is None else column.codes
 
 

@@ -1,4 +1,4 @@
-"""What an admission rule gives and what it looks at; shared by the families of rules.
+"""The result of an admission rule and the values it reads; shared by all rules.
 
 Read by `app.admission.rules` and by the rules of each kind.
 """
@@ -26,7 +26,7 @@ class Check:
 
 @dataclass(frozen=True)
 class TokenHolder:
-    """Who registered or submitted something: the number and the name of a token."""
+    """The token, by number and name, that registered or submitted something."""
 
     id: int
     name: str
@@ -34,9 +34,9 @@ class TokenHolder:
 
 @dataclass(frozen=True)
 class Registered:
-    """A preregistration and when it was registered. `attested`: by a steward's word, not seen by the server.
+    """A preregistration and its time of registration. `attested`: stated by a steward, not witnessed by the server.
 
-    `benchmarks` are those it was registered for, `bound_at` says since when, and `by` is who did, as far as a server
+    `benchmarks` are those it was registered for, since `bound_at`, and `by` is the registrant, as far as the server
     knows.
     """
 
@@ -52,10 +52,9 @@ class Registered:
 
 @dataclass(frozen=True)
 class CurrentRecord:
-    """A record in a stratum as the current submissions of other entrants hold it; `submission` is the first of them.
+    """A record of a stratum in the current submissions of other entrants; `submission` is the first of them.
 
-    `class_label` is the class that they state of it, `clean` the series that they say it was made of; None where they
-    state none.
+    `class_label` is the class they state, `clean` the clean series it is derived from; None where they state none.
     """
 
     record: str
@@ -71,7 +70,7 @@ def is_after(later: datetime, earlier: datetime) -> bool:
 
 
 def in_utc(at: datetime) -> str:
-    """Return a time as a sentence says it, whatever zone it was given in.
+    """Return a time in UTC for use in a sentence.
 
     >>> in_utc(datetime.fromisoformat("2026-01-31T10:14:49+02:00"))
     '2026-01-31 08:14:49 UTC'
@@ -79,20 +78,20 @@ def in_utc(at: datetime) -> str:
     try:
         at = at.astimezone(UTC)
     except OverflowError:
-        # The first and the last day of the calendar have no such hour elsewhere.
+        # On the first and last day of the calendar the conversion would overflow.
         return f"{at:%Y-%m-%d %H:%M:%S %Z}"
     return f"{at:%Y-%m-%d %H:%M:%S} UTC"
 
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:
-    """Return names in the order of the alphabet, the first of them for a sentence."""
+    """Return names in alphabetical order for a sentence, cut after the first few."""
     ordered = sorted(names)
     rest = f" and {len(ordered) - shown} more" if len(ordered) > shown else ""
     return ", ".join(ordered[:shown]) + rest
 
 
 def numbers(seeds: Iterable[int]) -> str:
-    """Return seeds in their order, the first of them for a sentence."""
+    """Return seeds in ascending order for a sentence, cut after the first few."""
     ordered = sorted(seeds)
     rest = f" and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
     return ", ".join(map(str, ordered[:SHOWN])) + rest
@@ -105,7 +104,7 @@ def some(sentences: Sequence[str]) -> str:
 
 
 def outcome_of_gap(prereg: Prereg) -> Outcome:
-    """Return what a gap in the evidence comes to under the failure policy in force."""
+    """Return the outcome of a gap in the evidence under the failure policy in force."""
     return "failed" if prereg.failure_policy == "strict" else "warned"
 
 

@@ -1,4 +1,4 @@
-"""The rule of axes that a registration may choose: it names them before the run, and enough of each.
+"""The rule for axes that a registration may choose: it must name enough values of each before the run.
 
 Called by `app.admission.rules`.
 """
@@ -13,7 +13,7 @@ RULE = "chosen_axes"
 
 
 def check_chosen(case: Case) -> list[Check]:
-    """Demand of each axis that the manifest frees that the registration names as many values as it must."""
+    """Require, for each axis that the manifest leaves to registrations, that enough values are named."""
     grid = case.manifest.grid
     if grid is None or not grid.registration_may_choose or case.registered is None:
         return []

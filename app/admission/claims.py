@@ -1,4 +1,4 @@
-"""Means that a submission claims of itself, compared with those of its own rows.
+"""Means that a submission claims, compared with those of its own rows.
 
 Called by the kinds of evidence for the evaluation, for a dry run and for `plumbline prereg check`; pure.
 """
@@ -22,14 +22,14 @@ CLAIM_TOLERANCE = 1e-6
 SHOWN = 10
 LATER = "decided at evaluation"
 Means = Mapping[tuple[Any, Any], Cell]
-"""A number for each (entrant, metric), None where there is none."""
+"""A number for each (entrant, metric), or None."""
 
 
 @dataclass(frozen=True)
 class Claimed:
-    """A submission and what it claims of itself, in its fields and in its files.
+    """A submission and its claims about itself, in its fields and in its files.
 
-    `is_request`: somebody waits for the answer, so that what takes long is left to the evaluation.
+    `is_request`: somebody waits for the answer, so slow comparisons are left to the evaluation.
     """
 
     manifest: Manifest
@@ -40,7 +40,7 @@ class Claimed:
 
 
 def claims_of_means(claimed: Claimed) -> list[Check]:
-    """Compare the claimed means with those over tasks; no check where there are no claims."""
+    """Compare the claimed means with means over tasks; no check without claims."""
     if claimed.claims is None:
         return []
     return check_claims(claimed.claims, own_means(claimed.manifest, claimed.scores))
@@ -64,7 +64,7 @@ def check_claims(claims: Claims | None, ours: Means) -> list[Check]:
 
 
 def own_means(manifest: Manifest, scores: ScoreTable) -> Means:
-    """Return the mean of each metric of each entrant: over tasks, of the means over what was scored in each."""
+    """Return each entrant's mean of each metric: over tasks, the means of the scored rows of each."""
     return {
         (entrant, metric): _mean_over_tasks(scores, scores.entrant.codes == code, metric)
         for code, entrant in enumerate(scores.entrant.words)
@@ -84,5 +84,5 @@ def _mean_over_tasks(scores: ScoreTable, mine: BoolArray, metric: str) -> float 
 
 
 def decided_later(rule: str) -> Check:
-    """Return the check that leaves a comparison which takes long to the evaluation."""
+    """Return the check that defers a slow comparison to the evaluation."""
     return Check(rule, "warned", f"There is too much to draw again while you wait: {LATER}.")

@@ -1,4 +1,4 @@
-"""Declared against delivered, point by point: what the page of a registration shows beside its outcome.
+"""Declared versus delivered, point by point, as the page of a registration shows it beside its outcome.
 
 Called by `app.receiving.receive` when an upload arrives, admitted or not.
 """
@@ -28,8 +28,8 @@ def deviations_table(
 ) -> Table:
     """Return one row for each thing that a registration can declare.
 
-    `agrees` is null where it declares nothing, or where the files of the run are silent. `predicted` are the metrics
-    that are delivered by delivering predictions.
+    `agrees` is null where nothing is declared, or where the run's files state nothing. `predicted` are the metrics that
+    predictions deliver.
     """
     rows = (*_rows(registered.prereg, scores, predicted), *_stated_by_files(registered, bundles))
     return Table("deviations", "Declared against delivered", COLUMNS, rows)
@@ -47,7 +47,7 @@ def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Itera
 
 
 def _conditions(prereg: Prereg, scores: ScoreTable) -> Iterator[Row]:
-    """Yield the conditions, and apart from them the partners of entrants that are registered with their own."""
+    """Yield the conditions, and separately the partners of entrants registered with their own."""
     paired = [entrant for entrant in scores.entrant.words if entrant in prereg.own_partner]
     is_paired = np.isin(scores.entrant.codes, [scores.entrant.words.index(entrant) for entrant in paired])
     if not is_paired.all():
@@ -65,7 +65,7 @@ def _words(scores: ScoreTable, rows: BoolArray) -> set[str]:
 
 
 def _stated_by_files(registered: Registered, bundles: Sequence[BundleFacts]) -> Iterator[Row]:
-    """Yield what the files of the run say of themselves; rows of numbers say nothing."""
+    """Yield what the run's files state about the run; tables of scores state nothing."""
     if not bundles:
         return
     prereg, blob = registered.prereg, registered.git_blob_sha1

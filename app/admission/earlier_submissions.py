@@ -1,4 +1,4 @@
-"""What was sent before and is compared with a new submission. Read by `app.admission.forensics` and `beginnings`."""
+"""Earlier evidence that a new submission is compared with. Read by `app.admission.forensics` and `beginnings`."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from app.values.fingerprints import Fingerprint
 
 @dataclass(frozen=True, repr=False)
 class Earlier:
-    """One entrant's evidence in an earlier submission; `is_same` says that it is of the very entrant."""
+    """One entrant's evidence in an earlier submission; `is_same` means that it is the same entrant."""
 
     submission: int
     is_same: bool

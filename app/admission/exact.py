@@ -14,20 +14,20 @@ from app.values.forensics import EXACT_BEST, ONE_VALUE, Finding
 from app.values.scores import Coded, ScoreTable
 
 MIN_ALL = 8
-"""Fewer successes in a row are no wonder."""
+"""Fewer successes in a row are plausible by chance."""
 LEAST, AS_GOOD_AS = 1e-100, 1e-12
-"""A distance from the best end that is none: in size, and as a part of the entrant's median value in size."""
+"""Distances from the best end that count as zero: absolute, and relative to the entrant's median absolute value."""
 MIN_ROWS, NEARLY_ALL = 5, 0.9
-"""Of five exponential values one is nine tenths of the sum in 5 of 10,000 cases; of fewer that says little."""
+"""Of five exponential values one is nine tenths of the sum in 5 of 10,000 cases; with fewer it is common."""
 
 
 def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
-    """Yield who has values of a ranking metric that are exactly the best end of its declared range.
+    """Yield entrants with values of a ranking metric that equal the best end of its declared range.
 
-    Of errors, where smaller is better and which alone rank a board, any one is flagged, since a measured error of zero
-    hardly occurs; beside others half of them, since a drift under noise that an estimator does not see is zero. Of
-    scores in steps, such as yes and no, and of those that are larger the better, only if all are the best there is, and
-    if they alone rank a board: that every run was valid is no wonder.
+    An error (smaller is better) that alone ranks a board is flagged from a single value on, since a measured error of
+    zero hardly occurs; if other metrics rank with it, from half of the values on, since a drift under noise that an
+    estimator ignores is zero. Discrete scores, such as 0/1, and metrics where larger is better are flagged only if all
+    values are the best possible and the metric alone ranks a board: that every run was valid is not suspicious.
     """
     needed = [board.required_metrics() for board in manifest.leaderboards]
     for metric in dict.fromkeys(name for names in needed for name in names):
@@ -48,10 +48,10 @@ def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
 
 
 def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
-    """Yield whose values of a ranking metric without a best end are nearly all one value, and that one to its good.
+    """Yield entrants whose mean of a ranking metric without a best end is dominated by one value in their favour.
 
-    No range says that there is no such value, and an average is then what its owner wrote into one cell. Tasks of which
-    one has scores in a far larger unit look so too: then that task alone ranks the board.
+    No range rules out such a value, and the average is then whatever the owner wrote into one cell. Tasks of which one
+    has scores in a far larger unit look the same: then that task alone ranks the board.
     """
     needed = [board.required_metrics() for board in manifest.leaderboards]
     for metric in dict.fromkeys(name for names in needed for name in names):
@@ -72,9 +72,9 @@ def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
 
 
 def _nothing(entrant: Coded, values: FloatArray) -> FloatArray:
-    """Return up to which distance from the best end a value is as good as it, [n_rows].
+    """Return the distance from the best end within which a value counts as equal to it, [n_rows].
 
-    An error of 1e-300 beside others of about 1 is zero by another name.
+    An error of 1e-300 beside others of about 1 is effectively zero.
     """
     known = np.flatnonzero(np.isfinite(values))
     sizes, codes = abs(values[known]), entrant.codes[known]
@@ -86,13 +86,13 @@ def _nothing(entrant: Coded, values: FloatArray) -> FloatArray:
 
 
 def _counted(entrant: Coded, rows: BoolArray) -> list[int]:
-    """Return of each entrant how many of some rows are its own."""
+    """Return how many of the marked rows each entrant has."""
     counts: list[int] = np.bincount(entrant.codes[rows], minlength=len(entrant.words)).tolist()
     return counts
 
 
 def _least_share(*, is_alone: bool, is_error: bool) -> float:
-    """Return the share of an entrant's values from which they are flagged; above 1 never."""
+    """Return the share of an entrant's values from which it is flagged; above 1 means never."""
     if is_alone:
         return 0.0 if is_error else 1.0
     return 0.5 if is_error else 2.0

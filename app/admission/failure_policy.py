@@ -1,4 +1,4 @@
-"""Which failure policy judges a run: only a manifest may permit best_effort. Called by `app.admission.rules`."""
+"""Which failure policy applies to a run: only a manifest may permit best_effort. Called by `app.admission.rules`."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ def under_the_manifest(case: Case) -> Case:
 
 
 def check_permitted(case: Case) -> list[Check]:
-    """Say where a registration asks for best_effort and the manifest does not permit it."""
+    """Warn where a registration asks for best_effort and the manifest does not permit it."""
     if case.registered is None or case.registered.prereg.failure_policy != "best_effort":
         return []
     if case.manifest.admission.failure_policy == "best_effort":

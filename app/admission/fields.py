@@ -1,4 +1,4 @@
-"""What a submitter says beside the files: the fields of a submission, parsed.
+"""The fields of a submission, parsed: what a submitter states beside the files.
 
 Filled by `app.web.submissions` and `app.cli.preregs`, read by `app.receiving`, stored by `app.store.submissions`.
 """
@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 Claims = Mapping[str, Mapping[str, float]]
-"""Values that a submission says of itself: {entrant: {metric: value}}."""
+"""Values that a submission claims: {entrant: {metric: value}}."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,8 +17,8 @@ class Fields:
     """The fields of a submission; each that was not sent is None.
 
     The registration is cited by its bytes (`prereg`) or by their digest. `entrant` is for files that do not name one.
-    `description` is what is kept and shown as it was sent; when the run began and whether its code was left
-    uncommitted are repeated beside it, as admission judges them.
+    `description` is stored and shown as sent; when the run began and whether its code was uncommitted are separate
+    fields as well, because admission checks them.
     """
 
     prereg: bytes | None = None

@@ -1,9 +1,9 @@
-"""Forensics of rows: what honest runs hardly ever show, found within one submission and against earlier ones.
+"""Forensics of rows: patterns that honest runs hardly ever show, within one submission and against earlier ones.
 
 `look_within` is called by `app.kinds.reader` in the process that reads, the rest by `app.admission.rules` and
-`app.receiving.receive`. Pure and vectorised: it costs a few sorts of the rows. Nothing here keeps a run out, because
-each finding has an innocent reason too (a partner that does nothing, a model under two names); it is reported where the
-result is read.
+`app.receiving.receive`. Pure and vectorised: it costs a few sorts of the rows. Nothing here refuses a run, because each
+finding may have an innocent reason (a partner that does nothing, a model under two names); it is shown beside the
+result.
 """
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -31,17 +31,17 @@ from app.values.scores import ScoreTable
 
 MIN_REPEATED = 3
 REPEATED_SHARE = 0.5
-"""Half of the rows of a seed, a condition or an entrant have to be found elsewhere."""
+"""A flag needs half of the rows of a seed, a condition or an entrant to occur elsewhere."""
 ALIKE_SHARE = 0.3
-"""Of the contents of two entrants together: what two of equal size share when half of each is the other's."""
+"""Shared contents as a share of the union: the value for two equal-sized entrants that share half of their rows."""
 MIN_CONTENTS = 5
 MIN_RUN = 8
 DISTINCT_SHARE = 0.5
-"""A run of equal numbers says something only where the numbers around it mostly differ."""
+"""A run of equal numbers is remarkable only where the other numbers mostly differ."""
 
 
 def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> Forensics:
-    """Return the fingerprints of a submission and what its rows show by themselves."""
+    """Return the fingerprints of a submission and the findings from its own rows."""
     fingerprints = fingerprints_of(scores, blocks)
     findings = [*_of_rows(scores), *_of_blocks(blocks)]
     copied = {finding.entrant for finding in findings if finding.flag == "same_rows"}
@@ -52,9 +52,9 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
 
 
 def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[Finding]:
-    """Yield what earlier submissions make of this one: other results of the same entrant, another's rows.
+    """Yield findings against earlier submissions: changed results of the same entrant, or another entrant's rows.
 
-    Everybody is looked up and not compared with everybody: a submission may have as many entrants as rows.
+    Entrants are looked up instead of compared pairwise: a submission may have as many entrants as rows.
     """
     same: dict[str, list[Earlier]] = {}
     for one in earlier:
@@ -69,7 +69,7 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
 
 
 class _Others:
-    """Earlier evidence of others, found by what it shares with an entrant's: a content, or all that is sampled."""
+    """Earlier evidence of others, indexed by what it may share with an entrant's: a content hash, or the sample."""
 
     def __init__(self, earlier: Sequence[Earlier]) -> None:
         self._earlier = earlier
@@ -79,7 +79,7 @@ class _Others:
                 self._places.setdefault(key, []).append(at)
 
     def alike(self, mine: Fingerprint) -> list[Earlier]:
-        """Return those of which anything may be found, in their order."""
+        """Return those that may lead to a finding, in their order."""
         places = {at for key in _keys(mine) for at in self._places.get(key, ())} if self._places else set()
         return [self._earlier[at] for at in sorted(places)]
 
@@ -90,7 +90,7 @@ def _keys(one: Fingerprint) -> Iterator[Hashable]:
 
 
 def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[Check]:
-    """Return a check for each flag that is raised, or one that says that none is."""
+    """Return a check for each raised flag, or one saying that there is none."""
     raised: dict[str, list[str]] = {}
     for finding in findings:
         raised.setdefault(finding.flag, []).append(finding.sentence)
@@ -138,14 +138,14 @@ def _of_rows(scores: ScoreTable) -> Iterator[Finding]:
 
 @dataclass(frozen=True)
 class _Known:
-    """The rows that say something in many digits: where they are, and a hash of it."""
+    """The rows with many-digit values: their positions, and a hash of those values."""
 
     scores: ScoreTable
     rows: IntArray
     contents: Hashes
 
     def repeats(self, flag: str, side: IntArray, name: Callable[[int], str]) -> Iterator[Finding]:
-        """Yield each entrant with sides (seeds, conditions) of which half the rows stand under another side too."""
+        """Yield each entrant with a side (seed, condition) half of whose rows also occur under another side."""
         entrant, task = self.scores.entrant.codes[self.rows], self.scores.task.codes[self.rows]
         unit = mix(entrant.astype(np.uint64), task.astype(np.uint64))
         shared = _is_shared(unit, side, self.contents)
@@ -172,7 +172,7 @@ def _repeated_entrants(words: Sequence[str], unit: Hashes, entrant: IntArray, co
 
 
 def _is_shared(unit: Hashes, side: IntArray, contents: Hashes) -> BoolArray:
-    """Say of each row whether its content occurs under another side of the same unit too."""
+    """Say, for each row, whether its content also occurs under another side of the same unit."""
     key = mix(unit, contents)
     order = np.lexsort((side, key))
     starts = np.flatnonzero(np.concatenate([[True], key[order][1:] != key[order][:-1]]))

@@ -1,7 +1,7 @@
-"""What a run says that it is, compared with its registration, with itself and with earlier runs.
+"""The identity that a run states, compared with its registration, with itself and with earlier runs.
 
-Called by `app.admission.rules`; pure. A difference is flagged and never refuses: a policy may have been renamed. Keys
-of an identity are those that the reader of a kind gives to what its files say (see `BundleFacts.identity`).
+Called by `app.admission.rules`; pure. A difference is flagged and never refuses: a policy may have been renamed. The
+keys of an identity are chosen by the reader of a kind (see `BundleFacts.identity`).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from app.values.forensics import Finding
 POLICY, PARTNER_SET, TASK_VERSION, COMMIT = "policy", "partner set", "task version", "commit"
 PARTNER, PARTNERS_FILE = "partner ", "partners file"
 OPEN_PART = "<"
-"""What follows it in a registered policy is filled in by the run: `happo_manifest:<committed manifest>`."""
+"""Text after it in a registered policy is filled in by the run: `happo_manifest:<committed manifest>`."""
 OWN = "adhoc:"
 """A set that was put together for one run, such as the partner that a pair was trained with."""
 DIRTY = "dirty"
@@ -22,7 +22,7 @@ DIRTY = "dirty"
 
 @dataclass(frozen=True)
 class EarlierIdentity:
-    """What one bundle of an earlier submission stated that it is."""
+    """The identity stated by one bundle of an earlier submission."""
 
     submission: int
     entrant: str | None
@@ -32,7 +32,7 @@ class EarlierIdentity:
 def identity_findings(
     prereg: Prereg | None, bundles: Sequence[BundleFacts], code_commit: str | None, earlier: Sequence[EarlierIdentity]
 ) -> Iterator[Finding]:
-    """Yield what differs, one finding for each bundle and matter."""
+    """Yield the differences, one finding for each bundle and key."""
     for bundle in bundles:
         is_own = prereg is not None and bundle.entrant in prereg.own_partner
         sentences = [*_against_itself(bundle, code_commit), *_against_earlier(bundle, earlier, is_own=is_own)]
@@ -43,7 +43,7 @@ def identity_findings(
 
 
 def says_dirty(bundle: BundleFacts) -> bool:
-    """Say whether a bundle says of its code that it was not committed, by a flag or by the name of the commit."""
+    """Say whether a bundle states that its code was uncommitted, by a flag or by the name of the commit."""
     return bool(bundle.dirty) or DIRTY in (bundle.code_commit or "").lower()
 
 
@@ -67,7 +67,7 @@ def _against_prereg(prereg: Prereg, bundle: BundleFacts, *, is_own: bool) -> Ite
 
 
 def _stated(key: str, value: str | None) -> str:
-    """Return what a bundle says of a matter; leaving it out must not be better than saying it."""
+    """Return the stated value of a key, or that it is missing: omitting it must not be an advantage."""
     return f"it states no {key}" if value is None else f"its {key} is {value}"
 
 
@@ -97,15 +97,15 @@ def _differences(bundle: BundleFacts, one: EarlierIdentity, *, is_own: bool) -> 
 
 
 def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str], *, is_own: bool) -> bool:
-    """Say whether a matter is the benchmark's rather than an entrant's own."""
+    """Say whether a key describes the benchmark rather than the entrant."""
     if theirs.get(PARTNER_SET, "").startswith(OWN) or (is_own and mine.get(PARTNER_SET, "").startswith(OWN)):
         return key == TASK_VERSION
     if key not in mine:
-        # A spike run has no task version, and a set may be left out in part: its cells show that.
+        # A spike run has no task version, and part of a set may be left out, which its cells show.
         return key == PARTNER_SET or (key == TASK_VERSION and PARTNER_SET in mine)
     if mine.get(PARTNER_SET) != theirs.get(PARTNER_SET):
         return key in (PARTNER_SET, TASK_VERSION)
     if key == PARTNERS_FILE:
-        # A set of which some members were left out has another file.
+        # A set with some members left out has a different file.
         return {name for name in mine if name.startswith(PARTNER)} == {n for n in theirs if n.startswith(PARTNER)}
     return key in (PARTNER_SET, TASK_VERSION) or key.startswith(PARTNER)

@@ -1,8 +1,8 @@
-"""Names that look like another entrant's in letters of another alphabet. Called by `app.admission.rules`.
+"""Names that look like another entrant's because of letters from another alphabet. Called by `app.admission.rules`.
 
-`GPT-4` with one Cyrillic letter is another name than `GPT-4`, and nobody sees it. Unicode's table of confusables
-decides what looks alike (https://www.unicode.org/reports/tr39/#Confusable_Detection), which the library
-confusable-homoglyphs brings along. ASCII letters are only like themselves: `model-l` and `model-1` count as different.
+`GPT-4` with one Cyrillic letter is a different name that looks the same. Unicode's table of confusables
+(https://www.unicode.org/reports/tr39/#Confusable_Detection), from the library confusable-homoglyphs, decides what looks
+alike. ASCII letters look only like themselves: `model-l` and `model-1` count as different.
 """
 
 import unicodedata
@@ -42,7 +42,7 @@ def skeleton(name: str) -> str:
 
 
 def _lookalike(character: str) -> str:
-    """Return the ASCII text that a character looks like, else the first of those that look alike."""
+    """Return the ASCII text that a character looks like, or else the first character that looks like it."""
     if character.isascii():
         return character
     alike = [str(each["c"]) for each in confusables_data.get(character, ())]

@@ -1,8 +1,8 @@
-"""Rows that are nearly another entrant's: a copy with a little noise, or all of it a little lower, takes its place.
+"""Rows that are nearly another entrant's: copies with a little noise, or shifted a little as a whole.
 
-Called by `app.store.attempts`; pure. Of the rows that were sampled each column is compared as it is, moved by the
-median difference, and scaled by the median ratio. Two honest entrants agree within a thousandth on a few rows; whose
-half of them agree has the other's numbers. It is reported and refuses nothing: two names of one model look so too.
+Called by `app.store.attempts`; pure. Each column of the sampled rows is compared as it is, shifted by the median
+difference, and scaled by the median ratio. Two honest entrants agree within a thousandth on a few rows; agreement on
+half of them means copied numbers. It is flagged and not refused: one model under two names looks the same.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,23 +17,25 @@ from app.values.forensics import Finding
 
 FLAG = "near_rows"
 TOLERANCE = 1e-3
-"""Of a value, or of the middle half of its column where that is narrower."""
+"""The tolerance relative to a value, or to its column's interquartile range where that is smaller."""
 LEAST_SHARE = 0.5
-"""Of 52,000 pairs of MTEB the nearest honest ones agree on a third of eight tasks, copies and second names on 0.96."""
+"""Of 52,000 pairs from MTEB, the closest honest ones agree on a third of eight tasks, copies and renamed ones on
+0.96.
+"""
 LEAST_ROWS = 8
 LEAST_DISTINCT = 0.5
-"""A column of few values, such as yes and no, is equal by chance."""
+"""A column with fewer distinct values, such as 0/1, agrees by chance."""
 N_OF_MEDIAN = 31
 FEW = 20
-"""Entrants of one submission up to which they are compared in all ways, beyond only as they are, up to MOST."""
+"""Up to this many entrants per submission all three comparisons are made; beyond, up to MOST, only the direct one."""
 MOST = 2000
 N_FIRST = 16
-"""Rows that rule out most pairs: two entrants that agree on half of all rows differ on all of these once in 65,000."""
+"""Rows checked first: two entrants that agree on half of all rows differ on all of these once in 65,000 times."""
 
 
 @dataclass(frozen=True, repr=False)
 class Other:
-    """What another entrant has now: its name, the submission, and the values of some rows."""
+    """Another entrant's current evidence: its name, the submission, and the values of sampled rows."""
 
     entrant: str
     submission: int
@@ -41,7 +43,7 @@ class Other:
 
 
 def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
-    """Yield which entrants of a submission have nearly the rows of another one: each once, the nearest."""
+    """Yield which entrants of a submission have nearly another's rows, each once, with the nearest other."""
     them = list(others)
     by_place = _ByPlace([other.sampled for other in them])
     for mine in prints[:MOST] if them else ():
@@ -54,9 +56,9 @@ def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterato
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:
-    """Return the share of sampled rows in which two agree nearly, in the column where that is largest.
+    """Return the share of sampled rows on which two nearly agree, in the column where it is largest.
 
-    0.0 where no column can tell: fewer than eight rows in common, or few different values.
+    0.0 where no column is informative: fewer than eight rows in common, or few distinct values.
 
     >>> of = lambda values: Sampled(np.arange(8, dtype=np.uint32), ("error",), np.float32(values).reshape(-1, 1))
     >>> near_share(of([1.1, 2.3, 3.7, 4.2, 5.9, 6.1, 7.4, 8.8]), of([1.11, 2.31, 3.71, 4.21, 5.91, 6.11, 9, 9.1]))
@@ -66,7 +68,7 @@ def near_share(mine: Sampled, theirs: Sampled) -> float:
 
 
 class _ByPlace:
-    """What others have, by column and place: one look-up for all of them, not one for each."""
+    """The others' values by column and place: one look-up for all of them, not one for each."""
 
     def __init__(self, others: Sequence[Sampled]) -> None:
         self.n_others = len(others)
@@ -75,11 +77,11 @@ class _ByPlace:
         self._last: dict[str, tuple[bytes, NDArray[np.float32]]] = {}
 
     def at(self, column: str, places: NDArray[np.uint32]) -> NDArray[np.float32]:
-        """Return the values of a column at places, [n_places, n_others]; NaN where one has none there."""
+        """Return the values of a column at `places`, [n_places, n_others]; NaN where there is none."""
         key = places.tobytes()
         known = self._last.get(column)
         if known is None or known[0] != key:
-            # The entrants of a submission mostly have the same places.
+            # The entrants of a submission usually have the same places.
             known = self._last[column] = key, self._gathered(column, places)
         return known[1]
 
@@ -104,7 +106,7 @@ class _ByPlace:
 
 
 def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArray:
-    """Return the share of rows that agree with each of the others in the column where it is largest, [n_others]."""
+    """Return, for each other entrant, the share of agreeing rows in the column where it is largest, [n_others]."""
     shares = np.zeros(others.n_others)
     for at, name in enumerate(mine.columns):
         rows = _comparable_rows(mine.values[:, at])
@@ -120,7 +122,7 @@ def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArra
 
 
 def _comparable_rows(values: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return the rows whose values are compared: each value once, of many zeros one. None where too few differ."""
+    """Return the rows to compare: one per distinct value, so that many zeros count once; empty if too few differ."""
     rows = np.sort(np.unique(values, return_index=True)[1])
     rows = rows[np.isfinite(values[rows])]
     enough = max(LEAST_ROWS, LEAST_DISTINCT * int(np.isfinite(values).sum()))
@@ -136,7 +138,7 @@ def _tolerance(first: FloatArray) -> FloatArray:
 def _maybe_near(
     first: FloatArray, allowed: FloatArray, theirs: NDArray[np.float32], rows: NDArray[np.intp]
 ) -> NDArray[np.intp]:
-    """Return which of the others agree in one of the first rows, or lack so many of these that they tell nothing.
+    """Return which others agree on one of the first rows, or lack so many of them that nothing can be ruled out.
 
     Rows are in the order of hashes, so the first are a random sample.
     """
@@ -147,7 +149,7 @@ def _maybe_near(
 
 
 def _shares(first: FloatArray, allowed: FloatArray, others: FloatArray, *, in_all_ways: bool) -> FloatArray:
-    """Return in which share of its rows [n_rows] one column agrees with each of others [n_others, n_rows]."""
+    """Return the share of rows on which one column [n_rows] agrees with each of the others [n_others, n_rows]."""
     with np.errstate(all="ignore"):
         ways = [others]
         if in_all_ways:
@@ -158,7 +160,7 @@ def _shares(first: FloatArray, allowed: FloatArray, others: FloatArray, *, in_al
 
 
 def _middle(values: FloatArray) -> FloatArray:
-    """Return the median of the first values of each row, of what is no NaN, [n_rows, 1].
+    """Return the median of the first non-NaN values of each row, [n_rows, 1].
 
     Rows are in the order of hashes, so the first are a random sample; they are enough where most are equal.
     """

@@ -1,6 +1,6 @@
-"""Who submits an entrant that others are measured against: a baseline of one's own making lifts or sinks everybody.
+"""Who submits an entrant that others are scored relative to: a manipulated baseline shifts everybody's score.
 
-Called by `app.receiving.receive`; pure. It is flagged and not refused: the authors of a baseline need be no stewards.
+Called by `app.receiving.receive`; pure. It is flagged and not refused: the authors of a baseline need not be stewards.
 """
 
 from collections.abc import Iterable, Iterator
@@ -13,7 +13,7 @@ FLAG = "reference"
 
 
 def reference_findings(manifest: Manifest, entrants: Iterable[str]) -> Iterator[Finding]:
-    """Yield which of some entrants, sent by who decides nothing in the benchmark, scores of a board are relative to."""
+    """Yield which of these entrants, sent by someone who is not a steward, a board's scores are relative to."""
     boards: dict[str, list[str]] = {}
     for board in manifest.leaderboards:
         for name in board.required_entrants():

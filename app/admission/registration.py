@@ -1,6 +1,6 @@
-"""Rules of admission about a registration itself: for which benchmark it is, and who registered it.
+"""Admission rules about a registration itself: which benchmark it is for, and who registered it.
 
-Called by `app.admission.rules`, and `unknown_names` by whoever registers one.
+Called by `app.admission.rules`; `unknown_names` and `shortfalls` when one is registered.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,9 +12,9 @@ from app.prereg.prereg import Prereg
 
 
 def check_benchmark(registered: Registered, slug: str, started_at: datetime | None) -> Check:
-    """Compare what the preregistration names, and what it was registered for before the run, with the benchmark.
+    """Check that the preregistration is for this benchmark: that it names it, or was registered for it before the run.
 
-    A form that names no benchmark could otherwise be registered many times over where nobody counts it.
+    A form that names no benchmark could otherwise be registered many times elsewhere, where nobody counts attempts.
     """
     rule = "prereg_benchmark"
     named = registered.prereg.benchmark
@@ -34,9 +34,9 @@ def check_benchmark(registered: Registered, slug: str, started_at: datetime | No
 
 
 def check_registrant(registered: Registered, submitter: TokenHolder | None) -> list[Check]:
-    """Say whether the run comes from who registered it; nothing where no server knows who that is.
+    """Check that the run comes from its registrant; no check where no server knows who that is.
 
-    By the numbers of their tokens: a check is a record, and a name can be erased.
+    It names token numbers: a check is a permanent record, but a name can be erased.
     """
     rule, registrant = "registered_by", registered.by
     if submitter is None or registrant is None:
@@ -51,7 +51,7 @@ def check_registrant(registered: Registered, submitter: TokenHolder | None) -> l
 
 
 def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = ()) -> list[str]:
-    """Return what a registration asks for that the benchmark cannot give, each in a sentence: answered before the run.
+    """Return, in sentences, what a registration names that the benchmark does not have, to be shown before the run.
 
     `computed` are metrics that the server computes beside the declared ones.
     """
@@ -72,9 +72,9 @@ def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = 
 
 
 def shortfalls(prereg: Prereg, manifest: Manifest) -> list[str]:
-    """Return what the benchmark asks for and a registration does not name, each in a sentence: answered before the run.
+    """Return, in sentences, what the benchmark requires and a registration does not name, to be shown before the run.
 
-    A registration shrinks no grid, so a run that is made by it would lack these, or would not be admitted.
+    A registration cannot shrink the grid, so a run that follows it would lack these cells, or not be admitted.
     """
     grid = manifest.grid
     free = {} if grid is None else grid.registration_may_choose

@@ -1,7 +1,7 @@
-"""Admission: compare evidence with the manifest and its preregistration, one check a rule.
+"""Admission: compare evidence with the manifest and its preregistration, one check per rule.
 
 Called by `app.receiving.receive` before anything is stored, for a dry run and for `plumbline prereg check`. Pure: the
-clock is handed in. A failed check keeps a submission off the boards; a warning is shown beside it.
+time is an argument. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 
 from collections.abc import Iterable
@@ -31,7 +31,7 @@ WITNESSED_RULE = "registered_before_run"
 
 
 def check_admission(case: Case, rules: KindRules) -> list[Check]:
-    """Apply every rule of the benchmark, those of its kind of evidence too, and return one check for each."""
+    """Apply every rule of the benchmark, including those of its kind of evidence, and return one check for each."""
     about_policy = check_permitted(case)
     case = under_the_manifest(case)
     checks = [*about_policy, *check_chosen(case), *_manifest_checks(case, rules)]
@@ -86,7 +86,7 @@ def _manifest_checks(case: Case, rules: KindRules) -> list[Check]:
 
 
 def findings_of(case: Case) -> tuple[Finding, ...]:
-    """Return what is noticed of a submission: in its rows, against earlier ones, in what it says of itself."""
+    """Return the findings on a submission: in its rows, against earlier ones, and in its stated identity."""
     within = () if case.forensics is None else case.forensics.findings
     before = () if case.history is None else case.history.findings
     earlier = () if case.history is None else case.history.identities
@@ -128,7 +128,7 @@ def _registered_before(registered: Registered, case: Case) -> Check:
     rule = WITNESSED_RULE
     when = in_utc(registered.registered_at)
     source = "attested by the steward" if registered.attested else "witnessed by the server"
-    # What the server witnessed came before this upload, which cites it, even if its clock was set back in between.
+    # A registration witnessed by the server precedes an upload that cites it, even if the clock was set back since.
     if registered.attested and registered.registered_at > case.received_at:
         return Check(rule, "failed", f"The preregistration is dated {when} ({source}), after the upload.")
     if case.started_at is None:
@@ -180,11 +180,11 @@ def _missing_tasks(scores: ScoreTable, wanted: set[str]) -> list[str]:
 
 def _judge_missing_tasks(prereg: Prereg, rules: KindRules, gaps: str) -> Check:
     if rules.counts_missing_tasks:
-        # A task that failed is an absent row in these kinds of evidence: it is counted as a failure, never dropped.
+        # In these kinds of evidence a failed task is an absent row: it counts as a failure and is never dropped.
         return Check("tasks", "warned", f"Counted as failures: {gaps}.")
     if prereg.tasks is None:
         return Check("tasks", "warned", f"The preregistration restricts no tasks; without episodes: {gaps}.")
-    # An episode that failed is a row. A task without rows was not run, and nothing would count it.
+    # A failed episode is a row, but a task without rows was not run, and nothing else would count it.
     return Check("tasks", outcome_of_gap(prereg), f"Registered tasks are missing: {gaps}. {policy_in_words(prereg)}")
 
 
@@ -207,7 +207,7 @@ def _unmeasured(prereg: Prereg, scores: ScoreTable) -> list[str]:
 
 
 def _axis(prereg: Prereg, case: Case) -> list[Check]:
-    """Compare the registered axis with the tasks, where the benchmark names any of its tasks by an axis."""
+    """Compare the registered axis with the tasks, where any task of the benchmark is named after an axis."""
     known = [task for task in case.manifest.task_ids() or case.scores.task.words if task in AXES]
     if prereg.axis is None or not known:
         return []

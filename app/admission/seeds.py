@@ -1,4 +1,4 @@
-"""The rule of admission that counts seeds, wherever a benchmark demands some. Called by `app.admission.rules`."""
+"""The admission rule that counts seeds, where a benchmark requires some. Called by `app.admission.rules`."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,8 @@
-"""Entrants whose results are the same row by row, also where rows say no more than yes or no.
+"""Entrants with the same results row by row, even where results are only 0/1.
 
-Called by `app.admission.forensics`; pure. The bound is of chance alone: were the results of one of the two shuffled
-among its rows, each arrangement as likely as any other, they would agree with the other's on one in so many
-arrangements as there are. Hard and easy items make agreement likelier than that, so it is reported and refuses nothing.
+Called by `app.admission.forensics`; pure. The bound considers chance alone: if one entrant's results were shuffled
+among its rows, only one of all arrangements would agree with the other's. Easy and hard items make agreement likelier
+than that, so it is flagged and not refused.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ from app.values.forensics import Finding
 from app.values.scores import ScoreTable
 
 LEAST_ARRANGEMENTS = 1e9
-"""One in a billion, and a benchmark has thousands of pairs of entrants rather than millions."""
+"""One in a billion by chance: a benchmark has thousands of pairs of entrants rather than millions."""
 
 
 def ln_arrangements(results: Hashes) -> float:
@@ -34,31 +34,31 @@ def ln_arrangements(results: Hashes) -> float:
 
 
 def are_twins(first: Fingerprint, second: Fingerprint) -> bool:
-    """Say whether two have the same rows and, on those that were sampled, results that chance cannot explain."""
+    """Say whether two have the same rows and, on the sampled ones, equal results that chance cannot explain."""
     if first.places != second.places or not np.array_equal(first.sample, second.sample):
         return False
     return ln_arrangements(first.sample[1]) >= log(LEAST_ARRANGEMENTS)
 
 
 def twin_of(mine: Fingerprint, other: Fingerprint, where: str) -> Iterator[Finding]:
-    """Yield that an entrant has the results of another one, which is in `where`."""
+    """Yield the finding that an entrant has the results of another one, from `where`."""
     if are_twins(mine, other):
         sentence = f"{mine.entrant} has on all of {mine.sample.shape[1]:,} compared rows the results of {other.entrant}"
         yield Finding("same_results", mine.entrant, f"{sentence} ({where})")
 
 
 def twins_within(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
-    """Yield which entrants of one submission have the results of another one of it."""
+    """Yield which entrants of one submission have the results of another entrant in it."""
     alike = sorted(fingerprints, key=lambda one: (one.places, one.results, one.entrant))
     for first, second in pairwise(alike):
         yield from twin_of(second, first, "in this submission")
 
 
 def seed_twins(scores: ScoreTable) -> Iterator[Finding]:
-    """Yield which entrants have under several seeds the same results for the same items, which chance cannot explain.
+    """Yield which entrants have, under several seeds, equal results for the same items that chance cannot explain.
 
-    What repeats by itself, as a model that draws nothing does, looks so too; either way they are one run, and intervals
-    that take them for several are too narrow.
+    A deterministic model looks the same; either way it is one run, and intervals that treat it as several are too
+    narrow.
     """
     if scores.seed is None or scores.item is None or not len(scores.seed):
         return

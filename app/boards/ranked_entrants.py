@@ -29,7 +29,7 @@ def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashab
     if all(m.held is None for m in measurements):
         return call_roster({m.entrant: m.coverage for m in measurements}, is_declared=True)
     common, usual = _common(measurements, owners), _usual_items(measurements, owners)
-    return call_roster({m.entrant: _held_against(m, common, usual) for m in measurements}, is_declared=False)
+    return call_roster({m.entrant: _relative_coverage(m, common, usual) for m in measurements}, is_declared=False)
 
 
 def _usual_items(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> str | None:
@@ -54,7 +54,7 @@ def _own(measurement: Measurement) -> dict[tuple[str, str], int]:
     return {(task, condition): n for task, condition, n in measurement.held or ()}
 
 
-def _held_against(measurement: Measurement, common: Mapping[tuple[str, str], int], usual: str | None) -> Coverage:
+def _relative_coverage(measurement: Measurement, common: Mapping[tuple[str, str], int], usual: str | None) -> Coverage:
     own = _own(measurement)
     n_lacking = sum(max(0, n - own.get(cell, 0)) for cell, n in common.items())
     n_over = sum(max(0, n - common[cell]) for cell, n in own.items())

@@ -1,4 +1,4 @@
-"""What a manifest asks of submissions before they count: the keys of `admission`. Part of `app.manifest.manifest`."""
+"""The keys of `admission`: what a manifest requires of submissions. Part of `app.manifest.manifest`."""
 
 from typing import Annotated, Literal
 
@@ -17,26 +17,26 @@ class OpenTasks(Part):
 
 
 class LeastSeeds(Part):
-    """How many seeds a run must have: a spike is registered in the axis form, an entry in another one or not at all."""
+    """The fewest seeds of a run: a spike is registered in the axis form, an entry in another form or not at all."""
 
     spike: int = Field(ge=2)
     entry: int = Field(ge=2)
 
 
 class Registration(Part):
-    """Whoever asks gets a token to submit here: so many tokens in 24 hours, each for so many days."""
+    """Tokens to submit here for anybody who asks: how many in 24 hours, and for how many days."""
 
     per_day: int = Field(ge=1, le=1000)
     token_days: int = Field(ge=1, le=3650)
 
 
 class Admission(Part):
-    """The rules that a submission must meet before it can stand on a board.
+    """The rules that a submission must meet before it can be on a board.
 
     `report_within_days` is how long after its registration a run may take before it counts as overdue. `failure_policy`
-    judges episodes without a score where no preregistration says how. Where submissions are invited only who was made a
-    submitter of the benchmark registers and submits. `started_at` asks of a run when it began: without it nobody can
-    say whether its registration came first.
+    applies to episodes without a score where no preregistration declares one. Where submissions are by invitation, only
+    submitters of the benchmark may register and submit. `started_at` requires a run to state when it began: without it
+    nobody can tell whether its registration came first.
     """
 
     prereg: Literal["required", "optional"] = "optional"
@@ -51,7 +51,7 @@ class Admission(Part):
     started_at: Literal["optional", "required"] = "optional"
 
     def least_seeds(self, form: PreregForm | None) -> int | None:
-        """Return how many seeds a run must have that was registered in this form, or not at all."""
+        """Return the fewest seeds of a run that was registered in this form (None: not at all)."""
         if not isinstance(self.min_seeds, LeastSeeds):
             return self.min_seeds
         return self.min_seeds.spike if form == "axis" else self.min_seeds.entry

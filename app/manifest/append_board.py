@@ -1,4 +1,4 @@
-"""A manifest with one board more, as text: its own text, comments included, stays as it was. For `app.web`."""
+"""Adds a board to the text of a manifest and leaves the rest, comments included, as it was. For `app.web`."""
 
 import json
 
@@ -10,7 +10,9 @@ KEY = "leaderboards"
 
 
 def with_board(manifest: str, board: object) -> str:
-    r"""Return the text of a manifest with a board at the end of its boards. Raises FieldRejected.
+    r"""Return the text of a manifest with a board added after its last one.
+
+    Raises FieldRejected.
 
     >>> print(with_board("slug: a\nleaderboards:  # mine\n  - {name: b}\ntasks: any\n", {"name": "c"}), end="")
     slug: a

@@ -1,6 +1,6 @@
-"""What is asked of an entrant: the manifest's grid, with the items that a steward put and what was registered.
+"""What is asked of an entrant: the manifest's grid, with items uploaded by a steward and axes that were registered.
 
-Handed on by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read by `app.boards.coverage` and by the
+Provided by `app.manifest.manifest.Manifest`; filled by `app.store.grids`, read by `app.boards.coverage` and by the
 admission rules. Pure values: nothing here knows who else submitted.
 """
 
@@ -13,24 +13,24 @@ from typing import Any
 from app.manifest.grid import Axes, Grid
 
 EVERY_TASK = ""
-"""The key of a file's items that belong to no task in particular."""
+"""The key of a file's items that are the same for every task."""
 
 PUBLIC_PART, PRIVATE_PART = "public", "private"
-"""The parts of labels that are a secret: the public one decides until the benchmark closes, then the private one."""
+"""The parts of private labels: the public one decides until the benchmark closes, then the private one."""
 
 Chosen = Mapping[str, Sequence[Any]]
-"""What a registration names of the axes that it may choose, by axis."""
+"""The values that a registration names for the axes it may choose, by axis."""
 
 
 @dataclass(frozen=True)
 class GridFacts:
-    """What the grid is made of beside the manifest's own text.
+    """What determines the grid besides the manifest's own text.
 
-    `items` are those that the steward put, by task (`EVERY_TASK`: the same for each), and `digest` is of their bytes;
-    None before they were put. `chosen` are the registered axes of entrants. `earlier` are the grids under which
-    entrants were admitted, where these are others than today's: what they did not ask is not absent. `owners` are who
-    entrants belong to, which matters where an axis is open. `part` is the part of secret labels that decides now, see
-    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is kept back.
+    `items` are those uploaded by a steward, by task (`EVERY_TASK`: the same for each), and `digest` is that of their
+    bytes; None before the upload. `chosen` are the registered axes of entrants. `earlier` are the grids under which
+    entrants were admitted, where they differ from today's: cells that they did not ask for are not absent. `owners` are
+    the entrants' owners, which matter where an axis is open. `part` is the part of private labels that decides now, see
+    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is held back.
     """
 
     items: Mapping[str, Sequence[str]] | None = None
@@ -41,7 +41,7 @@ class GridFacts:
     part: str | None = None
 
     def owners_of(self, entrants: Sequence[str]) -> list[Hashable]:
-        """Return the owner of each entrant; one of whom none is known is its own."""
+        """Return the owner of each entrant; an entrant without a known owner counts as its own."""
         return [self.owners.get(name, (name,)) for name in entrants]
 
 
@@ -49,7 +49,7 @@ NO_FACTS = GridFacts()
 
 
 class ItemNames(tuple[str, ...]):
-    """Items by name. Which they are is asked of every entrant and task, so the set of a million is made once."""
+    """Items by name, as a shared object: the set of a million names is needed for every entrant and task."""
 
     @cached_property
     def known(self) -> frozenset[str]:
@@ -61,7 +61,7 @@ class ItemNames(tuple[str, ...]):
         return {}
 
     def common(self, other: "ItemNames") -> "ItemNames":
-        """Return those that others have too, in this order; the same object for the same others."""
+        """Return the names that `other` has too, in this order; the same object for the same `other`."""
         if self is other:
             return self
         of, names = self._common.get(id(other), (None, self))
@@ -72,12 +72,12 @@ class ItemNames(tuple[str, ...]):
 
 
 KnownNames = dict[int, tuple[Sequence[str], ItemNames]]
-"""Lists of items by their identity, each with its names."""
+"""Lists of items by `id()`, each with its names."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells of one task: seeds and items by name or by number, conditions by name. None where an axis is open."""
+    """The cells of one task: seeds and items by name or as a count, conditions by name. None where an axis is open."""
 
     seeds: int | tuple[int, ...] | None
     conditions: tuple[str, ...] | None
@@ -99,7 +99,7 @@ class Asked:
 
     @cached_property
     def text(self) -> str:
-        """All that it is made of beside who is who, as one JSON text; the items are in it by their digest."""
+        """Return everything that determines the grid except owners, as JSON text, with items as their digest."""
         parts = [self.grid.model_dump(mode="json"), self.tasks, self.facts.digest, self.metrics]
         return json.dumps(parts, sort_keys=True)
 
@@ -109,7 +109,7 @@ class Asked:
         return not earlier or any(set(metrics) <= set(asked.metrics) for asked in earlier)
 
     def cells_of(self, task: str, entrant: str) -> Cells:
-        """Return what is asked of an entrant in a task."""
+        """Return the cells asked of an entrant in a task."""
         axes = self.grid.of(task, entrant)
         seeds = self._axis("seeds", axes.seeds, entrant)
         conditions = self._axis("conditions", axes.conditions, entrant)
@@ -117,7 +117,7 @@ class Asked:
 
     @cached_property
     def named_items(self) -> frozenset[str] | None:
-        """Every item of the grid by its name; None where they are not named, or are still to be put."""
+        """Return the names of all items of the grid; None where they are not named, or not yet uploaded."""
         grid = self.grid
         given = [axes.items for axes in (grid, *grid.tasks.values()) if axes.items is not None]
         put = self.facts.items

@@ -1,4 +1,4 @@
-"""What every part of a manifest is built on: immutable, no unknown keys, names restricted at the door.
+"""The base of every part of a manifest: immutable, no unknown keys, restricted names.
 
 Read by `app.manifest.manifest` and by the kinds' parts.
 """
@@ -11,14 +11,17 @@ from app.names import MAX_NAME, METRIC_PATTERN, NAME_RULE, SLUG_PATTERN, complai
 
 
 def refuse_no_name(text: str) -> str:
-    """Return a text that may name something. Raises ValueError saying why another one may not."""
+    """Return the text if it may be a name.
+
+    Raises ValueError saying why it may not.
+    """
     if not is_name(text):
         raise ValueError(complain_about_name(text))
     return text
 
 
 Slug = Annotated[str, StringConstraints(pattern=f"^{SLUG_PATTERN}$")]
-# The validator speaks of the length too; the description and the length are for whoever reads the schema.
+# The validator also checks the length; description and length are given for readers of the schema.
 _NAME_SCHEMA = {"minLength": 1, "maxLength": MAX_NAME, "description": NAME_RULE}
 Name = Annotated[str, AfterValidator(refuse_no_name), Field(json_schema_extra=_NAME_SCHEMA)]
 TaskName = Name

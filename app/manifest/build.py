@@ -1,6 +1,6 @@
-"""A manifest from a parsed document: which keys it may have, what each must be, and the rules over several of them.
+"""Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys.
 
-Called by `app.kinds.parse`, which hands in the ranking methods and the kinds of evidence.
+Called by `app.kinds.parse`, which passes the ranking methods and the kinds of evidence.
 """
 
 import hashlib
@@ -24,7 +24,8 @@ AnyOf = TypeVar("AnyOf", bound=Part)
 class KindKeys(NamedTuple):
     """What a manifest needs to know of a kind of evidence.
 
-    `part` has its keys, `methods` read it without naming it, `vocabulary` are the names that the part may use.
+    `part` is the class of its keys, `methods` those that can read it without naming it, `vocabulary` the names its part
+    may use.
     """
 
     part: type[KindPart]
@@ -61,7 +62,7 @@ def build_manifest(document: Any, methods: Boards, kinds: Kinds) -> Manifest:
 
 
 def _complaint(text: str) -> Problem:
-    """Return a broken rule over several keys as a problem of the key that it names first."""
+    """Return a broken rule over several keys as a problem with the key it names first."""
     column, colon, message = text.partition(": ")
     return Problem(message, column=column) if colon and " " not in column else Problem(text)
 
@@ -87,9 +88,9 @@ def _validated(
     hidden: Set[str] = frozenset(),
     beside: Iterable[str] = (),
 ) -> AnyOf | None:
-    """Return the keys as the model's value; None, and what is wrong added to `into`, when they are not.
+    """Return the keys as an instance of the model; if invalid, None, with the problems added to `into`.
 
-    For a key in `hidden` there is a better message already; `beside` are keys that other parts of the manifest have.
+    Keys in `hidden` already have a better message; `beside` are the keys of other parts of the manifest.
     """
     try:
         return model.model_validate(keys)
@@ -100,7 +101,7 @@ def _validated(
 
 
 def _steps(problems: Iterable[Problem]) -> Set[str]:
-    """Return the keys at the top level that problems are about."""
+    """Return the top-level keys that problems are about."""
     return {problem.column.partition(".")[0] for problem in problems if problem.column is not None}
 
 
@@ -116,7 +117,7 @@ def _in_order(problems: Sequence[Problem], own: type[KindPart]) -> list[Problem]
 
 
 def _build_boards(declared: Any, methods: Boards) -> tuple[Any, list[Problem]]:
-    """Return the boards that can be read and what is wrong with the others; what is no list is returned as it is."""
+    """Return the valid boards and the problems of the others; anything but a list is returned unchanged."""
     if not isinstance(declared, list):
         return declared, []
     problems: list[Problem] = []
@@ -170,7 +171,7 @@ def _about_grid(common: Common, grid: Grid) -> Iterator[str]:
 
 
 def _unbounded(common: Common) -> dict[str, str]:
-    """Return the metrics that rank and whose range has no worst end, with the name of that end."""
+    """Return the ranking metrics whose range has no worst end, with the name of that end."""
     ranking = {m: board.worst_of(metric) for board in common.leaderboards for m in board.required_metrics()
                if (metric := common.metrics.get(m)) is not None}  # fmt: skip
     ends = {"maximize": "min", "minimize": "max"}
@@ -186,7 +187,7 @@ def _about_methods(common: Common, kind: KindKeys) -> Iterator[str]:
 
 
 def _about_parts(common: Common, part: KindPart | None, document: Mapping[str, Any], kinds: Kinds) -> Iterator[str]:
-    """Yield which rules of its own kind a manifest breaks, and which of its keys belong to another kind."""
+    """Yield broken rules of the manifest's own kind, and keys that belong to another kind."""
     own = kinds[common.evidence].part.model_fields
     for name, kind in kinds.items():
         if name == common.evidence:

@@ -1,7 +1,7 @@
-"""Metadata that a manifest requires of entrants, or allows, besides their rows: typed fields.
+"""Typed fields of metadata that a manifest requires or allows for entrants, besides their rows.
 
-Part of `app.manifest.manifest`. The model that reads them is made by `app.web.metadata`, and
-boards are filtered by them in `app.boards.entrant_filter`.
+Part of `app.manifest.manifest`. `app.web.metadata` builds the model that reads them; `app.boards.entrant_filter`
+filters boards by them.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ KNOWN: Mapping[str, FieldType] = {
     "version": "text", "organization": "text", "url": "text", "licence": "text", "n_parameters": "number",
     "open_weights": "flag", "released": "date", "purpose": "text", "code_commit": "text", "notes": "text",
 }  # fmt: skip
-"""The fields that every benchmark has, which a manifest may ask for, and narrow to some values."""
+"""Fields known to every benchmark, which a manifest may require, and restrict to some values."""
 MOST_DECLARED = 40
 RESERVED = ("dirty", "started_at")
 
 
 class DescribedBy(Part):
-    """A field of the metadata of entrants: name, type and unit, which values it may have, whether it is required."""
+    """A field of entrants' metadata: name, type and unit, allowed values, whether it is required."""
 
     name: FieldName
     type: FieldType
@@ -35,14 +35,14 @@ class DescribedBy(Part):
 
     @property
     def words(self) -> str:
-        """Return what a form calls it."""
+        """Return its label in a form."""
         unit = f", {self.unit}" if self.unit else ""
         listed = f" (one of {', '.join(self.values)})" if self.values else ""
         return f"{self.title or self.name.replace('_', ' ').capitalize()}{unit}{listed}"
 
 
 def complaints_about(fields: Sequence[DescribedBy]) -> Iterator[str]:
-    """Yield what is wrong with the declared fields among each other, each as `key: what is wrong`."""
+    """Yield contradictions among the declared fields, each as `key: what is wrong`."""
     names = [field.name for field in fields]
     for field in fields:
         if names.count(field.name) > 1 and names.index(field.name) == fields.index(field):

@@ -1,7 +1,7 @@
-"""An earlier version of a benchmark as files written for it are checked against it: without what was added later.
+"""Earlier versions of a benchmark, against which files written for them are checked: without later additions.
 
-Called by `app.receiving.written_for` and by `app.kinds.reader`. Rules, directions and ranges are today's: only a
-metric or a task that came later is not asked. Pure.
+Called by `app.receiving.written_for` and by `app.kinds.reader`. Rules, directions and ranges are today's; only metrics
+and tasks added later are not asked for. Pure.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -11,9 +11,9 @@ from app.manifest.manifest import Leaderboard, Manifest
 
 
 def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
-    """Return today's manifest without metrics and tasks that an earlier one did not have; None where nothing is left.
+    """Return today's manifest without the metrics and tasks that an earlier one lacks; None where nothing is left.
 
-    A metric that was read from another column is another metric: it is not taken from the old one.
+    A metric that was read from a different column counts as a different metric.
     """
     metrics = {name: metric for name, metric in today.metrics.items()
                if name in then.metrics and then.metrics[name].source == metric.source}  # fmt: skip
@@ -31,22 +31,22 @@ def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
 
 
 def _is_about(board: Leaderboard, metrics: Collection[str], tasks: Collection[str] | None) -> bool:
-    """Say whether a board shows metrics that there were, over tasks that there were."""
+    """Say whether a board uses only metrics and tasks that existed."""
     ranked = board.ranked_tasks()
     return set(board.metric_names()) <= set(metrics) and (tasks is None or ranked is None or set(ranked) <= set(tasks))
 
 
 def is_without(problems: Sequence[Problem], n_problems: int, now: Manifest, then: Manifest) -> bool:
-    """Say whether all that is wrong with files is that they lack columns of metrics which an earlier version lacks."""
+    """Say whether the only problem with files is missing columns of metrics that the earlier version lacks."""
     added = set(now.metrics) - set(then.metrics)
     return len(problems) == n_problems and all(each.is_missing and each.column in added for each in problems)
 
 
 def written_for(versions: Sequence[Manifest], at: int, tasks: Iterable[str]) -> int:
-    """Return the place of the version that rows were written for, from the one that they were read under.
+    """Return the index of the version that rows were written for, starting at the one they were read under.
 
-    `versions` are as `as_asked_by` returns them, the newest first. Rows that have nothing of the tasks which a version
-    added, and of which it asks no other metric, were written for the one before.
+    `versions` are from `as_asked_by`, newest first. Rows without any task that a version added, where it added no
+    metric either, were written for the version before.
     """
     delivered, place_of_rows = set(tasks), at
     for place in range(at, len(versions) - 1):

@@ -1,4 +1,4 @@
-"""What a reader asks of a board beside what a manifest can declare, and the groups of tasks that can be chosen.
+"""A reader's settings for a board, beyond what a manifest can declare, and the groups of tasks to choose from.
 
 Called by `app.manifest.manifest` and `app.boards`.
 """
@@ -8,16 +8,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 MOST_VALUES = 24
-"""More values of a column than anybody chooses among are no groups."""
+"""A column with more values than this does not define groups: nobody would choose among them."""
 
 
 @dataclass(frozen=True)
 class Explored:
-    """What a reader asks of a board; such a board is computed without its pairs.
+    """A reader's settings for a board, which is then computed without its pairs.
 
-    `weights` are what tasks, groups or components count, by name, where that is not what the board has them count; what
-    counts 0 is out. `is_quick`: rank intervals may be wider than need be, so that very many entrants are compared in a
-    second.
+    `weights` override the board's weights of tasks, groups or components, by name; 0 leaves one out. `is_quick`: rank
+    intervals may be wider than necessary, so that very many entrants are compared within a second.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
@@ -25,9 +24,9 @@ class Explored:
 
 
 def common_values(tasks: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:
-    """Return the tasks that say the same in a column, by `column:value`: of the columns that put tasks in groups.
+    """Return the tasks with the same value in a column, by `column:value`, for columns that define groups.
 
-    Each task is its name and the value that it has in each column.
+    Each task is given as its name and its value in each column.
     """
     columns: dict[str, dict[str, list[str]]] = {}
     for name, where in tasks:

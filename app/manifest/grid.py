@@ -1,7 +1,7 @@
 """The grid of a benchmark as its manifest declares it: task × condition × seed × item, the denominator of every number.
 
-Part of `app.manifest.manifest`; `app.manifest.asked` says of one entrant what is asked of it. What the grid has and a
-submission lacks is attempted and absent. Nobody who submits decides what the grid is.
+Part of `app.manifest.manifest`; `app.manifest.asked` resolves it for one entrant. Cells of the grid that a submission
+lacks count as attempted and absent. Submitters never decide the grid.
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints, model_validator
 from app.manifest.base import Name, Part, TaskName
 
 FILE = "file"
-"""What `items` says where the steward puts them as a file."""
+"""The value of `items` where a steward uploads them as a file."""
 
 Count = Annotated[int, Field(ge=1, le=10_000_000)]
 ItemName = Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -25,11 +25,10 @@ Absent = Literal["worst", "unranked"]
 
 
 class Axes(Part):
-    """The axes of a grid beside its tasks; what is not given is open.
+    """The axes of a grid besides its tasks; an axis that is not given is open.
 
-    `seeds` are how many each task has, the same for all of its conditions, or which; `conditions` are which.
-    `items` are how many each task has in each condition and seed, or which, or `file`: the steward puts them, in a
-    table.
+    `seeds` is the number per task, the same for all of its conditions, or a list; `conditions` is a list. `items` is
+    the number per task, condition and seed, or a list, or `file`: a steward uploads them as a table.
     """
 
     seeds: Count | Seeds | None = None
@@ -45,27 +44,27 @@ class Axes(Part):
         return self
 
     def or_else(self, other: "Axes") -> "Axes":
-        """Return these axes, and those of another where these say nothing."""
+        """Return these axes, with those not given taken from another."""
         mine = {axis: getattr(self, axis) for axis in Axes.model_fields}
-        # Both were validated, and lists of items are long.
+        # Both are already validated, and validating long lists of items again takes time.
         return Axes.model_construct(
             **{axis: getattr(other, axis) if given is None else given for axis, given in mine.items()}
         )
 
 
 class AtLeast(Part):
-    """How many of an axis a registration must name where it may choose them."""
+    """How many values of an axis a registration must name where it may choose them."""
 
     at_least: Count
 
 
 class Grid(Axes):
-    """What every entrant is asked for, and what becomes of what it lacks.
+    """What every entrant is asked for, and how missing cells are treated.
 
-    `tasks` and `entrants` say what differs for some of them: a task has items of its own, a pair that was trained
-    together has its own condition. `absent: worst` counts what is absent as the worst of the metric's range; `unranked`
-    shows whoever lacks anything apart, without a rank. `registration_may_choose` frees an axis by name: its values
-    are then those that a registration named before the run, and no fewer than it must.
+    `tasks` and `entrants` override axes for some of them: a task may have its own items, a pair trained together its
+    own condition. `absent: worst` gives absent cells the worst value of the metric's range; `unranked` lists incomplete
+    entrants separately, without a rank. `registration_may_choose` leaves an axis to registrations: its values are those
+    named before the run, at least as many as required.
     """
 
     tasks: dict[TaskName, Axes] = Field(default_factory=dict)
@@ -74,20 +73,20 @@ class Grid(Axes):
     registration_may_choose: dict[FreeAxis, AtLeast] = Field(default_factory=dict)
 
     def of(self, task: str, entrant: str) -> Axes:
-        """Return the axes of a task for an entrant: those of the entrant come before those of the task."""
+        """Return the axes of a task for an entrant: the entrant's override the task's."""
         nothing = Axes()
         own = self.entrants.get(entrant, nothing).or_else(self.tasks.get(task, nothing))
         return own.or_else(self)
 
     @property
     def has_file(self) -> bool:
-        """Say whether some items are those of a file that the steward puts."""
+        """Say whether some items come from a file that a steward uploads."""
         return any(axes.items == FILE for axes in (self, *self.tasks.values(), *self.entrants.values()))
 
     def complaints(self, tasks: tuple[str, ...] | None, unbounded: Mapping[str, str]) -> Iterator[str]:
         """Yield what contradicts the rest of the manifest.
 
-        `unbounded` are metrics that rank and have no worst value, each with the name of the end that it lacks.
+        `unbounded` are ranking metrics without a worst value, each with the name of the end that it lacks.
         """
         for task in self.tasks:
             if tasks is not None and task not in tasks:

@@ -1,7 +1,7 @@
 """The benchmark manifest as values: metrics, tasks, admission rules, leaderboards.
 
-Read by every room above. What only one kind of evidence has is its own part of the manifest, and what a leaderboard's
-method needs to know is described by the method's own file in `app.boards`: `app.manifest.build` is handed both.
+Read by every room above. Keys of one kind of evidence are that kind's part of it, and keys of a ranking method are
+declared in the method's module in `app.boards`: `app.manifest.build` receives both.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,9 +19,9 @@ from app.manifest.metric import Metric
 from app.manifest.uncertainty import FEWEST_RESAMPLES, Uncertainty
 
 Scalar = str | int | float | bool | None
-# Which kinds there are is known to `app.kinds.known` alone.
+# Only `app.kinds.known` knows which kinds exist.
 EvidenceKind = str
-# Marks a key on which no measurement depends: what was measured is kept when only such keys are changed.
+# Marks a key that no measurement depends on: changing only such keys keeps stored measurements.
 NOT_MEASURED = "no measurement depends on it"
 Value = TypeVar("Value")
 AnyPart = TypeVar("AnyPart", bound="KindPart")
@@ -30,7 +30,7 @@ AnyPart = TypeVar("AnyPart", bound="KindPart")
 class Task(Part):
     """One task of a closed list; `where` gives the value that each named column must have in its rows.
 
-    `n_forecasts` is how many forecasts a run of it makes, which a row may leave out but not state otherwise.
+    `n_forecasts` is the number of forecasts in a run of it; a row may omit it but not contradict it.
     """
 
     id: TaskName
@@ -40,9 +40,9 @@ class Task(Part):
 
 
 class Claim(Part):
-    """A contrast that the benchmark decides for every entrant: first minus second, against a threshold.
+    """A contrast that the benchmark decides for every entrant: first minus second, compared with a threshold.
 
-    A contrast of one name is an arm: an entrant, or a condition of each entrant, whose own mean is compared with it.
+    A single name is an arm: an entrant, or a condition of each entrant, whose own mean is compared.
     """
 
     contrast: list[Name] = Field(min_length=1, max_length=2)
@@ -54,7 +54,7 @@ class Claim(Part):
 class Leaderboard(Part):
     """What every leaderboard declares, whatever its method; methods extend it in their own file.
 
-    `evidence_kinds` are those that a method can read; `can_lack_intervals` says that it can do without resamples.
+    `evidence_kinds` are those that a method can read; `can_lack_intervals` means that it works without resamples.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
@@ -72,11 +72,11 @@ class Leaderboard(Part):
 
     @property
     def explored(self) -> Explored | None:
-        """Return what a reader asks of the board; None for the board that is published."""
+        """Return a reader's settings; None for the published board."""
         return self._explored
 
     def as_chosen(self, tasks: Collection[str] | None, explored: Explored) -> Self:
-        """Return the board over some of its tasks, None for all of them, as a reader asks for it."""
+        """Return the board over some of its tasks (None: all) with a reader's settings."""
         chosen = self if tasks is None else self.over(tasks)
         chosen = chosen.model_copy()
         chosen._explored = explored
@@ -87,16 +87,16 @@ class Leaderboard(Part):
         return self.model_copy(update={"tasks": sorted(tasks)})
 
     def required_entrants(self) -> tuple[str, ...]:
-        """Return whom every score of the board is relative to."""
+        """Return the entrants that every score of the board is relative to."""
         return ()
 
     def against(self, baseline: str) -> Self | None:
-        """Return the board with scores relative to another entrant, None where they are relative to none."""
+        """Return the board with scores relative to another entrant; None if its scores are not relative."""
         del baseline
         return None
 
     def imputes(self) -> bool:
-        """Say whether an absent value counts as another entrant's."""
+        """Say whether an absent value is replaced by another entrant's."""
         return False
 
     def compares_ratios(self) -> bool:
@@ -104,11 +104,11 @@ class Leaderboard(Part):
         return False
 
     def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
-        """Return the tasks of each group that a reader can choose or weigh, by its name: what tasks have in common."""
+        """Return the tasks of each group that a reader can choose or weigh, by the group's name."""
         return common_values((task.id, task.where) for task in tasks)
 
     def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
-        """Return what a reader can give weights to, None where the method has no weights."""
+        """Return what a reader can weigh; None where the method has no weights."""
         return None
 
     @field_validator("uncertainty")
@@ -127,7 +127,7 @@ class Leaderboard(Part):
         return self.metric_names()
 
     def worst_of(self, metric: Metric) -> float | None:
-        """Return what an absent value of a metric that ranks counts as where the manifest says worst; None: nothing."""
+        """Return the value that replaces an absent one of a ranking metric under `absent: worst`; None: none."""
         return metric.worst
 
     def ranked_tasks(self) -> Collection[str] | None:
@@ -170,8 +170,8 @@ class Common(Part):
 class KindPart(Part):
     """The keys of a manifest that belong to one kind of evidence; a kind that has none of its own uses this class.
 
-    `metrics_form` is another form in which its manifests may write `metrics`, which `prepared` writes out. `bound`
-    says in words what a benchmark has that another version of this part may not come to mean otherwise.
+    `metrics_form` is a short form of `metrics` that its manifests may use, which `prepared` expands. `bound` says in
+    words what a benchmark already has whose meaning another version of this part must not change.
     """
 
     metrics_form: ClassVar[type[Part] | None] = None
@@ -179,24 +179,21 @@ class KindPart(Part):
 
     @classmethod
     def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return a whole document with short forms written out; what is malformed is left for the validation.
-
-        Raises ManifestRejected where a short form cannot be written out.
-        """
+        """Return the document with short forms expanded, malformed ones unchanged. Raises ManifestRejected."""
         return document
 
     @classmethod
     def vocabulary(cls) -> tuple[str, ...]:
-        """Return the names that its keys and metrics may use now; one read under others is read again."""
+        """Return the names that its keys and metrics may use now; if they change, stored manifests are parsed again."""
         return ()
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield which rules over several keys are broken, each as `key: what is wrong`."""
+        """Yield the broken rules over several keys, each as `key: what is wrong`."""
         del common
         return iter(())
 
     def means_the_same(self, other: Self) -> bool:
-        """Say whether what was stored under this part can be read under another version of it."""
+        """Say whether what was stored under this part has the same meaning under another version of it."""
         del other
         return True
 
@@ -209,37 +206,40 @@ class Manifest(Common):
     _known_names: KnownNames = PrivateAttr(default_factory=dict)
 
     def deciding(self) -> dict[str, Any]:
-        """Return, ready for JSON, the keys that decide what is measured from given rows, beside the board's own."""
+        """Return, ready for JSON, the keys besides the board's own that decide what is measured from given rows."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
         of_labels = {} if self._facts.part is None else {"labels_of": self._facts.part}
         return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **of_labels}
 
     def with_grid_facts(self, facts: GridFacts) -> Self:
-        """Return the manifest with what its grid is made of beside its own text."""
+        """Return the manifest with the facts that determine its grid besides its own text."""
         filled = self.model_copy()
         filled._facts = facts
         return filled
 
     @property
     def asked(self) -> Asked:
-        """Return what is asked of entrants; where no grid is declared, every axis beside the tasks is open."""
+        """Return what is asked of entrants; without a declared grid every axis but the tasks is open."""
         return Asked(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics), self._known_names)
 
     @property
     def absent(self) -> Absent:
-        """Return what becomes of what an entrant lacks."""
+        """Return how cells that an entrant lacks are treated."""
         return (self.grid or Grid()).absent
 
 
 def part_of(manifest: Manifest, part: type[AnyPart]) -> AnyPart:
-    """Return what a kind's manifest declares beside the common keys. Raises TypeError for another kind's manifest."""
+    """Return a manifest's own part of its kind.
+
+    Raises TypeError for another kind's manifest.
+    """
     if not isinstance(manifest.part, part):
         raise TypeError(f"a manifest of evidence {manifest.evidence} has no {part.__name__}")
     return manifest.part
 
 
 def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the keys of both in the order in which a manifest is published: a kind's stand before the claims."""
+    """Return the keys of both in the order in which a manifest is published: the kind's precede the claims."""
     ordered: dict[str, Value] = {}
     for key, value in common.items():
         if key == "claims":

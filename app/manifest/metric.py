@@ -1,6 +1,6 @@
 """How a manifest declares one metric: which way is better, its range, its unit, and the column it is read from.
 
-Part of `app.manifest.manifest`; read wherever values of a metric are turned, bounded or shown.
+Part of `app.manifest.manifest`; read wherever values of a metric are oriented, bounded or shown.
 """
 
 from typing import Self
@@ -13,8 +13,8 @@ from app.manifest.base import ColumnName, Direction, Part, Title
 class Metric(Part):
     """How to read one metric: which way is better, its range and its unit.
 
-    `from` names the column it is read from where that is not its own name; with `above` the score is whether
-    the column is above that value.
+    `from` names its column if that is not its own name; with `above` the score is 1 where the column exceeds that
+    value.
     """
 
     direction: Direction
@@ -34,22 +34,22 @@ class Metric(Part):
 
     @property
     def is_rate(self) -> bool:
-        """Say whether the metric counts how often something happens that should not, such as a limit passed."""
+        """Say whether the metric is the rate of an undesired event, such as a limit being exceeded."""
         return self.above is not None or (self.direction == "minimize" and (self.min, self.max) == (0.0, 1.0))
 
     @property
     def is_share(self) -> bool:
-        """Say whether the scores are yes or no, or shares: above a value or not, or from 0 to 1."""
+        """Say whether scores are 0/1 or shares: declared with `above`, or with the range 0 to 1."""
         return self.above is not None or (self.min, self.max) == (0.0, 1.0)
 
     @property
     def worst(self) -> float | None:
-        """Return the worst value there is; None where the declared range does not end there."""
+        """Return the worst possible value; None where the declared range has no such end."""
         low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
         return low if self.direction == "maximize" else high
 
     @property
     def best(self) -> float | None:
-        """Return the best value there is; None where the declared range does not end there."""
+        """Return the best possible value; None where the declared range has no such end."""
         low, high = (self.min, self.max) if self.above is None else (0.0, 1.0)
         return high if self.direction == "maximize" else low

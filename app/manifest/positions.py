@@ -1,4 +1,4 @@
-"""Where in a manifest's text the subject of a problem is. Called by `app.kinds.parse`; pure."""
+"""Finds the lines of a manifest's text that problems are about. Called by `app.kinds.parse`; pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -13,7 +13,7 @@ MAX_STEPS = 40
 
 
 def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]:
-    """Return problems with the line of what each is about; of a key that is missing, of the mapping around it."""
+    """Return problems with their line numbers; for a missing key, that of the mapping around it."""
     return [
         problem if problem.row is not None else replace(problem, row=document.line(place_of(problem.column, document)))
         for problem in problems
@@ -23,7 +23,7 @@ def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]
 def place_of(column: str | None, document: Document) -> Path:
     """Return the path of a dotted name, as far as it exists.
 
-    Keys may hold dots themselves, so the longest that is there is taken. A board or a task is also found by its name.
+    Keys may contain dots themselves, so the longest existing key is taken. A board or a task is also found by name.
     """
     path: Path = ()
     value = document.value

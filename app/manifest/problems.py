@@ -1,6 +1,6 @@
-"""What is wrong with a manifest, in a person's words: what it holds, what is expected, and which key was meant.
+"""Problems of a manifest in plain words: what it contains, what is expected, and which key was probably meant.
 
-Called by `app.manifest.build` and by whoever else validates with pydantic, whose own words are about Python's types.
+Called by `app.manifest.build` and wherever else pydantic validates, because its messages are about Python types.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 from app.errors import Problem
 from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message
 
-# A path has several keys, and the message that follows must stay in sight.
+# A path has several keys, and the message after it must stay visible.
 MAX_KEY = 200
 SHOWN_KEYS = 30
 LIKENESS = 0.6
@@ -39,7 +39,7 @@ Step = str | int
 
 @dataclass(frozen=True)
 class _Finding:
-    """One of pydantic's findings: at which keys, at which of them it tried several types, and what is allowed there."""
+    """One of pydantic's findings: its path of keys, where in it several types were tried, and what is allowed."""
 
     path: tuple[Step, ...]
     unions: tuple[int, ...]
@@ -48,12 +48,12 @@ class _Finding:
 
     @property
     def is_choice(self) -> bool:
-        """Say whether it is only that another of several types was expected."""
+        """Say whether it only reports that another of several types was expected."""
         return bool(self.unions) and self.unions[-1] == len(self.path) and self.expected is not None
 
     @property
     def expected(self) -> str | None:
-        """Return what was expected, where that is all that is wrong."""
+        """Return what was expected, if that is the only problem."""
         if self.error["type"] == "literal_error":
             return str(self.error["ctx"]["expected"])
         return EXPECTED.get(self.error["type"])
@@ -64,14 +64,14 @@ def problems_from(
 ) -> list[Problem]:
     """Turn pydantic's findings into problems whose column is the dotted path of the key.
 
-    `model` is what was validated, `keys` are more that the top level may have.
+    `model` is what was validated, `keys` are further allowed keys of the top level.
     """
     findings = [_finding_of(each, model, tuple(keys)) for each in error.errors()]
     return [_problem(each, prefix) for each in _without_other_choices(findings)]
 
 
 def nearest(word: object, known: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant, None where none is close.
+    """Return the known word that was probably meant; None if none is close.
 
     >>> nearest("leaderbords", ["leaderboards", "metrics"])
     'leaderboards'
@@ -84,7 +84,7 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
 
 
 def one_of(word: object, known: Sequence[str]) -> str:
-    """Return the message for a word that is none of a closed list."""
+    """Return the message for a word that is not in a closed list."""
     near = nearest(word, known)
     listed = ", ".join(f"'{name}'" for name in known[:-1])
     expected = f"{listed} or '{known[-1]}'" if listed else f"'{known[-1]}'"
@@ -92,7 +92,7 @@ def one_of(word: object, known: Sequence[str]) -> str:
 
 
 def shown(value: Any) -> str | None:
-    """Return a value as a message shows it, None for one that has parts."""
+    """Return a value as a message shows it; None for a mapping or list."""
     return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
 
 
@@ -114,7 +114,7 @@ def _finding_of(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]
 
 
 def _children(places: Sequence[Any], step: Step) -> list[Any] | None:
-    """Return what may stand below a step; None where no type has such a step, which then names one of several types."""
+    """Return what is allowed below a step; None where no type has such a key, so that the step names a tried type."""
     for place in places:
         if isinstance(place, type) and issubclass(place, BaseModel):
             for name, field in place.model_fields.items():
@@ -135,7 +135,7 @@ def _is_tag(step: str, places: Sequence[Any]) -> bool:
 
 
 def _types(annotation: Any) -> list[Any]:
-    """Return the types that a value may have, without those around them."""
+    """Return the types that a value may have, unwrapped from unions and annotations."""
     if get_origin(annotation) is Annotated:
         return _types(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
@@ -150,7 +150,7 @@ def _keys_of(places: Sequence[Any]) -> Iterator[str]:
 
 
 def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
-    """Yield what is wrong with the type that was meant; where none was, one finding that names them all."""
+    """Yield the findings for the type that was meant or, if none is evident, one finding that names all types."""
     for each in findings:
         if not each.is_choice:
             yield each

@@ -11,9 +11,9 @@ FEWEST_RESAMPLES = 100
 
 
 class Uncertainty(Part):
-    """How a board's intervals are drawn; `n_resamples: 0` asks for none, where the method can do without.
+    """How a board's intervals are drawn; `n_resamples: 0` means no intervals, where the method allows it.
 
-    `rng_seed` is ours; a seed without the prefix is an entrant's.
+    `rng_seed` is the board's own; `seed` without the prefix is always an entrant's.
     """
 
     n_resamples: int = Field(1000, ge=0, le=100_000)

@@ -1,7 +1,7 @@
-"""Words that a drafted manifest and its check share."""
+"""Constants shared by manifest drafts and their check."""
 
 TODO = "TODO"
-"""Stands where a drafted manifest waits for an answer; no manifest with one is read."""
+"""Marks a missing answer in a draft; a manifest that contains it is refused."""
 
 
 SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"

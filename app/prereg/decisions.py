@@ -1,10 +1,10 @@
-"""What a preregistration of CHAMBER decides: the thresholds of a document and the gap of an axis, as hypotheses.
+"""The claims of a CHAMBER preregistration, the thresholds of a document and the gap of an axis, as hypotheses.
 
-Called by the readers of the two forms. A decision rule is prose there; the numbers that it names have keys of their
-own, and each key has one meaning in all registered documents (ADR-007 and ADR-027 of CHAMBER): `tau_solv`, the least
-success of the reference arm; `tau_infeasible`, the most that an ablated arm may have; `delta_min`, the least gap
-between the reference and the blind arm; `c_min_ego`, the least success with every member. All are met when the whole
-interval of the success rate is, and missed when it falls short as a whole.
+Called by the readers of the two forms. Decision rules are prose there, but their numbers have keys of their own, each
+with one meaning in all registered documents (ADR-007 and ADR-027 of CHAMBER): `tau_solv`, the least success of the
+reference arm; `tau_infeasible`, the most success of an ablated arm; `delta_min`, the least gap between the reference
+and the blind arm; `c_min_ego`, the least success with every member. A threshold is met, or missed, when the whole
+interval of the success rate is on that side of it.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from app.prereg.fields import Fields
 from app.prereg.values import Hypothesis
 
 AXIS_GAP = 0.20
-"""CHAMBER takes an axis for real where the homogeneous pair succeeds in at least 20 percentage points more."""
+"""CHAMBER accepts an axis if the homogeneous pair's success rate is at least 20 percentage points higher."""
 UNNAMED = "unnamed-arm"
 ADMISSION = ("parameters", "admission")
 THRESHOLDS_AT = ("decision_rule",)
@@ -60,7 +60,7 @@ def _of_members(admission: Fields) -> Iterator[Hypothesis]:
 
 
 def _of_gate(fields: Fields, rule: Fields) -> Iterator[Hypothesis]:
-    """Yield the claims of a document that describes itself; sides that it does not name are called unnamed."""
+    """Yield the claims of a self-describing document; sides that it does not name are called unnamed."""
     conditions = fields.section("task", "conditions")
     named = {} if conditions is None else {k: v for k, v in conditions.mapping.items() if isinstance(v, str)}
     matched = next((v for k, v in named.items() if "matched" in k and "mismatch" not in k and is_name(v)), UNNAMED)
@@ -80,7 +80,7 @@ def _number(fields: Fields, key: str) -> float | None:
 
 
 def _arm(admission: Fields, name: str, folder: str, otherwise: str | None = None) -> str:
-    """Return the name of a cell: its own, the last step of the folder with its bundle, or that of its check."""
+    """Return the name of an arm: its own, the last part of its bundle's folder, or the name of its check."""
     cell, params = admission.section(name), admission.section(name, "params")
     own = None if cell is None or otherwise is not None else cell.mapping.get("cell_id")
     where = None if params is None else params.mapping.get(folder)

@@ -1,7 +1,7 @@
 """The document form of a preregistration: CHAMBER's, whose parameters are the author's own.
 
-Called by `app.prereg.prereg`. Its inner keys are open, so what the checks need is looked for where the registered
-documents of CHAMBER have it; seeds and bootstrap methods follow the rules wherever they are declared.
+Called by `app.prereg.prereg`. Its inner keys are free, so the values that checks need are looked for where CHAMBER's
+registered documents have them; rules on seeds and bootstrap methods apply wherever they are declared.
 """
 
 from collections.abc import Iterator
@@ -27,17 +27,17 @@ EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("decision_rule", "episodes_per_seed"),
 )
 ENTRANTS_AT: tuple[tuple[str, ...], ...] = (("parameters", "rows"), ("parameters", "campaign", "rows"))
-# An outer key this near to a shared one is a slip of the pen: taken for a key of the author's own, it would
-# leave the shared one at its default unseen.
+# An outer key this similar to a shared one is a typo: taken for the author's own key, it would silently leave the
+# shared one at its default.
 SLIP = 0.85
 OWN_PARTNER = "own trained partner only"
 PARTNERS_AT = ("parameters", "partner_grid")
 
 
 def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
-    """Add what the document form declares to what it shares with the others.
+    """Add the keys of the document form to the shared ones.
 
-    Two kinds: `schema_version: 1` has a closed set of outer keys, `schema: name/v1` describes itself.
+    There are two variants: `schema_version: 1` has a closed set of outer keys, `schema: name/v1` describes itself.
     """
     if "schema_version" in fields.mapping or "schema" not in fields.mapping:
         _check_versioned(fields)
@@ -95,7 +95,7 @@ def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
 
 
 def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[InnerPart]:
-    """Yield the mappings below the outermost in the order of the text."""
+    """Yield the mappings below the outermost one, in the order of the text."""
     waiting: list[tuple[Path, Any, RunPurpose]]
     waiting = [((key,), value, run_purpose) for key, value in _steps(fields.mapping)]
     while waiting:
@@ -108,7 +108,7 @@ def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[InnerPart]
 
 
 def _steps(value: Any) -> list[tuple[str | int, Any]]:
-    """Return what is inside a mapping or list, the last first: it is put on a stack."""
+    """Return the contents of a mapping or list, last first, to be pushed on a stack."""
     if isinstance(value, list):
         return [(position, value[position]) for position in reversed(range(len(value)))]
     return list(reversed(value.items())) if isinstance(value, dict) else []
@@ -123,12 +123,12 @@ def _entrants(fields: Fields) -> tuple[str, ...] | None:
     for path in ENTRANTS_AT:
         rows = fields.section(*path)
         if rows is not None:
-            return _held_to_names(rows, tuple(rows.mapping))
+            return _checked_names(rows, tuple(rows.mapping))
     return None
 
 
 def _own_partner(fields: Fields) -> Iterator[str]:
-    """Yield the rows that are evaluated as the pair they were trained as, such as B-JOINT of the co-carry campaign."""
+    """Yield the rows evaluated as the pair they were trained as, such as B-JOINT of the co-carry campaign."""
     for path in ENTRANTS_AT:
         rows = fields.section(*path)
         for name in rows.mapping if rows is not None else ():
@@ -148,20 +148,20 @@ def _policies(fields: Fields) -> Iterator[tuple[str, str]]:
 
 
 def _text_at(fields: Fields, *path: str) -> str | None:
-    """Return a text or a whole number as text; what is something else is not declared."""
+    """Return a text or an integer as text; anything else counts as not declared."""
     section = fields.section(*path[:-1])
     value = None if section is None else section.mapping.get(path[-1])
     return str(value) if isinstance(value, str) or is_integer(value) else None
 
 
 def _task_version(fields: Fields) -> str | None:
-    """Return the version of the task, from its own key or from behind the name: cocarry@v1."""
+    """Return the version of the task, from its own key or from the suffix of its name, as in cocarry@v1."""
     own = _text_at(fields, "parameters", "admission", "task_version")
     named = _text_at(fields, "parameters", "campaign", "task") or ""
     return own or named.partition("@v")[2] or None
 
 
-def _held_to_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:
+def _checked_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not is_name(name):
             rows.refuse(f"a row names an entrant: {NAME_RULE}", name, value=name)
@@ -169,7 +169,7 @@ def _held_to_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _conditions(fields: Fields) -> tuple[str, ...] | None:
-    """Return the partners that are evaluated against, or the conditions of a document that describes itself."""
+    """Return the partners to evaluate with, or the conditions of a self-describing document."""
     partners = fields.section(*PARTNERS_AT)
     if partners is not None:
         return partners.names("eval_members")
@@ -180,7 +180,7 @@ def _conditions(fields: Fields) -> tuple[str, ...] | None:
 
 
 def _episodes_per_seed(fields: Fields) -> int | None:
-    """Return the episodes of one seed in one condition, from the first place that has them."""
+    """Return the number of episodes per seed and condition, from the first key that declares it."""
     for *around, key in EPISODES_AT:
         section = fields.section(*around)
         if section is not None and key in section.mapping:

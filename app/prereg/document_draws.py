@@ -10,7 +10,7 @@ from app.prereg.shared import BOOTSTRAP_METHODS, refuse_iid
 from app.prereg.values import BootstrapMethod, Prereg, RunPurpose
 from app.yaml.builder import Path, dotted
 
-# The registered run's own: not those of its training, its pilot or its extension.
+# Seeds of the registered run itself: not of its training, its pilot or its extension.
 SEEDS_AT: tuple[Path, ...] = (
     ("seeds",),
     ("parameters", "seeds"),
@@ -19,21 +19,21 @@ SEEDS_AT: tuple[Path, ...] = (
     ("parameters", "admission", "seeds"),
     ("decision_rule", "seeds"),
 )
-# Keys whose sentence may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
+# Keys whose prose may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
 PROSE_KEYS = ("estimator", "estimators", "bootstrap")
 _IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]+bootstrap", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class InnerPart:
-    """One inner mapping and the run purpose that applies to it: its own, or that of the mapping around it."""
+    """One inner mapping and its run purpose: its own, or that of the enclosing mapping."""
 
     fields: Fields
     run_purpose: RunPurpose
 
 
 def declared_seeds(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> tuple[int, ...] | None:
-    """Hold every list of seeds to the rules and return the one of the registered run."""
+    """Check every list of seeds and return that of the registered run."""
     by_path: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
     for part in parts:
         for key in part.fields.mapping:
@@ -52,7 +52,7 @@ def _names_seeds(key: str) -> bool:
 
 
 def declared_bootstrap(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> BootstrapMethod:
-    """Hold every declared bootstrap method to the rule and return the one of the registered run."""
+    """Check every declared bootstrap method and return that of the registered run."""
     methods = []
     for part in parts:
         for key in part.fields.mapping:
@@ -65,7 +65,7 @@ def declared_bootstrap(fields: Fields, shared: Prereg, parts: Sequence[InnerPart
 
 
 def _declared_method(part: Fields, key: str) -> BootstrapMethod | None:
-    """Return the bootstrap method that `key` declares, None when it is about something else."""
+    """Return the bootstrap method that `key` declares; None when it declares something else."""
     value = part.mapping[key]
     if key in PROSE_KEYS:
         return _method_in_prose(value)

@@ -1,7 +1,7 @@
 """Read the keys of a preregistration one by one, noting every problem with its line and path.
 
-Called by the readers of the three forms. Each method answers None (or the default) after it noted a problem, so
-reading goes on and the submitter sees all problems at once.
+Called by the readers of the three forms. After noting a problem each method returns None (or the default), so that
+reading continues and the submitter sees all problems at once.
 """
 
 import re
@@ -38,13 +38,13 @@ class Fields:
         self.problems.append(Problem(message, row=self.document.line(path), column=dotted(path), value=shown))
 
     def refuse_missing(self, *keys: str) -> None:
-        """Refuse each of `keys` that is not there."""
+        """Refuse each missing one of `keys`."""
         for key in keys:
             if key not in self.mapping:
                 self.refuse(f"the key {key} is required", key)
 
     def refuse_unknown(self, known: Collection[str]) -> None:
-        """Refuse the keys that are not known, with the nearest that is."""
+        """Refuse unknown keys, suggesting the nearest known one."""
         unknown = [key for key in self.mapping if key not in known]
         for position, key in enumerate(unknown):
             near = nearest(key, known) if position < _MAX_SUGGESTIONS else None
@@ -52,7 +52,7 @@ class Fields:
             self.refuse("unknown key" + hint, key, value=key)
 
     def text(self, key: str, *, pattern: str | None = None, rule: str = "") -> str | None:
-        """Return a short text that is not blank; with `pattern`, one that matches it wholly."""
+        """Return a short text that is not blank and, with `pattern`, matches it completely."""
         value = self.mapping.get(key)
         if key not in self.mapping:
             return None
@@ -98,7 +98,7 @@ class Fields:
         return int(value)
 
     def number(self, key: str) -> float | None:
-        """Return a number; a boolean is none."""
+        """Return a number; a boolean does not count."""
         value = self.mapping.get(key)
         if key not in self.mapping:
             return None
@@ -121,7 +121,7 @@ class Fields:
         return None
 
     def seeds(self, key: str) -> tuple[int, ...] | None:
-        """Return a list of different integers."""
+        """Return a list of distinct integers."""
         seeds = self.items(key)
         if seeds is None:
             return None
@@ -133,7 +133,7 @@ class Fields:
         return tuple(integers)
 
     def names(self, key: str, *, pattern: str | None = None, rule: str = NAME_RULE) -> tuple[str, ...] | None:
-        """Return a list of different names, or of texts that match `pattern` wholly."""
+        """Return a list of distinct names, or of texts that match `pattern` completely."""
         values = self.items(key)
         if values is None:
             return None
@@ -148,7 +148,7 @@ class Fields:
         return tuple(names)
 
     def section(self, *steps: str) -> "Fields | None":
-        """Return the mapping at the end of `steps`, None when there is none."""
+        """Return the mapping at the path `steps`; None when there is none."""
         value: Any = self.mapping
         for step in steps:
             value = value.get(step) if isinstance(value, dict) else None
@@ -173,7 +173,7 @@ class Fields:
 
 
 def is_integer(value: Any) -> bool:
-    """Say whether `value` is an integer; a boolean is none, though Python thinks so."""
+    """Say whether `value` is an integer; unlike in Python, a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 

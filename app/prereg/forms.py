@@ -29,7 +29,7 @@ _SHOWN_METRICS = 10
 
 
 def read_axis(fields: Fields, shared: Prereg) -> Prereg:
-    """Add what the axis form declares to what it shares with the others."""
+    """Add the keys of the axis form to the shared ones."""
     fields.refuse_unknown(AXIS_KEYS)
     fields.refuse_missing("axis", "condition_pair", "seeds", "episodes_per_seed", "estimator", "git_tag")
     conditions = _condition_pair(fields)
@@ -69,7 +69,7 @@ def _condition_pair(fields: Fields) -> tuple[str, ...] | None:
 
 
 def read_evaluation(fields: Fields, shared: Prereg) -> Prereg:
-    """Add what the evaluation form declares to what it shares with the others."""
+    """Add the keys of the evaluation form to the shared ones."""
     fields.refuse_unknown(EVALUATION_KEYS)
     fields.refuse_missing("benchmark", "metrics")
     _refuse_empty_analysis(fields)

@@ -1,6 +1,6 @@
 """Preregistrations: what was meant to be measured, declared before the run and addressed by its bytes.
 
-Called where one is registered (`web`, `cli`) and where a stored one is read again (`store`).
+Called where one is registered (`web`, `cli`) and where a stored one is parsed again (`store`).
 """
 
 import hashlib
@@ -67,7 +67,7 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
         return read_prml(fields, read_shared(fields, "evaluation"))
     form = _recognise(fields)
     if form is None:
-        read_shared(fields, "evaluation")  # for its problems: the shared keys mean the same in every form
+        read_shared(fields, "evaluation")  # only for its problems: the shared keys mean the same in every form
         return None
     shared = read_shared(fields, form)
     prereg = _READERS[form](fields, shared)
@@ -77,7 +77,7 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
 
 
 def _recognise(fields: Fields) -> Form | None:
-    """Return the form whose keys the document has; refuse a document with the keys of none or of several."""
+    """Return the form whose keys the document has; refuse a document that matches no form, or several."""
     present = {form: [key for key in keys if key in fields.mapping] for form, keys in FORM_KEYS.items()}
     forms = [form for form, keys in present.items() if keys]
     if len(forms) == 1:

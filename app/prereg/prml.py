@@ -1,7 +1,7 @@
 """A Pre-Registered ML Manifest (PRML 0.1 and 0.2) as a preregistration of the evaluation form: one claim of one metric.
 
-Called by `app.prereg.prereg`. What PRML leaves to others stays open: tasks, and who is measured where it names no
-model. Its bytes in canonical form have the address here that `falsify lock` gives them.
+Called by `app.prereg.prereg`. What PRML does not cover stays open: tasks, and the entrants if it names no model. In
+canonical form its bytes have the same address here as from `falsify lock`.
 Source: falsify 0.4.0, `falsify_prml.py`; PRML v0.1 and v0.2, sections 2 and 4.
 """
 
@@ -16,21 +16,21 @@ VERSIONS = ("prml/0.1", "prml/0.2")
 REQUIRED = ("version", "claim_id", "created_at", "metric", "comparator", "threshold", "dataset", "seed", "producer")
 KEYS = (*REQUIRED, "model", "compute_envelope", "prior_hash", "notes", "metric_args")
 PARTS = {"dataset": (("id", "hash"), ("id", "hash", "uri")), "producer": (("id",), ("id", "signature"))}
-"""The keys that each part must have, and those that it may have."""
+"""The required and the optional keys of each part."""
 SIDES: dict[str, Side] = {">=": "greater", ">": "greater", "<=": "less", "<": "less"}
 HASH = r"[0-9a-f]{64}"
 
 
 def is_prml(fields: Fields) -> bool:
-    """Say whether a document says of itself that it is a PRML manifest, of whatever version.
+    """Say whether a document states that it is a PRML manifest, of whatever version.
 
-    Who misspells the version learns so, and not that no form has these keys.
+    So a misspelt version is reported as such, and not as a document without a form.
     """
     return "claim_id" in fields.mapping or str(fields.mapping.get("version", "")).startswith("prml/")
 
 
 def read_prml(fields: Fields, shared: Prereg) -> Prereg:
-    """Add what a PRML manifest declares to what it shares with the others, which is its notes."""
+    """Add the keys of a PRML manifest to the shared ones, of which it has only the notes."""
     fields.refuse_unknown(KEYS)
     fields.refuse_missing(*REQUIRED)
     fields.choice("version", VERSIONS, VERSIONS[-1])

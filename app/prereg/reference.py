@@ -1,4 +1,4 @@
-"""docs/prereg.md: every key of a preregistration, by its three forms. Held up to date by a test; pure."""
+"""docs/prereg.md: every key of a preregistration, by form. Kept up to date by a test; pure."""
 
 from collections.abc import Iterator, Mapping
 

@@ -1,8 +1,8 @@
 """Two rules that hold in the whole text of a preregistration, whatever its form and however deep: no pooled (iid)
 bootstrap for a leaderboard run, and one run purpose.
 
-Called by `app.prereg.prereg`. The documents' inner keys are open, so a method may stand under any name; it is looked
-for by its own word, not by the key.
+Called by `app.prereg.prereg`. The documents' inner keys are free, so a method may be under any key; it is found by its
+own name instead.
 """
 
 import re
@@ -16,7 +16,7 @@ from app.yaml.builder import Path, dotted
 
 PURPOSE = "run_purpose"
 PILOT = "pilot"
-"""A section whose key has this word is about another run, with a purpose of its own: never the registered one."""
+"""A section with this word in its key is about another run, with its own purpose: never the registered one."""
 _IID = re.compile(r"\b(?:i\.?i\.?d\b\.?|independent(?:ly)?,? and identical(?:ly)?)")
 _DENIED_BEFORE = re.compile(r"\b(?:no|not|non|never|without|neither|nor|refus\w*|forbid\w*|instead of|rather than|than)"
                             r"(?: \w+){0,2} *$")  # fmt: skip
@@ -26,7 +26,7 @@ _SEPARATORS = re.compile(r"[\s_/+-]+")
 
 
 def refuse_iid_anywhere(fields: Fields, run_purpose: RunPurpose) -> None:
-    """Refuse every text of a leaderboard run's document that declares an iid resampling, where nobody did yet."""
+    """Refuse every text in a leaderboard run's document that declares iid resampling and is not refused already."""
     refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping) if run_purpose == "leaderboard" else ():
         if path != ("bootstrap_method",) and dotted(path) not in refused and _declares_iid(path, value):
@@ -34,7 +34,7 @@ def refuse_iid_anywhere(fields: Fields, run_purpose: RunPurpose) -> None:
 
 
 def refuse_other_purposes(fields: Fields, run_purpose: RunPurpose) -> None:
-    """Refuse a run purpose deeper in the document that is not the document's; a pilot has its own."""
+    """Refuse an inner run purpose that contradicts the document's; only a pilot has its own."""
     refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping):
         is_other = len(path) > 1 and path[-1] == PURPOSE and value != run_purpose
@@ -48,7 +48,7 @@ def refuse_other_purposes(fields: Fields, run_purpose: RunPurpose) -> None:
 
 
 def _own(document: Any) -> Iterator[tuple[Path, Any]]:
-    """Yield every value that is no mapping or list with its path, and none of a pilot's; deep texts need no stack."""
+    """Yield every leaf value with its path, except a pilot's; not recursive, because documents may be deep."""
     waiting: list[tuple[Path, Any]] = [((), document)]
     while waiting:
         path, value = waiting.pop()

@@ -1,4 +1,4 @@
-"""What the three forms of a preregistration share: six keys, and the rule that binds two of them.
+"""What the three forms of a preregistration share: six keys, and a rule about two of them.
 
 Called by `app.prereg.prereg`; the readers of the forms take the names of the keys from here.
 """
@@ -11,12 +11,12 @@ RUN_PURPOSES: tuple[RunPurpose, ...] = ("leaderboard", "power", "debug")
 BOOTSTRAP_METHODS: tuple[BootstrapMethod, ...] = ("cluster", "hierarchical", "iid")
 FAILURE_POLICIES: tuple[FailurePolicy, ...] = ("strict", "best_effort")
 
-# The words of CHAMBER's own refusal, which its users know and search for.
+# The wording of CHAMBER's own refusal, which its users know and search for.
 IID_REFUSED = "iid bootstrap is not permitted for leaderboard entries; use cluster (default) or hierarchical."
 
 
 def read_shared(fields: Fields, form: Form) -> Prereg:
-    """Return a preregistration that holds what all forms declare in the same words."""
+    """Return a preregistration with the keys that all forms share."""
     shared = Prereg(
         form=form,
         document=fields.mapping,

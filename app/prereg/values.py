@@ -1,6 +1,6 @@
 """A preregistration as values: what was declared before the run, whatever its form.
 
-Made by `app.prereg.prereg`; compared with the evidence by `app.admission.rules`, shown by the pages.
+Parsed by `app.prereg.prereg`; compared with the evidence by `app.admission.rules`, shown on pages.
 """
 
 from collections.abc import Mapping
@@ -18,8 +18,8 @@ Side = Literal["greater", "less"]
 class Hypothesis:
     """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`.
 
-    A single name is an arm, whose own mean is compared with the threshold. Without a metric it is the success rate, or
-    the rate that ranks. `name` is what the document calls it.
+    A single name is an arm, whose own mean is compared with the threshold. Without a metric it is about the success
+    rate, or the ranking rate. `name` is the document's name for it.
     """
 
     contrast: tuple[str, ...]
@@ -31,12 +31,11 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Prereg:
-    """A preregistration that breaks no rule. None leaves open, empty `metrics` name none.
+    """A valid preregistration. None leaves a value open; empty `metrics` means that none are named.
 
-    `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants that are
-    evaluated as the pair they were trained as, in place of the conditions of the others. `policies` are what the
-    entrants run, by their names, where a document says so. `document` is the text as
-    parsed: plain values, ready for JSON.
+    `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants evaluated as
+    the pair they were trained as, instead of under the others' conditions. `policies` are the entrants' policies, by
+    name, where a document states them. `document` is the parsed text: plain values, ready for JSON.
     """
 
     form: Form

@@ -1,1 +1,1 @@
-"""The use case: an upload that was read becomes a stored submission, or the answer to somebody who only asked."""
+"""The use case: an upload, once read, becomes a stored submission or, in a dry run, only an answer."""

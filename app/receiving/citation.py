@@ -10,7 +10,10 @@ from app.store import preregs
 
 
 def find_registered(session: Session, fields: Fields, slug: str) -> Registered | None:
-    """Return the cited preregistration. Raises FieldRejected when it is not registered, or cited twice over."""
+    """Return the cited preregistration.
+
+    Raises FieldRejected when it is not registered, or cited twice, differently.
+    """
     sha256 = _cited(fields)
     if sha256 is None:
         return None
@@ -36,7 +39,7 @@ def find_registered(session: Session, fields: Fields, slug: str) -> Registered |
 def _cited(fields: Fields) -> str | None:
     if fields.prereg is None:
         return fields.prereg_sha256
-    # Bytes that are no prereg are refused with every problem in them, not as unknown.
+    # Bytes that are not a valid preregistration are refused with all their problems, not as unknown.
     parse_prereg(fields.prereg)
     sent = sha256_hex(fields.prereg)
     if fields.prereg_sha256 not in (None, sent):

@@ -1,4 +1,4 @@
-"""What makes an upload the same one again. Called by `app.receiving.receive`."""
+"""The digest by which a repeated upload is recognised. Called by `app.receiving.receive`."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from app.files.uploads import FileRecord
 
 
 def digest_of(manifest_sha256: str, files: Sequence[FileRecord], fields: Fields, registered: Registered | None) -> str:
-    """Return a digest over every file and field, and the manifest that they were made for."""
+    """Return a digest of every file and field, and of the manifest they were uploaded for."""
     identity = {
         "manifest": manifest_sha256,
         "files": [[file.name, file.sha256] for file in files],

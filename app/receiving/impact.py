@@ -1,7 +1,7 @@
 """What an upload would change on the boards if it were submitted now. Called by `app.web.submissions` in a dry run.
 
 Computed by the boards' own methods from the current snapshot with the upload's rows in it, and stored nowhere. Where
-labels are secret it answers nothing: a dry run would be an attempt that nobody counts.
+labels are private it answers nothing, because a dry run would be an uncounted attempt.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -35,7 +35,7 @@ TOO_LARGE = "The benchmark is too large for its boards to be computed while you 
 
 
 def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
-    """Return for each board the rank and interval that the sent entrants would get, whom that moves, and what fails."""
+    """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures."""
     benchmark = sent.declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
     if shown is None:
@@ -89,7 +89,7 @@ def _place(row: dict[str, Cell]) -> dict[str, Cell]:
 
 
 def moves_between(before: Table | None, after: Table, names: Collection[str]) -> Iterator[dict[str, Cell]]:
-    """Yield whose rank would be another one, but for some names; in the order of the board."""
+    """Yield entrants other than `names` whose rank would change, in the order of the board."""
     was = {} if before is None or not before.rows else {row["entrant"]: row.get("rank") for row in before.records()}
     for row in after.records():
         entrant = row.get("entrant")

@@ -1,6 +1,6 @@
-"""What another manifest would change on the boards: computed from the current evidence, and stored nowhere.
+"""What a new manifest would change on the boards: computed from the current evidence, and stored nowhere.
 
-Called by `app.web.desk` before a steward puts a version of the manifest.
+Called by `app.web.desk` before a steward uploads a version of the manifest.
 """
 
 import difflib
@@ -27,7 +27,7 @@ OTHER_KIND = "Which ranks would change is computed for scores and episodes alone
 
 
 def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: KeptRows) -> dict[str, Any]:
-    """Return for each board of either manifest whose rank would be another one, and which boards come or go or fail."""
+    """Return, for each board of either manifest, whose rank changes, and which boards are added, removed or fail."""
     shown = snapshots.find_snapshot(session, declared.benchmark)
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
@@ -36,7 +36,7 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
         return {"reason": OTHER_KIND, "boards": []}
     if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}
-    # The rows are read as the new manifest has its metrics, and are nobody else's to use.
+    # The rows are read with the new manifest's metrics, so they must not be shared with other readers.
     changed = replace(evidence, declared=replace(evidence.declared, manifest=manifest), kept=KeptRows())
     boards = [_on_board(session, changed, spec) for spec in manifest.leaderboards[:MOST_BOARDS]]
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
@@ -77,7 +77,7 @@ def _lines(before: Table | None, after: Table) -> Iterator[str]:
 
 
 def diff_of(before: bytes, after: bytes) -> list[tuple[str, str]]:
-    """Return the lines that differ, each with `added`, `removed` or `same`, and some around them."""
+    """Return the differing lines and some around them, each with `added`, `removed` or `same`."""
     old, new = (content.decode("utf-8", "replace").splitlines() for content in (before, after))
     kinds = {"+": "added", "-": "removed"}
     lines = list(difflib.unified_diff(old, new, lineterm="", n=3))[2:]

@@ -1,7 +1,7 @@
-"""What becomes of a run once its files are read: looked up, checked, then stored whole or only answered.
+"""What happens to a run once its files are read: context is looked up, rules are checked, and it is stored or answered.
 
-Called by `app.web.submissions`, and by `plumbline prereg check`, which has neither server nor session. Reading comes
-first and elsewhere (in a process of its own for the server, at once for the command line): the evidence is handed in.
+Called by `app.web.submissions`, and by `plumbline prereg check`, which has neither server nor session. Files are read
+elsewhere before (in a separate process on the server, directly on the command line): evidence is an argument.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,7 +35,7 @@ from app.store.submission_parts import Parts
 
 @dataclass(frozen=True)
 class Run:
-    """A run, read: the benchmark that it is for, its evidence, and the fields sent with it."""
+    """A run whose files were read: its benchmark, its evidence, and the fields sent with it."""
 
     manifest: Manifest
     evidence: Evidence
@@ -45,7 +45,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Known:
-    """What a run is checked against beside its benchmark: its registration, and what only a server knows."""
+    """What a run is checked against besides its benchmark: its registration, and what only a server knows."""
 
     registered: Registered | None = None
     standing: Sequence[CurrentRecord] | None = None
@@ -67,7 +67,7 @@ class Sent:
 
 @dataclass(frozen=True)
 class Stored:
-    """The submission that a run became, now or when the same was sent before; its parts where they are at hand."""
+    """The stored submission of a run, new or from when the same upload came before; its parts if available."""
 
     submission: Submission
     is_new: bool
@@ -75,12 +75,12 @@ class Stored:
 
 
 def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int], None]) -> Stored:
-    """Store a run whole with its checks, admitted or not, and have it evaluated; sent again it is stored once.
+    """Store a complete run with its checks, admitted or not, and queue its evaluation; repeats are stored once.
 
-    `evaluate_later` gets the benchmark whose row this transaction has changed.
+    `evaluate_later` receives the number of the benchmark whose row this transaction has changed.
 
-    Raises FieldRejected when it cites what nobody registered, Conflict when an entrant is somebody else's, and where
-    labels are a secret what `app.store.quotas` raises.
+    Raises FieldRejected when it cites an unknown registration, Conflict when an entrant belongs to somebody else, and
+    where labels are private whatever `app.store.quotas` raises.
     """
     refuse_retired(session, sent.declared.benchmark.id, sent.declared.manifest.slug)
     sent = with_grid(session, sent)
@@ -112,7 +112,7 @@ def _refuse_beyond(session: Session, sent: Sent) -> None:
 
 
 def rehearse(session: Session, sent: Sent) -> list[Check]:
-    """Check a run as `receive` would and store nothing. Raises what `receive` raises."""
+    """Check a run as `receive` does, but store nothing. Raises what `receive` raises."""
     refuse_retired(session, sent.declared.benchmark.id, sent.declared.manifest.slug)
     sent = with_grid(session, sent)
     _refuse_beyond(session, sent)
@@ -123,7 +123,7 @@ def rehearse(session: Session, sent: Sent) -> list[Check]:
 
 
 def with_grid(session: Session, sent: Sent) -> Sent:
-    """Return the run with the items that were put for the grid of its benchmark."""
+    """Return the run with the items uploaded for the grid of its benchmark."""
     return replace(sent, run=replace(sent.run, manifest=grids.with_items(session, sent.declared)))
 
 
@@ -152,7 +152,7 @@ def _case(run: Run, known: Known) -> Case:
 
 
 def check_claims(run: Run, *, is_request: bool = False) -> list[Check]:
-    """Return what the evaluation would say of the claims. A request, for which somebody waits, leaves out long work."""
+    """Return the evaluation's checks of the claims. With `is_request`, when somebody waits, slow ones are left out."""
     evidence = run.evidence
     claimed = Claimed(run.manifest, evidence.scores, evidence.facts, run.fields.claims, is_request)
     return kind_of(run.manifest).own_claims(claimed)
@@ -188,7 +188,7 @@ def _arrival(sent: Sent, known: Known, checks: Sequence[Check]) -> Arrival:
 
 
 def _with_deviations(run: Run, registered: Registered | None) -> Evidence:
-    """Return the evidence, with declared against delivered among its tables where it cites a registration."""
+    """Return the evidence, with the table of deviations added where it cites a registration."""
     if registered is None:
         return run.evidence
     computed = kind_of(run.manifest).rules.computed_metrics(run.manifest)

@@ -1,7 +1,7 @@
-"""Which version of a benchmark's manifest an upload was written for: what was added later is not asked of it.
+"""The version of a benchmark's manifest that an upload was written for: later additions are not asked of it.
 
-Called by `app.web.submissions`, before the files are read and after. An earlier version is open only to who was there
-before the newer one, by a submission or by the registration that is cited: leaving a metric out is no choice of theirs.
+Called by `app.web.submissions`, before the files are read and after. An earlier version is open only to a submitter who
+had submitted, or registered what is cited, before the newer one: otherwise leaving out a metric would be a free choice.
 """
 
 from collections.abc import Collection, Sequence
@@ -24,7 +24,7 @@ from app.store.sql_arrays import one_of
 
 
 def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
-    """Return the newest version of a benchmark and the earlier ones that a submitter's files may be checked against."""
+    """Return the newest version of a benchmark, and the earlier ones open to a submitter's files."""
     versions = [declared]
     since = _known_since(session, declared, by, fields) if declared.version.version > 1 else None
     for version in [] if since is None else _before(session, declared, since):
@@ -41,14 +41,14 @@ def _known_since(session: Session, declared: Declared, by: TokenHolder, fields: 
     try:
         cited = find_registered(session, fields, declared.manifest.slug)
     except FieldRejected:
-        # It is refused where the whole run is looked up, with everything else that is wrong.
+        # An unknown registration is refused later, when the whole run is looked up, together with all other problems.
         cited = None
     own = [] if cited is None or cited.by != by else [cited.registered_at]
     return min([*own, *([] if first is None else [first])], default=None)
 
 
 def _before(session: Session, declared: Declared, since: datetime) -> Sequence[ManifestVersion]:
-    """Return the versions older than the newest, the newest first, as far back as to the one of a time."""
+    """Return the versions before the newest one, newest first, back to the one in force at a time."""
     of_benchmark = ManifestVersion.benchmark_id == declared.benchmark.id
     oldest = select(func.max(ManifestVersion.version)).where(of_benchmark, ManifestVersion.created_at <= since)
     query = select(ManifestVersion).where(
@@ -59,10 +59,10 @@ def _before(session: Session, declared: Declared, since: datetime) -> Sequence[M
     return session.scalars(query.order_by(ManifestVersion.version.desc())).all()
 
 
-def held_against(session: Session, versions: Sequence[Declared], evidence: Evidence) -> Declared:
-    """Return the version that files were written for, with what it asks.
+def version_written_for(session: Session, versions: Sequence[Declared], evidence: Evidence) -> Declared:
+    """Return the version that the files were written for.
 
-    Raises EvidenceRejected where an entrant has evidence under a version that asks for a metric which they lack.
+    Raises EvidenceRejected where an entrant already has evidence under a version with a metric that the files lack.
     """
     if len(versions) == 1:
         return versions[0]
@@ -82,26 +82,26 @@ def _newest_of(session: Session, benchmark_id: int, names: Collection[str]) -> i
 
 
 def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence[str]) -> EvidenceRejected:
-    held = versions[evidence.version].manifest
+    lower = versions[evidence.version].manifest
     shown = ", ".join(clip_for_message(name) for name in names[:5])
     message = f"the column is missing, and {shown} has evidence under a version of the manifest that asks for it"
-    lacking = [name for name in versions[0].manifest.metrics if name not in held.metrics]
+    lacking = [name for name in versions[0].manifest.metrics if name not in lower.metrics]
     return EvidenceRejected(
         "The files leave out what was asked of their entrants before; nothing was stored.",
         [Problem(message, column=name, is_missing=True) for name in lacking],
     )
 
 
-def not_asked(versions: Sequence[Declared], held: Declared) -> list[Problem]:
-    """Return what a submitter is to know of a version that came after the one that the files were checked against."""
+def not_asked(versions: Sequence[Declared], used: Declared) -> list[Problem]:
+    """Return notices of what was added after the version that the files were checked against."""
     newest = versions[0]
-    if held is newest:
+    if used is newest:
         return []
-    metrics = [name for name in newest.manifest.metrics if name not in held.manifest.metrics]
-    known = held.manifest.task_ids() or ()
+    metrics = [name for name in newest.manifest.metrics if name not in used.manifest.metrics]
+    known = used.manifest.task_ids() or ()
     tasks = [name for name in newest.manifest.task_ids() or () if name not in known]
     message = (
-        f"checked against version {held.version.version} of the manifest, for which the files were written; not asked, "
+        f"checked against version {used.version.version} of the manifest, for which the files were written; not asked, "
         f"so without a rank on boards that read it: {', '.join([*metrics, *tasks][:20])}"
     )
     return [Problem(message)]

@@ -23,7 +23,7 @@ from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.receiving.receive import Run, Sent
-from app.receiving.written_for import held_against, not_asked, open_versions
+from app.receiving.written_for import not_asked, open_versions, version_written_for
 from app.store import audit, benchmark_rows, benchmarks, clock, labels
 from app.store.benchmarks import Declared
 from app.store.sizes import Sizes
@@ -203,15 +203,15 @@ def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
 
 def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | None) -> Sent:
     """Return the run, checked against the version of the manifest that it was written for."""
-    held = spooled.versions[0]
+    version = spooled.versions[0]
     if len(spooled.versions) > 1:
         with state.sessions() as session:
-            held = held_against(session, spooled.versions, evidence)
-    warned = replace(evidence, warnings=(*not_asked(spooled.versions, held), *evidence.warnings))
-    run = Run(held.manifest, warned, spooled.fields, spooled.received_at)
+            version = version_written_for(session, spooled.versions, evidence)
+    warned = replace(evidence, warnings=(*not_asked(spooled.versions, version), *evidence.warnings))
+    run = Run(version.manifest, warned, spooled.fields, spooled.received_at)
     settings = state.settings
     sizes = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
-    return Sent(held, spooled.submitter, run, request_id, sizes)
+    return Sent(version, spooled.submitter, run, request_id, sizes)
 
 
 def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
