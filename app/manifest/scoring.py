@@ -19,8 +19,8 @@ class Scoring(Part):
     `public_share` of the items is scored at once, and nothing else is shown before the close; 1 holds nothing back.
     `per_day` submissions of an owner are scored in any 24 hours, of at most `entrants_per_submission` entrants. With
     `ladder` a score is shown only if it is better than the owner's best by more than its standard error. `digits` is
-    the most significant digits of a number; its interval may allow fewer. From `closes_at` on nothing is accepted, and the
-    private part is shown; without it a steward closes the benchmark.
+    the most significant digits of a number; its interval may allow fewer. From `closes_at` on nothing is accepted,
+    and the private part is shown; without it a steward closes the benchmark.
     """
 
     public_share: float = Field(0.5, ge=0.05, le=1.0)
