@@ -7,15 +7,13 @@ is YDF 0.16's rule and gives a constant prediction a perfect score. `tied_scores
 """
 
 from dataclasses import dataclass, replace
-from typing import Self
 
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray, share
 from app.stats.checks import require_count, require_finite, require_integers, require_shape
+from app.stats.group_order import orders_within
 from app.stats.tied_ranking import TiedScores, tied_scores
-
-MAX_COMBINED = 2**62
 
 
 @dataclass(frozen=True)
@@ -80,9 +78,7 @@ class RankedGroups:
         >>> (scores.mrr.tolist(), scores.average_precision.tolist(), scores.precision_at_1.tolist())
         ([0.5], [0.5], [0.0])
         """
-        require_count("truncation", truncation)
-        discount = np.where(self.rank < truncation, 1.0 / np.log2(self.rank + 2.0), 0.0)
-        ideal = np.add.reduceat(self.best * discount, self.starts)
+        discount, ideal = self._discounted(truncation)
         average = np.add.reduceat(self.best, self.starts) / self.sizes
         hits = self.is_relevant & (self.rank < truncation)
         return GroupScores(
@@ -92,6 +88,27 @@ class RankedGroups:
             average_precision=self._average_precisions(hits),
             precision_at_1=self.is_first_best.astype(np.float64),
         )
+
+    def ndcg(self, truncation: int) -> FloatArray:
+        """Return each group's NDCG over its first `truncation` ranks, [n_groups], as `scores` does.
+
+        Raises InvalidArgument unless `truncation` is a whole number of at least 1.
+        Source: Järvelin & Kekäläinen 2002, as `scores` takes it.
+
+        >>> groups = np.zeros(2, dtype=np.int64)
+        >>> rank_groups(np.array([0.9, 0.5]), np.array([0.0, 1.0]), groups).ndcg(2).round(4).tolist()
+        [0.6309]
+        """
+        discount, ideal = self._discounted(truncation)
+        return _share_or_zero(np.add.reduceat(self.gain * discount, self.starts), ideal)
+
+    def _discounted(self, truncation: int) -> tuple[FloatArray, FloatArray]:
+        """Return each example's discount and each group's ideal DCG."""
+        require_count("truncation", truncation)
+        by_rank = 1.0 / np.log2(np.arange(int(self.sizes.max())) + 2.0)
+        by_rank[truncation:] = 0.0
+        discount = by_rank[self.rank]
+        return discount, np.add.reduceat(self.best * discount, self.starts)
 
     def tied_scores(self, truncation: int) -> TiedScores:
         """Return each group's expected MRR, average precision and precision at one with ties broken at random.
@@ -121,9 +138,9 @@ class RankedGroups:
         require_count("truncation", truncation)
         is_counted = self.rank < truncation
         at = (np.repeat(np.arange(len(self.sizes)), self.sizes)[is_counted], self.rank[is_counted])
-        sums = np.zeros((2, len(self.sizes), truncation))
+        sums, by_rank = np.zeros((2, len(self.sizes), truncation)), np.log2(np.arange(truncation) + 2.0)
         for discounted, gains in zip(sums, (self.gain, self.best), strict=True):
-            discounted[at] = gains[is_counted] / np.log2(self.rank[is_counted] + 2.0)
+            discounted[at] = gains[is_counted] / by_rank[at[1]]
         reached, ideal = np.cumsum(sums, axis=2)
         return _share_or_zero(reached, ideal)
 
@@ -152,11 +169,10 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
     require_finite("relevance", relevance)
     require_shape("groups", groups, len(predicted))
     require_integers("groups", groups)
-    of_group, of_relevance = _Key.of(groups), _Key.of(-relevance)
-    order = _order(of_group, _Key.of(-predicted), of_relevance)
+    order, falling = orders_within(groups, predicted, relevance)
     rank, starts, sizes = _places(groups[order])
     gains = np.exp2(relevance) - 1.0
-    ties, ordered, falling = _ties(predicted[order], starts), relevance[order], _order(of_group, of_relevance)
+    ties, ordered = _ties(predicted[order], starts), relevance[order]
     return RankedGroups(
         is_relevant=ordered > 0,
         gain=_mean_over_ties(gains[order], ties),
@@ -169,39 +185,6 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
         is_best=_are_best(ordered, starts, sizes),
         falling=relevance[falling],
     )
-
-
-@dataclass(frozen=True)
-class _Key:
-    """Values to sort by, with the rank of each among the distinct values."""
-
-    values: FloatArray | IntArray
-    place: IntArray
-    n_distinct: int
-
-    @classmethod
-    def of(cls, values: FloatArray | IntArray) -> Self:
-        """Return a key; values that are already in order, as groups often are, need no sorting."""
-        if (values[1:] >= values[:-1]).all():
-            place = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
-            return cls(values, place, int(place[-1]) + 1)
-        distinct, place = np.unique(values, return_inverse=True)
-        return cls(values, place, len(distinct))
-
-
-def _order(*keys: _Key) -> IntArray:
-    """Return the order by the first key, then the next, and so on; not stable for examples equal in all keys.
-
-    One sort of combined integers takes a third of the time of lexsort, which sorts stably by every key.
-    """
-    combined, n_combined = np.zeros(len(keys[0].values), dtype=np.int64), 1
-    for key in keys:
-        n_combined *= key.n_distinct
-        if n_combined > MAX_COMBINED:
-            return np.lexsort([key.values for key in reversed(keys)])
-        combined = combined * key.n_distinct + key.place
-    order: IntArray = np.argsort(combined)
-    return order
 
 
 def _places(groups: IntArray) -> tuple[IntArray, IntArray, IntArray]:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from app.stats import ranking
+from app.stats import group_order
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.classification import (
     confusion_matrix,
@@ -264,7 +264,7 @@ def test_keys_too_large_for_one_number_are_sorted_one_after_the_other(monkeypatc
     groups = rng.integers(0, 40, 300)
     data = rng.integers(0, 9, 300).astype(np.float64), rng.integers(0, 4, 300).astype(np.float64), groups
     actual = score_groups(*data)
-    monkeypatch.setattr(ranking, "MAX_COMBINED", 50)
+    monkeypatch.setattr(group_order, "MAX_COMBINED", 50)
 
     for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
         assert getattr(score_groups(*data), name) == pytest.approx(getattr(actual, name), abs=1e-12)

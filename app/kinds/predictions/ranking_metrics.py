@@ -43,7 +43,7 @@ def _precision_at_1(ranked: RankedGroups, truncation: int) -> FloatArray:
 
 
 def _ndcg(ranked: RankedGroups, truncation: int) -> FloatArray:
-    return ranked.scores(truncation).ndcg
+    return ranked.ndcg(truncation)
 
 
 def _row(
