@@ -1,6 +1,7 @@
 """Identity: what a run says that it is, against its registration, itself and earlier runs; on CHAMBER's own bundles."""
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ COCARRY = Example(EXAMPLES / "chamber-cocarry")
 PREREG = parse_prereg((COCARRY.folder / "prereg.yaml").read_bytes())
 
 
+@cache
 def given(entrant: str) -> BundleFacts:
     """Return what a published bundle of the campaign says of itself."""
     declared = parse_manifest(Path(COCARRY.manifest).read_bytes())

@@ -90,6 +90,7 @@ def test_the_bounds_of_a_ratio_are_those_of_its_clip(rank_by: str) -> None:
     assert [actual["rank_if_worst"], actual["rank_if_best"]] == ends
 
 
+@pytest.mark.heavy
 def test_who_lacks_nothing_has_no_bounds() -> None:
     """The others of such a board too."""
     table = board(METHODS["mean"], "minimize", with_gap(ERRORS, np.nan))

@@ -29,6 +29,7 @@ def turned(verdict: Verdict) -> Verdict:
     return replace(verdict, contrast=(point, high, low))
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("is_turned", [False, True])
 def test_the_cells_of_all_pairs_are_those_of_each(is_turned: bool) -> None:
     """Also where scores were negated, of a pair alike, of one without replicates and of an entrant with itself."""

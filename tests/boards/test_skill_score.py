@@ -82,6 +82,7 @@ def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
     assert largest_difference(ours, expected) < 1e-12
 
 
+@pytest.mark.heavy
 def test_the_order_of_rows_changes_nothing() -> None:
     """Shuffled rows give the same tables."""
     scores = fev_scores()

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+import pytest
 
 import app.stats
 from app.stats.checks import InvalidArgument
@@ -47,6 +48,7 @@ def _refusal(function: Callable[..., Any], given: dict[str, Any]) -> str | None:
     return None
 
 
+@pytest.mark.heavy
 def test_what_is_refused_is_said_as_it_was() -> None:
     """Whoever calls a function wrongly learns which argument is meant."""
     with np.errstate(all="ignore"):

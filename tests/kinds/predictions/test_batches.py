@@ -15,6 +15,7 @@ from tests.cases.prediction_boards import BINARY, benchmark, measure, two_classe
 N_EXAMPLES, N_RESAMPLES = 100_000, 100
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize(
     ("metrics", "is_weighted", "most"),
     [
