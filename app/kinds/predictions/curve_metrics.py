@@ -7,7 +7,7 @@ import numpy as np
 from app.kinds.predictions.against_rest import against_rest, positive
 from app.kinds.predictions.glossary import YDF, YDF_RULE
 from app.kinds.predictions.metric_type import Closed, PredictionMetric, Score
-from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, best_accuracy, pr_auc
+from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, best_accuracy, pr_auc, pr_auc_ydf
 from app.kinds.predictions.task import TaskPredictions
 from app.kinds.predictions.weighted import POOLED
 from app.stats.calibrated_areas import area_spread
@@ -96,16 +96,30 @@ CURVE_METRICS = (
         of=pr_auc,
         pooled=_pooled(pr_auc),
         words="PR-AUC",
+        beside=("ydf",),
+        default=_share_of_positives,
         closed=_around_pr_auc,
         entry=Entry(
             "pr_auc",
             "PR-AUC",
             "The area under precision by recall; higher is better. What chance gives is not one half but the share of "
             "positives, so values compare within one set of labels only. Unlike the AUC it is not moved by easy "
-            "negatives, which is why it is read where positives are rare.",
-            "Σ (recallᵢ − recallᵢ₊₁) × (precisionᵢ + precisionᵢ₊₁) / 2, the lower trapezoidal rule",
-            "Boyd, Eng & Page 2013, Area under the precision-recall curve, section 4",
+            "negatives, which is why it is read where positives are rare. Where positives and negatives share a score, "
+            "precision between the two ends of the tie is what a random order of them gives, so that few scores gain "
+            "nothing; YDF draws a straight line there, and its value is beside it.",
+            "Σ (recallᵢ − recallᵢ₊₁) × (precisionᵢ + precisionᵢ₊₁) / 2, the lower trapezoidal rule; ties: the area "
+            "under (t + x) / (t + f + x (1 + m / g))",
+            "Boyd, Eng & Page 2013, Area under the precision-recall curve, section 4; Davis & Goadrich 2006",
         ),
+    ),
+    *against_rest(
+        name="pr_auc",
+        of=pr_auc_ydf,
+        pooled=_pooled(pr_auc_ydf),
+        suffix="_ydf",
+        words="PR-AUC by YDF's rule",
+        entry=YDF_RULE,
+        closed=_around_pr_auc,
     ),
     *against_rest(
         name="ap",

@@ -22,7 +22,7 @@ from app.values.table import Cell, Table
 SHARES = frozenset(
     {"precision", "recall", "f1", "brier", "ece", "fpr", "accuracy", "volume", "predicted", "ndcg", "same_bin"}
 )
-SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "ndcg_", "recall", "precision")
+SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "pr_auc_ydf", "ndcg_", "recall", "precision")
 ENDS = {"_lower": -1, "_upper": 1}
 """Ends of intervals are never drawn in."""
 COUNTS = frozenset({"weight", "n_examples"})

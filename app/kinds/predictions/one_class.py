@@ -23,7 +23,12 @@ def auc(weighted: Weighted, at: int) -> FloatArray:
 
 
 def pr_auc(weighted: Weighted, at: int) -> FloatArray:
-    """Return the area under precision by recall of one class."""
+    """Return the area under precision by recall of one class, in which ties gain nothing."""
+    return weighted.precision_recall(at)
+
+
+def pr_auc_ydf(weighted: Weighted, at: int) -> FloatArray:
+    """Return the area under precision by recall of one class as YDF takes it, with a straight line across each tie."""
     return weighted.areas(at).precision_recall
 
 

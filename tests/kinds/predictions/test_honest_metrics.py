@@ -49,6 +49,24 @@ def test_a_constant_prediction_has_the_ap_of_chance() -> None:
     assert actual["ap"] == pytest.approx(average_precision_score(label, np.full(6, 0.5)))
 
 
+def test_a_constant_prediction_has_the_pr_auc_of_chance() -> None:
+    """The share of positives and not the middle between it and 1, which YDF's straight line gives."""
+    actual = binary(["pr_auc"], np.full(6, 0.5), np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]))
+
+    assert actual == {"pr_auc": pytest.approx(1 / 3), "pr_auc_ydf": pytest.approx(2 / 3)}
+
+
+def test_one_sure_example_before_a_tie_of_all_others_gains_little() -> None:
+    """A tenth of the positives is found for sure, the rest as by chance: far behind who ranks half well."""
+    rng, label = np.random.default_rng(3), np.repeat([1.0, 0.0], [10, 30])
+    sure = np.where(np.arange(40) == 0, 1.0, 0.5)
+    honest = label * 0.2 + rng.random(40) * 0.8
+    of_sure, of_honest = (binary(["pr_auc"], scores, label) for scores in (sure, honest))
+
+    assert of_sure["pr_auc"] < of_honest["pr_auc"] < of_sure["pr_auc_ydf"]
+    assert of_honest["pr_auc"] == of_honest["pr_auc_ydf"]
+
+
 @pytest.mark.parametrize("metric", RANKED)
 def test_a_constant_ranking_has_what_chance_gives(metric: str) -> None:
     """No better than the constant predictor that the report names, whatever YDF calls it."""
