@@ -5,7 +5,7 @@ Called when predictions are measured. Arrays are [n_examples]; only the proporti
 
 import numpy as np
 
-from app.stats.arrays import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import ALL_EQUAL, TOO_FEW_UNITS, Calibrated
 from app.stats.calibrated_forms import Ends, root_mean_square
 from app.stats.checks import (
@@ -17,18 +17,22 @@ from app.stats.checks import (
     require_weights,
     require_within,
 )
+from app.stats.resampled_curves import Int32Array
 from app.stats.spreads import MOST_WEIGHTED, Spread, mean_spread, spread_of
 
 CHI_SQUARED = "chi2_neff"
 
 
-def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray) -> Spread:
+def area_spread(
+    scores: FloatArray, is_positive: BoolArray, weights: FloatArray, by_fall: Int32Array | None = None
+) -> Spread:
     """Return the spread of the area under the ROC curve of scores [n_examples], larger meaning more likely positive.
 
     `n_units`, which decides the interval of a perfect area, is the effective size of the smaller class; the error is
     never less than that of a proportion over all examples. Each example's contribution to the error is enlarged by its
     own leverage on the area, and the degrees of freedom count effective examples: both matter where a few examples
-    carry most of the weight.
+    carry most of the weight. `by_fall` [n_examples] is the order of the examples by falling score where it is known
+    already; of unequal weights the last digit depends on the order of examples with the same score.
     Raises InvalidArgument for arrays of different lengths, scores that are not finite, negative weights, and a class
     without weight.
     Source: DeLong, DeLong & Clarke-Pearson 1988, equations 3 to 6, with weights; MacKinnon & White 1985, HC2, for the
@@ -43,7 +47,10 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
     require_shape("is_positive", is_positive, len(scores))
     require_shape("weights", weights, len(scores))
     require_weights("weights", weights)
-    positive, negative = (_Weighted(scores, weights, mask) for mask in (is_positive, ~is_positive))
+    if by_fall is not None:
+        require_shape("by_fall", by_fall, len(scores))
+    order = np.argsort(scores, kind="stable") if by_fall is None else by_fall[::-1]
+    positive, negative = (_Weighted(scores, weights, order[mask[order]]) for mask in (is_positive, ~is_positive))
     won, lost = positive.share_below(negative), 1.0 - negative.share_below(positive)
     area = float(positive.shares @ won)
     error = float(np.sqrt(positive.variance(won, area) + negative.variance(lost, area)))
@@ -56,9 +63,8 @@ def area_spread(scores: FloatArray, is_positive: BoolArray, weights: FloatArray)
 class _Weighted:
     """One class: its sorted scores, its weights as shares of their total, and its effective number of examples."""
 
-    def __init__(self, scores: FloatArray, weights: FloatArray, mask: BoolArray) -> None:
-        order = np.argsort(scores[mask], kind="stable")
-        self.scores, mine = scores[mask][order], weights[mask][order]
+    def __init__(self, scores: FloatArray, weights: FloatArray, examples: Int32Array | IntArray) -> None:
+        self.scores, mine = scores[examples], weights[examples]
         if not mine.sum() > 0:
             raise InvalidArgument("weights of a class are all zero; expected one above it at least in both")
         self.shares: FloatArray = mine / mine.max() / (mine / mine.max()).sum()

@@ -46,9 +46,10 @@ class FallingScores:
         return places
 
 
-def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
+def fall(scores: FloatArray, is_positive: BoolArray, by_fall: Int32Array | None = None) -> FallingScores:
     """Sort scores [n_examples] once for every weighting, the highest first.
 
+    `by_fall` [n_examples] is the order of the examples where it is known already, those with the same score in any.
     Raises InvalidArgument for a score that is not finite, and arrays of different lengths.
     Source: none; it sorts.
 
@@ -58,9 +59,11 @@ def fall(scores: FloatArray, is_positive: BoolArray) -> FallingScores:
     require_shape("scores", scores, "n_examples")
     require_finite("scores", scores)
     require_shape("is_positive", is_positive, len(scores))
-    order = np.argsort(-scores, kind="stable")
+    if by_fall is not None:
+        require_shape("by_fall", by_fall, len(scores))
+    order = np.argsort(-scores, kind="stable") if by_fall is None else by_fall
     ends = np.flatnonzero(np.append(np.diff(scores[order]) != 0.0, True)) + 1
-    return FallingScores(order.astype(np.int32), is_positive[order], ends.astype(np.int32))
+    return FallingScores(order.astype(np.int32, copy=False), is_positive[order], ends.astype(np.int32))
 
 
 @dataclass(frozen=True)

@@ -81,6 +81,15 @@ class SortedScores:
         ends[:-1, 2] = (n_negative - self.below + n_positive - self.levels[:-1])[::-1]
         return None if (places < 0).any() else (places, ends.astype(np.int32))
 
+    @property
+    def by_fall(self) -> Int32Array | None:
+        """Return the examples from the highest score to the lowest; None unless each example has one score."""
+        if self.falling is None:
+            return None
+        examples = np.empty_like(self.falling[0])
+        examples[self.falling[0]] = np.arange(len(examples), dtype=np.int32)
+        return examples
+
 
 def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array | None = None) -> SortedScores:
     """Sort scores [n_scores] once for every weighting; `example` is each score's example, by default its own index.

@@ -8,6 +8,9 @@ import pytest
 from app.stats import resampled_curves
 from app.stats.areas_beside import LANES
 from app.stats.arrays import BoolArray, Counts, FloatArray
+from app.stats.calibrated_areas import area_spread
+from app.stats.checks import InvalidArgument
+from app.stats.curve_bands import curve_heights, fall
 from app.stats.resampled_curves import SortedScores, curve_areas, sort_scores
 
 N_NEAR = 256
@@ -75,3 +78,30 @@ def test_an_example_with_two_scores_is_not_laid_down(monkeypatch: pytest.MonkeyP
 def one_by_one_roc(scores: SortedScores, counts: Counts) -> FloatArray:
     """Return the area under the ROC curve of each resample, asked for alone."""
     return np.array([areas[0] for areas in one_by_one(scores, np.ascontiguousarray(counts))])
+
+
+@pytest.mark.parametrize("n_levels", [1, 3, 10_000])
+def test_one_sorting_serves_the_spread_and_the_bands_too(n_levels: int) -> None:
+    """Examples in the order that the areas were sorted in: the same to the last bit, ties in whatever order."""
+    given, is_positive, counts = sample(300, n_levels, 2, LANES)
+    by_fall = sort_scores(given, is_positive).by_fall
+    assert by_fall is not None
+    assert (np.diff(given[by_fall]) <= 0).all()
+
+    spread = area_spread(given, is_positive, np.ones(300))
+    assert astuple(area_spread(given, is_positive, np.ones(300), by_fall)) == astuple(spread)
+    places = np.linspace(0.0, 1.0, 30)
+    own, known = (curve_heights(fall(given, is_positive, order), counts, places, places) for order in (None, by_fall))
+    assert own.recall.tobytes() + own.precision.tobytes() == known.recall.tobytes() + known.precision.tobytes()
+
+
+def test_an_order_of_other_examples_is_refused() -> None:
+    """By the spread as by the bands; and where an example has two scores there is none."""
+    given, is_positive, _ = sample(30, 5, 3, LANES)
+    short = np.arange(29, dtype=np.int32)
+
+    with pytest.raises(InvalidArgument, match="by_fall"):
+        fall(given, is_positive, short)
+    with pytest.raises(InvalidArgument, match="by_fall"):
+        area_spread(given, is_positive, np.ones(30), short)
+    assert sort_scores(given[:2], is_positive[:2], np.zeros(2, dtype=np.int32)).by_fall is None

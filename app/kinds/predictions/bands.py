@@ -79,7 +79,7 @@ def curve_bands(
 
 
 def _drawn(task: TaskPredictions, at: int, places: tuple[FloatArray, FloatArray], resamples: Resamples) -> Heights:
-    scores = fall(task.probabilities[:, at], task.class_number == at)
+    scores = fall(task.probabilities[:, at], task.class_number == at, task.by_fall(at))
     n_resamples = min(resamples.n_resamples, max(LEAST_RESAMPLES, MOST_COUNTS // len(task)))
     of = partial(_heights, scores, None if task.weights is None else task.item_weights, places)
     parts = list(resamples.map(of, len(task), n_resamples, is_wide=task.weights is not None))

@@ -62,7 +62,7 @@ def _spread_of_auc(task: TaskPredictions) -> Spread | None:
     is_positive = task.class_number == 1
     if not (task.item_weights[is_positive].sum() > 0 and task.item_weights[~is_positive].sum() > 0):
         return None
-    return area_spread(task.probabilities[:, 1], is_positive, task.item_weights)
+    return area_spread(task.probabilities[:, 1], is_positive, task.item_weights, task.by_fall(1))
 
 
 def _around_pr_auc(task: TaskPredictions, point: float, level: float) -> Iterator[Closed]:

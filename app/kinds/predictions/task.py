@@ -11,7 +11,7 @@ import numpy as np
 from app.kinds.predictions.declared import Predictions
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranking import RankedGroups, rank_groups
-from app.stats.resampled_curves import SortedScores
+from app.stats.resampled_curves import Int32Array, SortedScores
 from app.values.predictions import Labels, PredictionBlock
 
 
@@ -46,6 +46,10 @@ class TaskPredictions:
     def sorted_scores(self) -> dict[int, SortedScores]:
         """Return where sorted scores are kept, by class: measuring and reporting the same task sort them once."""
         return {}
+
+    def by_fall(self, at: int) -> Int32Array | None:
+        """Return the examples by falling score of a class; None with weights, or before they have been sorted."""
+        return self.sorted_scores[at].by_fall if self.weights is None and at in self.sorted_scores else None
 
     @property
     def groups(self) -> IntArray:
