@@ -19,6 +19,8 @@ from app.values.scores import ScoreTable
 
 LEAST_ARRANGEMENTS = 1e9
 """One in a billion by chance: a benchmark has thousands of pairs of entrants rather than millions."""
+LEAST_OF_A_SEED = 1e3
+"""Several seeds alike are less likely than two, but so few rows that nearly everybody has them so say nothing."""
 
 
 def ln_arrangements(results: Hashes) -> float:
@@ -74,10 +76,15 @@ def seed_twins(scores: ScoreTable) -> Iterator[Finding]:
         by_content.setdefault((entrant, total, size), []).append(at)
     for (entrant, _, size), alike in by_content.items():
         of_one = results[order[starts[alike[0]] : starts[alike[0]] + size]]
-        if len(alike) > 1 and ln_arrangements(of_one) >= log(LEAST_ARRANGEMENTS):
+        if _is_no_chance(ln_arrangements(of_one), len(alike)):
             shown = listed([str(scores.seed[order[starts[at]]]) for at in alike])
             name = scores.entrant.words[entrant]
             yield Finding("same_seeds", name, f"{name}, all {size:,} rows of seeds {shown}")
+
+
+def _is_no_chance(ln_of_one: float, n_alike: int) -> bool:
+    """Say whether chance cannot explain that so many seeds are alike: each beside the first has to hit by itself."""
+    return ln_of_one >= log(LEAST_OF_A_SEED) and (n_alike - 1) * ln_of_one >= log(LEAST_ARRANGEMENTS)
 
 
 def _seeds_of_entrants(scores: ScoreTable) -> Hashes:

@@ -60,12 +60,13 @@ def test_a_copy_within_one_submission_is_flagged_once() -> None:
 
 
 def by_seed(*right: FloatArray) -> ScoreTable:
-    """Return what one entrant answered to the same forty items under a seed each."""
-    zeros = np.zeros(40 * len(right), dtype=np.int64)
-    items = Coded(tuple(f"q{at:02}" for at in range(40)), np.tile(np.arange(40), len(right)))
+    """Return what one entrant answered to the same items under a seed each."""
+    n_items = len(right[0])
+    zeros = np.zeros(n_items * len(right), dtype=np.int64)
+    items = Coded(tuple(f"q{at:02}" for at in range(n_items)), np.tile(np.arange(n_items), len(right)))
     return ScoreTable(
         Coded(("A",), zeros), Coded(("t",), zeros), ("correct",), np.concatenate(right)[:, None],
-        zeros.astype(bool), zeros, zeros, seed=np.repeat(np.arange(len(right)), 40), item=items,
+        zeros.astype(bool), zeros, zeros, seed=np.repeat(np.arange(len(right)), n_items), item=items,
     )  # fmt: skip
 
 
@@ -74,6 +75,15 @@ def test_one_seed_under_several_names_is_flagged_also_where_rows_say_yes_and_no(
     (finding,) = look_within(by_seed(HALF, HALF, HALF, 1 - HALF)).findings
 
     assert (finding.flag, finding.sentence) == ("same_seeds", "A, all 40 rows of seeds 0, 1, 2")
+
+
+def test_a_dozen_rows_under_five_seeds_are_flagged_and_under_two_may_be_chance() -> None:
+    """Half a billion orders of twelve results: two equal ones may be met, five may not; ten zeros and ones always."""
+    rows, few = np.arange(12.0), np.repeat([0.0, 1.0], 5)
+
+    assert [finding.flag for finding in look_within(by_seed(*[rows] * 5)).findings] == ["same_seeds"]
+    assert look_within(by_seed(rows, rows)).findings == ()
+    assert look_within(by_seed(*[few] * 5)).findings == ()
 
 
 def test_seeds_that_are_nearly_all_right_may_be_alike() -> None:
