@@ -1,7 +1,7 @@
-"""Who works on a benchmark: a lock of the database that lives as long as the worker's own connection.
+"""A database lock on a benchmark, held as long as the worker's own connection lives.
 
-Taken around each job by `app.jobs.queue`, which asks before it gives up a job whose worker has not reported: a worker
-that computes, or was stopped for a while, still has its connection; of one that died the database closes it at once.
+Taken around each job by `app.jobs.queue`, which checks it before giving up a job whose worker has not reported: a
+worker that computes, or was paused, still has its connection, while the database closes that of a dead worker at once.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ KEY = "hashtextextended('plumbline works on ' || :benchmark, 0)"
 TAKE, TRY, LEAVE = (
     text(f"SELECT {name}({KEY})") for name in ("pg_advisory_lock", "pg_try_advisory_lock", "pg_advisory_unlock")
 )
-# Of a machine that is gone nobody closes the connection: the database asks after ten silent seconds.
+# Nobody closes the connection of a machine that is gone: the database probes it after ten silent seconds.
 ASK_OFTEN = text(
     "SELECT set_config('tcp_keepalives_idle', '10', false), set_config('tcp_keepalives_interval', '5', false), "
     "set_config('tcp_keepalives_count', '3', false)"
@@ -22,7 +22,7 @@ ASK_OFTEN = text(
 
 @contextmanager
 def at_work(engine: Engine, benchmark_id: int) -> Iterator[None]:
-    """Hold the lock of a benchmark while the block runs; whoever holds it now is waited for."""
+    """Hold the lock of a benchmark while the block runs, after waiting for its current holder."""
     about = {"benchmark": str(benchmark_id)}
     with _connected(engine) as connection:
         connection.execute(ASK_OFTEN)

@@ -1,7 +1,7 @@
 """Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed.
 
-Called by `app.jobs.publish`. No submission decides for the others: where a board can be computed without one and not
-with it, that one is set aside there, and the board says so.
+Called by `app.jobs.publish`. No submission can block the others: where a board can be computed only without one, that
+one is set aside there, and the board says so.
 """
 
 import logging
@@ -38,12 +38,12 @@ EVERYTHING: LeftOut = frozenset()
 
 
 def go_on(_tables: Sequence[Table] = ()) -> None:
-    """Let a computation go on to the next board."""
+    """Do nothing: the default for `before_each` and `after_each`."""
 
 
 @dataclass(frozen=True)
 class BoardInputs:
-    """What boards are computed from, without what is left out; asked for only by boards that need it: rows are many.
+    """What boards are computed from, minus what is left out; functions, because only some boards need the many rows.
 
     `before_each` is called before each board, and ends the computation by raising; `after_each` with its tables.
     """
@@ -56,7 +56,7 @@ class BoardInputs:
     after_each: Callable[[Sequence[Table]], None] = go_on
 
     def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
-        """Return what some submissions brought."""
+        """Return the evidence of some submissions."""
         return frozenset(s.piece.pair for s in self.standings if s.submission_id in numbers)
 
     def of_entrants(self, names: Sequence[str]) -> LeftOut:
@@ -64,12 +64,12 @@ class BoardInputs:
         return frozenset(s.piece.pair for s in self.standings if s.entrant in names)
 
     def newest_first(self) -> list[int]:
-        """Return the current submissions."""
+        """Return the current submissions, newest first."""
         return sorted({s.submission_id for s in self.standings}, reverse=True)
 
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
-    """Compute every board and what the kind adds; what cannot be computed, or stored, says so in its place."""
+    """Compute every board and the kind's tables; one that cannot be computed, or stored, is replaced by the reason."""
     boards: list[Table] = []
     for spec in manifest.leaderboards:
         inputs.before_each()
@@ -82,14 +82,14 @@ def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
 
 @dataclass(frozen=True)
 class _Further:
-    """What the kind of evidence shows beside the boards, which a fault in it does not keep from being published."""
+    """The tables that the kind adds beside the boards; a fault in them does not prevent publication."""
 
     manifest: Manifest
     inputs: BoardInputs
     boards: Sequence[Table]
 
     def tables(self) -> list[Table]:
-        """Return the boards with the kind's tables, without those submissions that make them fail."""
+        """Return the boards with the kind's tables, leaving out submissions that make these fail."""
         try:
             return self._make(EVERYTHING)
         except DBAPIError:
@@ -134,14 +134,14 @@ class _Further:
 
 @dataclass(frozen=True)
 class _Board:
-    """One board on its way to be published."""
+    """One board being computed."""
 
     manifest: Manifest
     spec: Leaderboard
     inputs: BoardInputs
 
     def tables(self) -> list[Table]:
-        """Return the board's tables, or one that says why there are none."""
+        """Return the board's tables, or one table that says why there are none."""
         try:
             return self._without_gaps()
         except BoardUnavailable as error:
@@ -153,7 +153,7 @@ class _Board:
             return self._without_culprits(describe_fault(error))
 
     def _make(self, left_out: LeftOut) -> list[Table]:
-        """Compute the tables, and see that they can be stored."""
+        """Compute the tables, and check that they can be stored."""
         method = measured_method(self.spec)
         if method is None:
             computed = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
@@ -170,7 +170,7 @@ class _Board:
         return tables
 
     def _without_gaps(self) -> list[Table]:
-        """Compute the board, setting aside the few entrants whose gaps would keep everybody else off it."""
+        """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
         aside: list[str] = []
         reasons: list[str] = []
         for _ in range(MOST_ROUNDS):

@@ -18,7 +18,7 @@ BOARD = "leaderboard/"
 
 @dataclass(frozen=True)
 class PublishedState:
-    """A state as far as changes go: each entrant's submissions, the newest last, and each entrant's rank per board.
+    """What change lists need of a published state: each entrant's submissions, newest last, and rank per board.
 
     Versions of a manifest that have the same bytes, and so the same digest, are the same manifest.
     """
@@ -43,9 +43,9 @@ def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
 
 
 def list_changes(before: PublishedState | None, after: PublishedState) -> list[dict[str, Any]]:
-    """Say what differs: the manifest, who entered, was superseded or withdrawn, and which ranks moved.
+    """Return what differs: the manifest, who entered, was superseded or withdrawn, and which ranks changed.
 
-    Who has new evidence beside all that was current before is extended.
+    An entrant with new evidence in addition to all that was current before is `extended`.
     """
     old = before or PublishedState(after.manifest_digest, after.manifest_version, {}, {})
     return [*_manifest_change(old, after), *_standing_changes(old, after), *_rank_moves(old, after)]
@@ -83,7 +83,7 @@ def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]
 
 
 def ranks_by_board(tables: Iterable[Table]) -> dict[str, dict[str, int]]:
-    """Return each entrant's rank per board, of those tables that are boards."""
+    """Return each entrant's rank on each table that is a board."""
     return {table.name.removeprefix(BOARD): _ranks(table) for table in tables if table.name.startswith(BOARD)}
 
 

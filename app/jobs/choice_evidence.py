@@ -1,7 +1,7 @@
 """The evidence of a snapshot, from which a reader's choice is computed. Called by `app.web.explore`.
 
-The one computation that a request can ask for: bounded by the rows it reads, and kept for the next choice of the same
-snapshot, which is most of its time.
+The one computation within a request: bounded by the rows it reads, which are kept for the next choice on the same
+snapshot, because reading takes most of the time.
 """
 
 import threading
@@ -29,12 +29,14 @@ from app.values.scores import ScoreTable
 
 MOST_ROWS = 5_000_000
 MOST_MEASURED_ROWS = 200_000
-"""Above them a choice of tasks would measure every entrant anew for minutes; entrants can be chosen all the same."""
+"""Above this many rows a choice of tasks, which measures every entrant anew, would take minutes; entrants can still be
+chosen.
+"""
 MOST_KEPT_ROWS = 8_000_000
 
 
 class KeptRows:
-    """The rows of the snapshots that were last asked for, up to a number of rows; a process has one for its threads."""
+    """A cache of the rows of recently used snapshots, up to a number of rows; shared by the threads of a process."""
 
     def __init__(self, most_rows: int = MOST_KEPT_ROWS) -> None:
         self._kept: OrderedDict[int, ScoreTable] = OrderedDict()
@@ -42,14 +44,14 @@ class KeptRows:
         self._lock = threading.Lock()
 
     def get(self, snapshot_id: int) -> ScoreTable | None:
-        """Return the rows of a snapshot where they are kept."""
+        """Return the rows of a snapshot, or None if they are not cached."""
         with self._lock:
             if snapshot_id in self._kept:
                 self._kept.move_to_end(snapshot_id)
             return self._kept.get(snapshot_id)
 
     def put(self, snapshot_id: int, rows: ScoreTable) -> None:
-        """Keep the rows of a snapshot, instead of those that were asked for longest ago."""
+        """Cache the rows of a snapshot in place of the least recently used ones."""
         with self._lock:
             self._kept[snapshot_id] = rows
             while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most_rows:
@@ -83,9 +85,9 @@ class SnapshotEvidence:
         )
 
     def open_tasks(self) -> list[Task]:
-        """Return the tasks that count where the manifest leaves them open, with what each means; else none.
+        """Return the tasks that count where the manifest leaves them open, with their columns; otherwise none.
 
-        None also where there are too many rows to look at, or no scores.
+        Also none where there are too many rows to read, or no scores.
         """
         is_closed = self.manifest.task_ids() is not None
         if is_closed or kind_of(self.manifest).rows.form == "packed" or self._count() > MOST_ROWS:
@@ -96,7 +98,10 @@ class SnapshotEvidence:
         return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
 
     def rows(self, *entrants: str) -> ScoreTable | None:
-        """Return the rows of everybody, or of some; None where the evidence is no scores. Raises FieldRejected."""
+        """Return the rows of everybody, or of some; None where the evidence is not scores.
+
+        Raises FieldRejected.
+        """
         if kind_of(self.manifest).rows.form == "packed":
             return None
         pieces = self._pieces()
@@ -109,7 +114,7 @@ class SnapshotEvidence:
         return self._rows(pieces)
 
     def entrants(self) -> list[str]:
-        """Return who has evidence in the snapshot."""
+        """Return the entrants with evidence in the snapshot."""
         return sorted(self._pieces())
 
     def pieces(self) -> dict[str, list[Piece]]:

@@ -1,7 +1,7 @@
-"""Decide the registered claims: within a submission when it is evaluated, between entrants when they are published.
+"""Decides registered claims: within a submission when it is evaluated, between entrants at publication.
 
-Called by `app.jobs.own_tables` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission
-later: otherwise a refuted claim would go away by submitting again.
+Called by `app.jobs.own_tables` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission later;
+otherwise a refuted claim could be removed by submitting again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -34,7 +34,7 @@ WITHIN = (*CONTRAST, "submission")
 
 
 def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None, scores: ScoreTable) -> Table | None:
-    """Return what a submission alone can decide of the claims; None where it decides none."""
+    """Return the claims that a submission alone can decide; None if there are none."""
     rows = [
         row
         for contrast in contrasts_of(manifest, prereg, submission.prereg_sha256)
@@ -45,7 +45,7 @@ def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None
 
 
 def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:
-    """Say whether the sides that a submission does not have are expected from other submissions."""
+    """Say whether the sides missing from a submission are expected from other submissions."""
     if prereg is None or contrast.source == BY_MANIFEST:
         return True
     between = set(contrast.sides) <= set(prereg.entrants or ()) or prereg.form == "document"
@@ -72,7 +72,7 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
 
 @dataclass(frozen=True)
 class _Past:
-    """What the last snapshot decided between submissions, and whether this code would decide it alike.
+    """What the last snapshot decided between submissions, and whether the current code would decide the same.
 
     `within` is what it decided within single ones, by contrast and submission.
     """
@@ -83,7 +83,7 @@ class _Past:
 
 
 def _published(session: Session, inputs: Inputs) -> _Past:
-    # Each snapshot carries what those made before it had; the current one may be an old one again.
+    # Each snapshot carries over the decisions of earlier ones; the current one may be an old one reinstated.
     snapshot = snapshots.newest_snapshot(session, inputs.declared.benchmark.id)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, "claims")
     if snapshot is None or table is None:
@@ -97,7 +97,7 @@ def _published(session: Session, inputs: Inputs) -> _Past:
 
 
 def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], past: _Past) -> list[Row]:
-    """Decide within each standing submission what the benchmark asks since after its evaluation.
+    """Decide, within each current submission, claims added to the benchmark after its evaluation.
 
     Rows are read once: the next publication finds the verdict in the snapshot before it.
     """
@@ -129,7 +129,7 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
 def _unknown_to(
     session: Session, inputs: Inputs, decided: Sequence[Decided]
 ) -> Iterator[tuple[Decided, list[Contrast]]]:
-    """Yield each standing submission that did not know of some claims, with these, the sides as it registered them."""
+    """Yield each current submission evaluated before some claims existed, with these, in its registered sides."""
     standing = {s.submission_id for s in inputs.standings}
     new = _claims_since(session, inputs, standing) if inputs.declared.manifest.claims else {}
     late = [one for one in decided if new.get(one.submission_id)]
@@ -141,7 +141,7 @@ def _unknown_to(
 
 
 def _claims_since(session: Session, inputs: Inputs, standing: Set[int]) -> dict[int, Set[str]]:
-    """Return which claims of the benchmark each submission did not know, or knew as something else."""
+    """Return which claims of the benchmark were new or different after each submission's evaluation."""
     now = inputs.declared.manifest.claims
     versions = submissions.manifest_versions(session, standing)
     before = {
@@ -156,7 +156,7 @@ def _claims_since(session: Session, inputs: Inputs, standing: Set[int]) -> dict[
 
 
 def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[Contrast, str]:
-    """Return every contrast that a submission was to decide, with the status of the best of these submissions."""
+    """Return every contrast that a submission was meant to decide, with the best status of these submissions."""
     cited: dict[str | None, list[str]] = {}
     for one in decided:
         cited.setdefault(one.prereg_sha256, []).append(one.status)
@@ -177,7 +177,7 @@ def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair
 
 
 def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, delivered: Delivered) -> dict[Key, Row]:
-    """Decide between entrants; rows are read only where one of the two is new, and of all of them at once."""
+    """Decide between entrants; rows are read only where either is new, and for all contrasts at once."""
     known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
     asked = {
         c: ([s.piece.pair for stood in pair for s in stood], [c.metric]) for c, pair in pairs.items() if c not in known
@@ -192,7 +192,7 @@ def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, deliv
 
 
 def _known(past: _Past, contrast: Contrast, pair: Pair) -> Claim | None:
-    """Return what was decided before between the same evidence; parts of submissions may be other parts than before."""
+    """Return the earlier decision between the same evidence, if the same parts of the submissions still count."""
     is_whole = all(standing.piece.task_ids is None for stood in pair for standing in stood)
     return past.claims.get(_pair_key(contrast, pair)) if past.is_same_code and is_whole else None
 
@@ -202,12 +202,12 @@ def _newest(pair: Pair) -> tuple[int, int]:
 
 
 def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
-    """Return what was decided between evidence of which one side is no longer current."""
+    """Return the decisions whose evidence is no longer current on one side."""
     states: dict[tuple[Cell, ...], str] = {}
     for one in decided:
         states |= {(one.submission_id, name): state for name, state in one.states.items()}
     sides = (("submission", "first"), ("second_submission", "second"))
-    # What was set aside has no state here: its verdicts are as good as withdrawn.
+    # A submission set aside has no status here: its verdicts count as withdrawn.
     return [past_claim(claim, worst(states.get(_key(claim, side), GONE) for side in sides)) for claim in claims]
 
 
@@ -216,7 +216,7 @@ def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell]
     entrants = {standing.entrant for standing in inputs.standings}
     rows = []
     for contrast, status in asked.items():
-        # The sides of a benchmark's own claim are other conditions in every registration: one of them will do.
+        # The sides of a benchmark's own claim are different conditions in every registration: any one of them suffices.
         is_decided = contrast.claim in names if contrast.source == BY_MANIFEST else _key_of(contrast) in keys
         if not is_decided:
             missing = [name for name in contrast.sides if name not in entrants]

@@ -1,4 +1,4 @@
-"""Which submissions keep something from being computed: found by computing without them, in few computations.
+"""Finds the submissions that make a computation fail, by repeating it without them, in few attempts.
 
 Called by `app.jobs.boards` for one board and by `app.jobs.publish` for a whole publication; pure.
 """
@@ -11,7 +11,7 @@ MOST_CULPRITS = 8
 
 
 class Outcome(Enum):
-    """What came of a computation without some submissions; NOTHING: it did not fail, and left nothing to show."""
+    """The outcome of a computation without some submissions; NOTHING means that it succeeded with nothing to show."""
 
     COMPUTED = "computed"
     NOTHING = "nothing"
@@ -22,10 +22,11 @@ Attempt = Callable[[frozenset[int]], Outcome]
 
 
 def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
-    """Return submissions without which `attempt` succeeds; none when there are no such.
+    """Return submissions without which `attempt` succeeds; an empty set if there are none.
 
-    The newest are tried alone first: what arrived last is nearly always what fails. Otherwise a binary search finds the
-    shortest run of newest ones to leave out; its oldest is a culprit, and the search begins anew without it.
+    The newest are tried one by one first, since the latest arrival is nearly always the cause. Otherwise a binary
+    search finds the shortest run of newest ones to leave out; its oldest is a culprit, and the search restarts without
+    it.
     """
     for number in newest_first[:MOST_ALONE]:
         if attempt(frozenset({number})) is Outcome.COMPUTED:

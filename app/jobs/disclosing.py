@@ -1,7 +1,7 @@
-"""Decide what may be disclosed of a submission that was scored against private labels, and keep what was.
+"""Decides what may be disclosed of a submission scored against private labels, and records it.
 
-Called by `app.jobs.evaluate`. Every scored entrant is an answer, whatever its run is for. Where the manifest has a
-ladder an answer is shown if it is better than all that its owner has seen, or discloses nothing new.
+Called by `app.jobs.evaluate`. Every scored entrant is an answer, whatever the purpose of its run. Where the manifest
+has a ladder, an answer is shown if it is better than all that its owner has been shown, or discloses nothing new.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,14 +29,14 @@ RULE = "ladder"
 
 @dataclass(frozen=True)
 class Disclosure:
-    """What may be disclosed of a submission: of these entrants nothing, and the check that says so."""
+    """What may be disclosed of a submission: the entrants held back, and the check that says so."""
 
     held_back: frozenset[str] = frozenset()
     checks: tuple[Check, ...] = ()
 
 
 def answer(session: Session, submission: Submission, manifest: Manifest, measuring: Measuring) -> Disclosure:
-    """Return what may be disclosed of a submission; decided once, and kept."""
+    """Return what may be disclosed of a submission; decided once and recorded."""
     rules = scoring_of(manifest)
     attempt = None if rules is None else ladders.find_attempt(session, submission.id)
     if rules is None or attempt is None:

@@ -1,7 +1,7 @@
-"""Evaluate submissions: their own aggregates and intervals, their claims, and their place as current evidence.
+"""Evaluates submissions: their own aggregates and intervals, their claims, and whether they become current evidence.
 
-Called by `app.jobs.refresh`. Several of a benchmark share one transaction, and about as many statements as one takes;
-nobody else's work is repeated.
+Called by `app.jobs.refresh`. Several submissions of a benchmark share one transaction, with about as many statements as
+a single one takes; nobody else's work is repeated.
 """
 
 import logging
@@ -28,12 +28,11 @@ TRIES = 3
 
 
 def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
-    """Evaluate received submissions that go together, see `app.store.waiting`; those past that state are left alone.
+    """Evaluate received submissions that belong together (`app.store.waiting`); others are left unchanged.
 
-    Where something fails each is evaluated by itself, so that it shows whose fault it is. A fault of the computation,
-    or numbers that the database cannot hold, end a submission as not admitted with that reason; so does any other
-    fault of the database that comes again and again. Where the database is away the fault is raised, and the sweep
-    asks again.
+    If that fails, each is evaluated separately, to see which one causes the fault. A fault of the computation, or
+    numbers that the database cannot hold, make a submission not admitted for that reason; so does any other database
+    error that keeps recurring. If the database is unavailable the error is raised, and the sweep retries.
     """
     try:
         log_states("submission evaluated", run_in_transaction(sessions, lambda session: _evaluate(session, numbers)))
@@ -64,8 +63,8 @@ def _count_failure(sessions: SessionFactory, number: int) -> int:
 
 
 def _evaluate(session: Session, numbers: Sequence[int]) -> list[State]:
-    """Evaluate what waits of some submissions, and return the state of each."""
-    # Computing may take long, and holds only its own turns: others may submit, withdraw and publish meanwhile.
+    """Evaluate those submissions that still wait, and return the state of each."""
+    # Computing may take long without holding locks: others may submit, withdraw and publish meanwhile.
     take_turns(session, *(f"evaluate {number}" for number in numbers))
     taken = submissions.find_submissions(session, numbers)
     waiting = [each for each in taken if each.status == "received" or is_shown_only(each)]
@@ -86,14 +85,14 @@ def is_shown_only(submission: Submission) -> bool:
 
 
 def _note(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
-    """Say of runs that are never ranked what may be disclosed of them, once: they may be computed again."""
+    """Record, once, what may be disclosed of runs that are never ranked, since they may be computed again."""
     for number, of_submission in checks.items():
         known = {check.rule for check in submissions.list_checks(session, number)}
         submissions.add_checks(session, number, [c for c in of_submission if c.rule == LADDER and c.rule not in known])
 
 
 def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
-    """Give those that the checks admit their place, and turn the others away."""
+    """Make the submissions that pass all checks current, and mark the others as not admitted."""
     for number, of_submission in checks.items():
         submissions.add_checks(session, number, of_submission)
     locked = submissions.lock_submissions(session, checks)

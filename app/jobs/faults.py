@@ -1,4 +1,4 @@
-"""A fault in words for a page: what failed, without the statements and values of a database's errors.
+"""Describes a fault for a page: what failed, without the statements and values in database errors.
 
 Called by `app.jobs.evaluate`, `app.jobs.boards` and `app.jobs.publish`.
 """

@@ -1,4 +1,4 @@
-"""Blocks of rows in memory as what boards are computed from, in place of a database.
+"""Blocks of rows in memory, instead of a database, as the input of boards.
 
 Called by `app.jobs.offline`, for a benchmark that no server has, and by `app.jobs.replay`, for an exported snapshot.
 """
@@ -21,7 +21,7 @@ from app.values.scores import ScoreTable
 
 @dataclass(frozen=True)
 class Packed:
-    """Predictions by submission, which are no rows, and the labels of the benchmark that they are scored against."""
+    """Predictions by submission, which are not rows, and the benchmark's labels that they are scored against."""
 
     predictions: Mapping[int, Sequence[PredictionBlock]] = field(default_factory=dict)
     labels: Mapping[str, Labels] = field(default_factory=dict)
@@ -34,7 +34,7 @@ NOTHING_PACKED = Packed()
 class EvidenceAtHand:
     """The blocks that count; `tasks` and `strata` are names and strata by the numbers that the blocks have.
 
-    `between` is what the only run measured between its estimators, which is nobody's.
+    `between` holds measurements between the estimators of the only run, which belong to none of them.
     """
 
     manifest: Manifest

@@ -1,6 +1,6 @@
-"""What is logged and counted of evaluation and publication, so that a submission can be followed to its board.
+"""Logs and counts evaluations and publications, so that a submission can be followed to its board.
 
-Called by `app.jobs.evaluate` and `app.jobs.publish`, when what it says is committed.
+Called by `app.jobs.evaluate` and `app.jobs.publish` after the commit.
 """
 
 import logging
@@ -27,7 +27,7 @@ def log_states(what: str, states: Iterable[State]) -> None:
 
 
 def note_publication(sessions: SessionFactory, publication: Publication, published: Published, took_s: float) -> None:
-    """Log and count a publication that was stored, and how long its new submissions were under way."""
+    """Log and count a stored publication, and how long its new submissions took from upload to board."""
     if published.snapshot is None:
         return
     benchmark = publication.inputs.declared.benchmark
@@ -43,7 +43,7 @@ def note_publication(sessions: SessionFactory, publication: Publication, publish
 
 
 def note_fault(sessions: SessionFactory, benchmark_id: int) -> None:
-    """Count a publication that ended in a fault; who logs it has its traceback."""
+    """Count a publication that ended in a fault; the caller, who has the traceback, logs it."""
     with sessions() as session:
         benchmark = benchmark_rows.get_benchmark(session, benchmark_id)
     metrics.PUBLICATION_FAILURES.labels(_label(benchmark)).inc()

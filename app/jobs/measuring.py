@@ -1,4 +1,4 @@
-"""Measure entrants apart from each other, and keep what was measured for the next publication.
+"""Measures entrants separately, and stores the measurements for the next publication.
 
 Called by `app.jobs.own_tables` for the entrants of one submission and by `app.jobs.publish` for those of a board.
 """
@@ -24,8 +24,9 @@ from app.store.measured import Pair, Piece, Place, keep_measurements, load_measu
 class Measuring:
     """The entrants of one benchmark, each measured at most once for each board.
 
-    Where labels are a secret only evidence that may be shown is measured, an older one in the place of a newer one that
-    is held back, and nothing is published of who has none; unless `is_asked`, to decide what may be shown.
+    Where labels are private only evidence that may be shown is measured, an older submission in place of a newer one
+    that is held back, and nothing is published for an entrant without any; with `is_asked`, everything is measured, to
+    decide what may be shown.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Measuring:
     def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
         """Return one measurement for each entrant, in the order of their names; rows are read only for new ones.
 
-        What is left out counts for nobody.
+        Pairs in `left_out` are ignored.
         """
         key = measurement_key(self._declared.manifest, spec)
         stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
@@ -65,13 +66,13 @@ class Measuring:
         return [(measured | nothing)[entrant] for entrant in pieces]
 
     def measure_every_board(self) -> None:
-        """Measure the entrants for every board whose method measures them apart."""
+        """Measure the entrants for every board whose method measures them separately."""
         for spec in self._declared.manifest.leaderboards:
             if measured_method(spec) is not None:
                 self.measure(spec)
 
     def keep(self, session: Session) -> None:
-        """Keep what is new."""
+        """Store the new measurements."""
         if self._measured:
             keep_measurements(session, self._measured, measured_evidence(self._declared.manifest).of_best)
 
@@ -82,7 +83,7 @@ class Measuring:
 
 
 def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
-    """Return the key of one entrant's measurement: with what it registered, and what was asked of it before."""
+    """Return the key of one entrant's measurement, including its registered axes and earlier grids."""
     chosen, earlier = facts.chosen.get(entrant), facts.earlier.get(entrant, ())
     if not chosen and not earlier:
         return key
@@ -91,6 +92,6 @@ def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
 
 
 def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:
-    """Return a digest of everything beside the rows that decides a measurement."""
+    """Return a digest of everything but the rows that determines a measurement."""
     decisive = {"manifest": manifest.deciding(), "board": spec.model_dump(mode="json"), "code": code_version()}
     return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()

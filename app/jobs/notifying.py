@@ -1,6 +1,6 @@
 """Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail.
 
-Run by the queue every few seconds, apart from the sweep: an address that answers slowly holds up nobody else's boards.
+Run by the queue every few seconds, separately from the sweep, so that a slow address delays nobody's boards.
 """
 
 import json
@@ -21,7 +21,7 @@ from app.store.notifications import CONFIRM, MAIL, Due
 logger = logging.getLogger(__name__)
 
 MOST_AT_ONCE = 50
-# A worker has few hands: what is left is sent a few seconds later.
+# A worker sends few at a time: the rest follows a few seconds later.
 LONGEST_S = 20.0
 SMTP_TIMEOUT_S = 20
 WORDS = {"published": "is on the boards", "not_admitted": "was not admitted", "superseded": "is superseded"}
@@ -29,7 +29,7 @@ WORDS = {"published": "is on the boards", "not_admitted": "was not admitted", "s
 
 @dataclass(frozen=True)
 class Outgoing:
-    """How this server reaches others: its own public address, its mail server, and which private networks it may."""
+    """How this server reaches others: its public address, its mail server, and the private networks it may contact."""
 
     base_url: str = ""
     smtp_url: str | None = None
@@ -41,7 +41,7 @@ NOWHERE = Outgoing()
 
 
 def notify_due(sessions: SessionFactory, outgoing: Outgoing = NOWHERE) -> int:
-    """Tell what is due, and return how much was tried; what fails is tried again later, longer each time."""
+    """Send the due notifications and return how many were attempted; failures are retried with growing delays."""
     until = time.monotonic() + LONGEST_S
     for n_tried in range(MOST_AT_ONCE):
         if time.monotonic() > until:
@@ -116,7 +116,7 @@ def _mail(due: Due, outgoing: Outgoing) -> None:
                 connection.login(unquote(server.username), unquote(server.password or ""))
             connection.send_message(message_of(due, outgoing))
     except (smtplib.SMTPException, OSError) as error:
-        # Neither the name nor the password of the mail server is for whoever reads what went wrong.
+        # The error may be shown, so it must contain neither the name nor the password of the mail server.
         raise NotDelivered(f"the mail server refused: {type(error).__name__}") from None
 
 

@@ -1,7 +1,7 @@
 """The boards of a benchmark computed on one's own machine: evidence in memory in place of a database.
 
-Called by the command line, to preview a benchmark that no server has and to recompute an exported snapshot. Rows take
-the same way as on a server, through the blocks that it stores, so the numbers are the same to the digit.
+Called by the command line, to preview a benchmark that no server has and to recompute an exported snapshot. Rows go
+through the same blocks that a server stores, so the numbers are identical.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""Requests to addresses that strangers named: never into a private network, never where an answer leads them.
+"""Requests to addresses given by strangers: never into a private network, never following redirects.
 
-Called by `app.jobs.notifying` and, for what an address must be, by `app.web.notifications`. The address is looked up
-once, all that it is must be public, and that very address is connected to: a name cannot become another one meanwhile.
+Called by `app.jobs.notifying` and, for what an address must be, by `app.web.notifications`. A name is resolved once,
+all its addresses must be public, and one of them is connected to, so that the name cannot resolve differently in
+between.
 """
 
 import base64
@@ -27,7 +28,7 @@ class NotDelivered(PlumblineError):
 
 
 def complain_about(address: str, networks: Sequence[Network] = ()) -> str | None:
-    """Return what is wrong with an address of the web before it is looked up; None where nothing is."""
+    """Return what is wrong with a web address before it is resolved; None if nothing is."""
     try:
         url = httpx.URL(address)
     except (httpx.InvalidURL, ValueError):
@@ -53,7 +54,7 @@ def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     if any(address.version == network.version and address in network for network in networks):
         return True
     if isinstance(address, ipaddress.IPv6Address):
-        # Others are behind these: the address itself says nothing of where it leads.
+        # These addresses embed or translate to others, so they do not show where they lead.
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
         if inner or address in ipaddress.ip_network("64:ff9b::/96"):
             return False
@@ -61,7 +62,10 @@ def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
 
 
 def resolve(host: str, port: int, networks: Sequence[Network] = ()) -> str:
-    """Return an address of a host that may be connected to. Raises NotDelivered where one may not be."""
+    """Return an address of a host.
+
+    Raises NotDelivered if any of its addresses may not be connected to.
+    """
     try:
         resolved = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError) as error:
@@ -73,7 +77,10 @@ def resolve(host: str, port: int, networks: Sequence[Network] = ()) -> str:
 
 
 def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network] = ()) -> None:
-    """Send a body to an address. Raises NotDelivered for any answer but yes: a redirect is none."""
+    """Send a body to an address.
+
+    Raises NotDelivered for any answer but success, redirects included.
+    """
     wrong = complain_about(address, networks)
     if wrong is not None:
         raise NotDelivered(wrong)
@@ -112,5 +119,5 @@ def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:
 
 
 def shown_secret(secret: bytes) -> str:
-    """Return a secret as whoever checks signatures is given it."""
+    """Return a secret in the form given to receivers, who check signatures with it."""
     return f"whsec_{base64.b64encode(secret).decode()}"

@@ -1,4 +1,4 @@
-"""What submissions come to by themselves: their own tables, and the checks of their claims, several at a time.
+"""Submissions by themselves: their own tables, and the checks of their claims, several at a time.
 
 Called by `app.jobs.evaluate`. What several need is read once for all of them.
 """
@@ -30,7 +30,7 @@ Pieces = Mapping[str, Sequence[Piece]]
 
 @dataclass(frozen=True)
 class _Own:
-    """One submission with all that its tables are made of."""
+    """One submission with all inputs of its tables."""
 
     declared: Declared
     submission: Submission
@@ -42,7 +42,7 @@ class _Own:
 def compute_own_tables(
     session: Session, waiting: Sequence[Submission], *, is_ranked: bool
 ) -> dict[int, Sequence[Check]]:
-    """Store the tables of submissions made under one version of a manifest, and return what their claims come to."""
+    """Store the tables of submissions under one version of a manifest, and return the checks of their claims."""
     own_tables = {own.submission.id: _summarise(session, own, is_ranked=is_ranked) for own in _read(session, waiting)}
     submissions.write_tables(
         session, [(number, table) for number, (tables, _) in own_tables.items() for table in tables]
@@ -77,7 +77,7 @@ def _pairs(entrants: Pieces) -> list[tuple[int, int]]:
 
 
 def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Table], Sequence[Check]]:
-    """Return the tables of one submission and its checks; what its entrants come to on the boards is kept for them."""
+    """Return the tables and checks of one submission; its entrants' measurements are stored for the boards."""
     manifest, measuring = own.declared.manifest, Measuring(session, own.declared, own.entrants, is_asked=True)
     answered = answer(session, own.submission, manifest, measuring)
     if is_ranked:

@@ -9,12 +9,12 @@ from app.values.table import Table
 
 
 class Packing:
-    """What `finish` makes of each table, and its bytes; a table is packed once, as soon as it is there."""
+    """Finished tables and their bytes; each table is finished and packed once, as soon as it is computed."""
 
     def __init__(self, pool: Executor, finish: Callable[[Table], Table]) -> None:
         self._pool, self._finish = pool, finish
         self._finished: dict[int, Table] = {}
-        # Each table is held, so that no other one has its number.
+        # Each table is kept alive, so that no other gets its `id()`.
         self._packed: dict[int, tuple[Table, Future[bytes]]] = {}
 
     def begin(self, tables: Sequence[Table]) -> None:
@@ -25,7 +25,7 @@ class Packing:
             self._packed[id(finished)] = finished, self._packed[id(table)][1]
 
     def finished(self, tables: Sequence[Table]) -> list[Table]:
-        """Return tables as they are published; those that were not begun are now."""
+        """Return tables as they are published, packing those that were not begun yet."""
         self.begin([table for table in tables if id(table) not in self._finished])
         return [self._finished[id(table)] for table in tables]
 
@@ -37,6 +37,6 @@ class Packing:
 def _pack(table: Table) -> bytes:
     content = snapshots.pack_table(table)
     if table.name.startswith(BOARD):
-        # The next publication asks what changed.
+        # The next publication compares it to find what changed.
         snapshots.keep_ranks(content, ranks_by_board([table])[table.name.removeprefix(BOARD)])
     return content

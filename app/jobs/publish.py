@@ -1,4 +1,4 @@
-"""Publish a benchmark: read everything at one instant, compute every board, store one immutable snapshot.
+"""Publishes a benchmark: reads everything at one instant, computes every board, stores one immutable snapshot.
 
 Called by `app.jobs.refresh`. Killed at any moment it leaves the old snapshot served.
 """
@@ -37,18 +37,18 @@ logger = logging.getLogger(__name__)
 
 TRIES = 3
 ASKING_S = 0.25
-"""So often at most a publication asks whether what it was read from is still current."""
+"""Seconds, at least, between checks whether a publication's inputs are still current."""
 
 
 class Abandoned(Exception):
-    """What was computed would be old before it is seen."""
+    """The publication was ended, because its result would be out of date before it is shown."""
 
 
 def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = False) -> bool:
-    """Bring a benchmark's boards up to its evidence, and say whether that was brought to an end.
+    """Bring a benchmark's boards up to date, and say whether the publication was completed.
 
-    With `gives_way` a publication ends between two boards where what it is computed from is no longer current: an
-    upload was withdrawn, or the manifest changed. Submissions that only wait change nothing.
+    With `gives_way` a publication ends between two boards when its inputs are no longer current: an upload was
+    withdrawn, or the manifest changed. Waiting submissions do not end it.
 
     A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
     time. After some tries the submission without which it would succeed is set aside.
@@ -63,7 +63,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
         return False
     except Exception as error:
         if is_transient(error):
-            # The database is away or busy: nothing is wrong with what it holds, and nothing could be noted now.
+            # The database is unavailable or busy: its contents are not at fault, and nothing could be recorded now.
             raise
         logger.exception("benchmark %s could not be published", benchmark_id)
         note_fault(sessions, benchmark_id)
@@ -82,14 +82,14 @@ def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception)
 
 
 def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
-    """Return the current submissions of the benchmark's boards, the newest first."""
+    """Return the current submissions on the benchmark's boards, newest first."""
     with sessions() as session:
         inputs = read_inputs(session, benchmark_id)
     return sorted({s.submission_id for s in inputs.standings}, reverse=True)
 
 
 def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int]) -> Outcome:
-    """Say whether a publication without some submissions would succeed: it is stored, and rolled back."""
+    """Say whether a publication without some submissions would succeed, by storing it and rolling back."""
     try:
         publication = _compute(sessions, benchmark_id, without)
         with sessions() as session:
@@ -140,21 +140,21 @@ def _finished(inputs: Inputs, table: Table) -> Table:
 
 
 def _measuring(session: Session, inputs: Inputs) -> Measuring:
-    """Return what measures entrants apart; of nobody where no board does, as their pieces are many."""
+    """Return the measuring of entrants; without entrants where no board needs it, because their pieces are many."""
     is_measured = any(map(measured_method, inputs.declared.manifest.leaderboards))
     stood = inputs.by_entrant() if is_measured else {}
     return Measuring(session, inputs.declared, {name: [s.piece for s in own] for name, own in stood.items()})
 
 
 class _Watch:
-    """Whether what a publication was computed from is still current; asked of another instant than that reading's."""
+    """Checks, in transactions of its own, whether the inputs of a publication are still current."""
 
     def __init__(self, sessions: SessionFactory, inputs: Inputs) -> None:
         self._sessions, self._inputs = sessions, inputs
         self._asked_at = time.monotonic()
 
     def give_way(self) -> None:
-        """Raise Abandoned where it is not; small boards are there before it is worth asking."""
+        """Raise Abandoned if they are not; small boards finish before a check is worthwhile."""
         if time.monotonic() - self._asked_at < ASKING_S:
             return
         self._asked_at = time.monotonic()

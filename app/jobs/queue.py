@@ -1,4 +1,4 @@
-"""The job queue: what can be done in the background, and how it is asked for.
+"""The job queue: the background tasks, and how they are requested.
 
 Jobs are hints and rows are the truth: a job that is lost, repeated or late changes nothing, because each one
 looks up what there is to do and the sweep asks again for what was not done.
@@ -40,7 +40,7 @@ LONG_S = 1.0
 def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[], object] = bool) -> App:
     """Return the procrastinate app of a database, with its tasks bound to that database's sessions.
 
-    `tidy` is called after a refresh that took long.
+    `tidy` is called after a long refresh.
     """
     patience = patience_with(database_url)
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
@@ -64,7 +64,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
         await drop_lost(app, engine)
         await asyncio.to_thread(sweeping.sweep, sessions, jobs)
 
-    # A lock of its own: who answers slowly holds up no boards.
+    # A lock of its own, so that slow receivers delay no boards.
     @app.periodic(cron="* * * * * */5")
     @app.task(name="tell", queueing_lock="tell", lock="tell")
     async def tell(timestamp: int) -> None:
@@ -81,7 +81,7 @@ class QueuedJobs:
         self._app = App(connector=SyncPsycopgConnector())
 
     def defer_refresh(self, session: Session, benchmark_id: int) -> None:
-        """Ask for a benchmark to be brought up to what was sent; asking again before that has begun is asking once.
+        """Queue a refresh of a benchmark; queueing it again before it has begun has no effect.
 
         The caller must have changed the benchmark's row in this transaction: the job begins by locking that row, so
         one that is already waiting sees what is committed here.
@@ -91,7 +91,7 @@ class QueuedJobs:
         connection = session.connection().connection.driver_connection
         if connection is None:
             raise RuntimeError("the session has lost its connection")
-        # All in the order in which they were asked for. One benchmark is worked on once at a time, and waits once.
+        # In order of request. A benchmark has at most one running and one waiting job.
         lock = f"refresh:{benchmark_id}"
         deferrer = self._app.configure_task("refresh", lock=lock, queueing_lock=lock, connection=connection)
         try:
@@ -102,10 +102,10 @@ class QueuedJobs:
 
 
 async def drop_lost(app: App, engine: Engine) -> None:
-    """Drop the jobs whose worker no longer reports and has lost its connection; the sweep asks again for their work.
+    """Drop the jobs whose worker no longer reports and has lost its connection; the sweep queues their work again.
 
-    A worker that is merely busy keeps its job, however long it does not report. What is dropped is not put back: a job
-    with the same queueing lock may be waiting, and two cannot.
+    A worker that is merely busy keeps its job, however long it does not report. Dropped jobs are not requeued: a job
+    with the same queueing lock may be waiting, and there cannot be two.
     """
     for job in await app.job_manager.get_stalled_jobs(seconds_since_heartbeat=STALLED_AFTER_S):
         benchmark_id = job.task_kwargs.get("benchmark_id")
@@ -127,19 +127,19 @@ def run_worker(
     outgoing: Outgoing = NOWHERE,
     tidy: Callable[[], object] = bool,
 ) -> None:
-    """Work until stopped by SIGINT or SIGTERM; a job in hand has `grace_s` to end.
+    """Work until stopped by SIGINT or SIGTERM; a running job has `grace_s` seconds to finish.
 
-    `beside` runs on the worker's event loop from when it can work, and must end only when that ends it. `tidy` is
-    called after a job that took long.
+    `beside` runs on the worker's event loop once it can work, and must not end before it is cancelled. `tidy` is called
+    after a long job.
     """
     app = make_app(database_url, outgoing, tidy)
 
     async def work() -> None:
         async with app.open_async():
             await drop_lost(app, make_engine(database_url, pool_size=1))
-            # Held by a name: the loop itself keeps no task alive.
+            # Referenced by a name, because the loop itself keeps no task alive.
             beats = None if beside is None else asyncio.create_task(beside())  # noqa: F841
-            # The libraries are hundreds of thousands of objects that stay: looking through them takes 0.2 s each time.
+            # The libraries' hundreds of thousands of permanent objects would take 0.2 s in each garbage collection.
             gc.collect()
             gc.freeze()
             await app.run_worker_async(

@@ -1,7 +1,7 @@
-"""Bring a benchmark up to what was sent: evaluate what waits, then publish. The queue's one job for a benchmark.
+"""Refreshes a benchmark: evaluates waiting submissions, then publishes. The queue's only job for a benchmark.
 
-What waits is evaluated together and published once: while a publication is computed the next submissions gather. One
-benchmark has one worker at a time, so that a busy one leaves the others to the rest.
+Waiting submissions are evaluated together and published once: during a publication the next ones gather. One benchmark
+has one worker at a time, so that a busy one leaves the others to the rest.
 """
 
 import math
@@ -17,39 +17,39 @@ from app.jobs.publish import publish
 from app.store import benchmark_rows, stale_boards, waiting
 
 EVALUATING_S = 2.0
-"""After it what is evaluated is published before more is evaluated, so that a steady stream keeps no board waiting."""
+"""Seconds of evaluating after which boards are published, so that a steady stream of uploads cannot delay them."""
 
 MOST_ABANDONED = 2
-"""So often a publication gives way to newer evidence before one is brought to its end."""
+"""How often a publication may give way to newer evidence before one is completed regardless."""
 
 
 class Queue(Protocol):
-    """How work is asked for inside a session's own transaction."""
+    """How work is queued inside a session's own transaction."""
 
     def defer_refresh(self, session: Session, benchmark_id: int) -> None:
-        """Ask for a benchmark to be brought up to what was sent."""
+        """Queue a refresh of a benchmark."""
 
 
 def refresh(sessions: SessionFactory, queue: Queue, benchmark_id: int, within_s: float = EVALUATING_S) -> None:
-    """Evaluate what waits in a benchmark and publish its boards if they are behind; ask again where more waits."""
+    """Evaluate a benchmark's waiting submissions and publish its boards if outdated; queue again if more wait."""
     _wait_for_writers(sessions, benchmark_id)
     all_of_them = evaluate_waiting(sessions, benchmark_id, within_s)
     if _is_behind(sessions, benchmark_id):
         _publish(sessions, benchmark_id)
-    # What failed to be published is tried again by the sweep, later each time.
+    # A failed publication is retried by the sweep, with growing delays.
     if not all_of_them or _is_behind(sessions, benchmark_id, is_due=True):
         with sessions.begin() as session:
             queue.defer_refresh(session, benchmark_id)
 
 
 def _publish(sessions: SessionFactory, benchmark_id: int) -> None:
-    """Publish what is current; one change after another keeps nobody waiting for ever."""
+    """Publish what is current; continual changes cannot postpone it for ever."""
     if not any(publish(sessions, benchmark_id, gives_way=True) for _ in range(MOST_ABANDONED)):
         publish(sessions, benchmark_id)
 
 
 def evaluate_waiting(sessions: SessionFactory, benchmark_id: int, within_s: float = math.inf) -> bool:
-    """Evaluate the submissions of a benchmark that wait, and say whether there was time for all of them."""
+    """Evaluate a benchmark's waiting submissions, and say whether there was time for all of them."""
     began, tried = time.monotonic(), set[int]()
     while together := _next_together(sessions, benchmark_id, tried):
         evaluate(sessions, together)

@@ -1,6 +1,6 @@
 """An exported snapshot recomputed on one's own machine, and the first cell in which it differs from what was published.
 
-Called by `plumbline replay`. The members of the export are a stranger's: whatever in them is malformed is refused.
+Called by `plumbline replay`. An export is untrusted: malformed members are refused.
 """
 
 import json
@@ -38,7 +38,7 @@ class Export:
 
 @dataclass(frozen=True)
 class Difference:
-    """The first place in which a recomputed table is not the published one; Nones where the whole table is."""
+    """The first place where a recomputed table differs from the published one; None where whole tables differ."""
 
     table: str
     what: str
@@ -49,7 +49,10 @@ class Difference:
 
 
 def read_export(path: Path) -> Export:
-    """Read an export. Raises EvidenceRejected for what is none."""
+    """Read an export.
+
+    Raises EvidenceRejected for any other file.
+    """
     try:
         with zipfile.ZipFile(path) as archive:
             if sum(member.file_size for member in archive.infolist()) > MAX_BYTES:
@@ -114,16 +117,16 @@ def _earlier(stated: Mapping[str, Any]) -> Asked:
 
 
 def recompute(export: Export) -> list[Table]:
-    """Compute every table of an export anew; of claims those that standing evidence decides."""
+    """Recompute every table of an export; of claims only those that current evidence decides."""
     boards = compute_tables(export.evidence.manifest, export.evidence.inputs())
     claims = [decide_again(table, export.evidence) for table in export.published if table.name == CLAIMS]
     return [*boards, *claims]
 
 
 def differences(export: Export, recomputed: Sequence[Table], *, relative: float = 0.0) -> Iterator[Difference]:
-    """Yield of each table that is not the published one the first place where it differs.
+    """Yield, for each table that differs from the published one, the first place where it does.
 
-    `relative` is how far numbers may lie apart, as a share of the published one.
+    `relative` is the tolerance of numbers, relative to the published one.
     """
     again = {table.name: table for table in recomputed}
     counted = set(export.facts["counted_by_the_server"])

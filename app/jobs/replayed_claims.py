@@ -1,7 +1,7 @@
 """Claims of an exported snapshot decided again, from the rows that decided them. Called by `app.jobs.replay`.
 
-What standing evidence decides is decided anew; verdicts about evidence that was withdrawn or superseded, whose rows
-are in no snapshot, stay as they were published.
+Claims about current evidence are decided again; verdicts on withdrawn or superseded evidence, whose rows are in no
+snapshot, stay as published.
 """
 
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Ce
 
 
 def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:
-    """Return the rows that decide: of both entrants between submissions, of one submission within it."""
+    """Return the deciding rows: of both entrants for a claim between submissions, else of one submission."""
     if claim["second_submission"] is not None:
         return [stood for stood in evidence.stood if stood.entrant in (claim["first"], claim["second"])]
     return [stood for stood in evidence.stood if stood.submission == claim["submission"]]

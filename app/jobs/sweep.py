@@ -1,4 +1,4 @@
-"""The sweep: ask again for what was not done, erase what was kept long enough. Run every few seconds by the queue."""
+"""The sweep: requeues work that was not done and erases expired data. Run every few seconds by the queue."""
 
 from app.db.engine import SessionFactory
 from app.jobs.refresh import Queue
@@ -9,9 +9,9 @@ PATIENCE_S = 5.0
 
 
 def sweep(sessions: SessionFactory, queue: Queue) -> None:
-    """Close what is due, ask for benchmarks whose submissions wait or boards are behind, and erase old addresses.
+    """Close due benchmarks, queue those with waiting submissions or outdated boards, and erase old addresses.
 
-    What is queued already is not queued twice, so asking too often is harmless.
+    Nothing is queued twice, so queueing too often is harmless.
     """
     with sessions.begin() as session:
         close_due(session)

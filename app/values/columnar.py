@@ -1,7 +1,7 @@
-"""The rows of a table that were made column by column, as arrays: what a square of entrants has too many of as rows.
+"""The rows of a table stored column by column, as arrays: a table of all pairs has too many for Python tuples.
 
 Made by `app.boards.tables` and, of curves, by `app.store.measurement_bytes`; stored as they are by
-`app.store.snapshots`. Whoever looks at the rows has them as rows.
+`app.store.snapshots`. Reading them by row still gives tuples.
 """
 
 import math
@@ -16,14 +16,14 @@ from numpy.typing import NDArray
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
 LARGEST = 2**53
-"""Whole numbers up to it are kept as an array."""
+"""Integers up to this are stored as an array."""
 
 
 @dataclass(frozen=True, eq=False)
 class CellColumn:
-    """The cells of one column: positions among `words`, or numbers where there are none, NaN being None.
+    """The cells of one column: positions in `words` or, without words, numbers, NaN meaning None.
 
-    Numbers are all whole or none is: 1 and 1.0 are written differently.
+    Either all numbers are integers or none is: 1 and 1.0 are written differently.
     """
 
     values: NDArray[Any]
@@ -31,7 +31,7 @@ class CellColumn:
 
     @classmethod
     def of_numbers(cls, numbers: NDArray[np.floating[Any]]) -> "CellColumn":
-        """Return a column of numbers of any shape, one after the other; what is not finite has no place in a table."""
+        """Return a column from an array of any shape, flattened; what is not finite becomes None."""
         flat = np.asarray(numbers, dtype=np.float64).ravel()
         return cls(np.where(np.isfinite(flat), flat, np.nan))
 
@@ -63,12 +63,12 @@ class CellColumn:
 
     @property
     def coded(self) -> tuple[NDArray[Any], Sequence[Value]]:
-        """The cells as positions among words."""
+        """Return the cells as positions in a list of words."""
         return (np.arange(len(self.values)), self.cells()) if self.words is None else (self.values, self.words)
 
     @property
     def numbers(self) -> NDArray[Any] | None:
-        """The cells as numbers; None where some are none."""
+        """Return the cells as numbers; None where some are not numbers."""
         if self.words is None:
             return self.values
         return np.full(len(self.values), np.nan) if set(self.words) == {None} else None
@@ -95,8 +95,8 @@ class CellColumn:
 
 
 def _coded(parts: Iterable[tuple[NDArray[Any], Sequence[Value]]]) -> tuple[NDArray[np.int64], tuple[Value, ...]]:
-    """Return positions among the words of each part as positions among those of all; equal words of a type are one."""
-    # 1 is neither 1.0 nor True, and 0.0 is not -0.0.
+    """Return the positions in each part's words as positions in one list of distinct words of the same type."""
+    # 1, 1.0 and True are kept apart, and so are 0.0 and -0.0.
     known: dict[tuple[type, str], tuple[int, Value]] = {}
     codes = []
     for values, words in parts:
@@ -123,14 +123,14 @@ class ColumnarRows(Sequence[Row]):
 
     @classmethod
     def of_parts(cls, names: Sequence[str], parts: Sequence[Sequence[Row]]) -> "ColumnarRows":
-        """Return the rows of some parts, one part after the other, each row behind the name of its part."""
+        """Return the rows of some parts, one part after the other, each row preceded by the name of its part."""
         filled = [(name, part) for name, part in zip(names, parts, strict=True) if len(part)]
         rows = cls.joined([part if isinstance(part, ColumnarRows) else cls.of_rows(part) for _, part in filled])
         places = np.repeat(np.arange(len(filled)), [len(part) for _, part in filled])
         return cls((CellColumn(places, tuple(name for name, _ in filled)), *rows.columns))
 
     def fits(self, n_columns: int) -> bool:
-        """Say whether there are so many columns, and no cell is infinite."""
+        """Say whether there are `n_columns` columns and no infinite cell."""
         return len(self.columns) == n_columns and all(column.is_finite for column in self.columns)
 
     def __len__(self) -> int:
@@ -162,7 +162,7 @@ class ColumnarRows(Sequence[Row]):
 
 
 def row_blocks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
-    """Yield the rows, so many at a time; those of columns are made then, and not kept.
+    """Yield the rows, `size` at a time; rows of columns are created on the way and not kept.
 
     >>> [list(block) for block in row_blocks(((1,), (2,), (3,)), 2)]
     [[(1,), (2,)], [(3,)]]

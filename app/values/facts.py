@@ -1,6 +1,6 @@
-"""What the files of a run say about the run itself, beside its scores: what admission compares with the prereg.
+"""What the files of a run state about the run itself, besides its scores: admission compares it with the prereg.
 
-Made by `app.kinds`, read by `app.admission.rules`, stored with the submission and shown.
+Created by `app.kinds`, read by `app.admission.rules`, stored with the submission and shown.
 """
 
 from collections.abc import Mapping
@@ -10,13 +10,13 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class BundleFacts:
-    """One result bundle, or one run file, as it describes itself; None where it does not say.
+    """One result bundle, or one run file, as it describes itself; None for what it does not state.
 
-    `prereg_sha256` and `prereg_blob_sha1` are of the bytes of the prereg inside the bundle, `cited_blob_sha1` is
-    the one that the bundle's description cites. `seeds` are as listed, repeats kept. `summary` holds the values
-    that the bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`). `files` are the
-    positions of its files in the submission. `identity` is all that it states of what was run, in words: policy,
-    partners, packages, platform, command. `brings_prereg`: its layout has a place for the preregistration itself.
+    `prereg_sha256` and `prereg_blob_sha1` are of the bytes of the prereg inside the bundle, `cited_blob_sha1` is the
+    one that the bundle's description cites. `seeds` are as listed, repeats kept. `summary` holds the values that the
+    bundle claims, by their own names (`success_iqm`, `success_ci_low`, `n_resamples`). `files` are the positions of its
+    files in the submission. `identity` is everything it states about what was run, as text: policy, partners, packages,
+    platform, command. `brings_prereg`: its layout includes the preregistration itself.
     """
 
     name: str
@@ -41,10 +41,10 @@ class BundleFacts:
 
 @dataclass(frozen=True)
 class ClaimedValue:
-    """A value that a run computed itself, to be compared with ours; None where the run says null.
+    """A value that a run computed itself, to be compared with ours; None where the run states null.
 
     `table` is one of lrdbench's: per_stratum_metrics, benchmark_uncertainty or leaderboard. `entrant` is the name in
-    that table, which may be made up (`RS__vs__DFA`, `DFA__minus__RS`). `metric` has its own level in its name
+    that table, which may be artificial (`RS__vs__DFA`, `DFA__minus__RS`). `metric` has its own level in its name
     (`coverage@0.95`), or is rank, score or a component of a leaderboard. `task` is the stratum, `balanced_global`, or
     None in a leaderboard. `nominal` is the level of the interval from `low` to `high`, `aggregation` says what was
     resampled, `board` names the leaderboard.
@@ -64,11 +64,11 @@ class ClaimedValue:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What all files of one submission say.
+    """What all files of one submission state.
 
     `described` holds facts by entrant that are shown and never computed with: an estimator's family, its parameters.
     `claimed` are aggregates, intervals and ranks that the run computed itself. `own_labels`: the predictions came with
-    labels of the submitter's own, and are scored against nothing else.
+    the submitter's own labels, and are scored only against those.
     """
 
     bundles: tuple[BundleFacts, ...] = ()

@@ -1,6 +1,6 @@
-"""What tells one entrant's evidence from any other, in a few hundred bytes: digests of its rows and samples of them.
+"""Identifies one entrant's evidence in a few hundred bytes: digests of its rows and samples of them.
 
-Made by `app.kinds.reader` when evidence is read, compared by `app.admission.forensics`, kept by
+Computed by `app.kinds.reader` when evidence is read, compared by `app.admission.forensics`, kept by
 `app.store.fingerprints`. Everything is vectorised: a million rows cost about a second.
 """
 
@@ -19,13 +19,13 @@ from app.values.scores import Coded, ScoreTable
 Hashes = NDArray[np.uint64]
 
 N_RESULTS = 256
-"""How many rows of an entrant are kept to say how many of the same rows came out otherwise."""
+"""Rows sampled per entrant, to count how many of the same rows have other results later."""
 N_CONTENTS = 64
-"""How many contents of rows are kept to find them again under another name."""
+"""Row contents kept per entrant, to find them again under another name."""
 N_SAMPLED, N_COLUMNS = 128, 4
-"""Of how many rows, and of how many columns, the very values are kept to find a copy with a little noise."""
+"""Rows and columns whose values themselves are kept, to find copies with a little noise."""
 FEW_DECIMALS = 4
-"""A number that is whole after so many decimals may be anybody's; one with more is as good as a signature."""
+"""A number with at most this many decimals may be a coincidence; one with more is as good as a signature."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -47,8 +47,8 @@ class Fingerprint:
     A row's place is its task, condition, seed and item; its result is the values of its metrics. `places` and `results`
     are digests over all rows, whatever their order. `sample` is [2, <= N_RESULTS]: the places with the smallest hashes
     and the results there, so that two submissions of the same places have sampled the same ones. `contents` are the
-    smallest hashes of what rows say in many digits, without their places; empty where rows say nothing of the kind.
-    `sampled` are the values of some rows, to compare them nearly.
+    smallest hashes of the many-digit values of rows, without their places; empty where rows have none. `sampled` are
+    the values of some rows, for approximate comparison.
     """
 
     entrant: str
@@ -85,13 +85,13 @@ def _rows_by_entrant(scores: ScoreTable) -> list[NDArray[np.intp]]:
 
 
 def n_other_results(new: Fingerprint, old: Fingerprint) -> tuple[int, int]:
-    """Return how many of the sampled rows that both have came out otherwise, and how many both have."""
+    """Return how many of the sampled rows in both have different results, and how many are in both."""
     both, ours, theirs = np.intersect1d(new.sample[0], old.sample[0], assume_unique=True, return_indices=True)
     return int((new.sample[1][ours] != old.sample[1][theirs]).sum()), len(both)
 
 
 def shared_contents(new: Sequence[int], old: Sequence[int]) -> float:
-    """Return the estimated share of contents that two have in common, of all that either has (Broder 1997).
+    """Return the estimated Jaccard similarity of two sets of contents (Broder 1997).
 
     >>> shared_contents([1, 2, 3, 4], [1, 2, 3, 9])
     0.75
@@ -110,7 +110,7 @@ def place_hashes(scores: ScoreTable) -> Hashes:
 
 
 def content_hashes(scores: ScoreTable) -> Hashes:
-    """Return a hash of what each row says in many digits, [n_rows]; 0 where it says nothing of the kind."""
+    """Return a hash of each row's many-digit values, [n_rows]; 0 where it has none."""
     own = many_digits(scores.values)
     if scores.traits is None:
         return own
@@ -119,7 +119,7 @@ def content_hashes(scores: ScoreTable) -> Hashes:
 
 
 def many_digits(values: FloatArray) -> Hashes:
-    """Return a hash of the cells of each row that have many digits, [n_rows]; 0 for a row that has none."""
+    """Return a hash of the many-digit cells of each row, [n_rows]; 0 for a row without any."""
     with np.errstate(invalid="ignore", over="ignore"):
         has_many_digits = np.isfinite(values) & (values != np.round(values, FEW_DECIMALS))
     hashed = hash_values(np.where(has_many_digits, values, 0.0))
@@ -153,7 +153,7 @@ def _of_words(column: Coded | None, n_rows: int) -> Hashes:
     if column is None:
         return np.zeros(n_rows, dtype=np.uint64)
     table = np.array([*map(hash_word, column.words), 0], dtype=np.uint64)
-    # NONE, the code of no word, is the last place counted from behind.
+    # NONE, the code of no word, is −1, which indexes the last entry.
     hashed: Hashes = table[column.codes]
     return hashed
 
@@ -194,7 +194,7 @@ def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes
 
 
 def _smallest(hashes: Hashes, wanted: int) -> NDArray[np.intp]:
-    """Return where the smallest hashes are, each once, in their order."""
+    """Return the positions of the smallest distinct hashes, in ascending order."""
     return np.unique(hashes, return_index=True)[1][:wanted]
 
 

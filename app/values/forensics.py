@@ -1,6 +1,6 @@
-"""What is noticed about evidence that may have an innocent reason: shown beside it, machine-readable, never a refusal.
+"""Findings about evidence that may have an innocent reason: shown beside it, machine-readable, never a refusal.
 
-Made by `app.admission.forensics` and `app.admission.identity`, kept by `app.store.fingerprints`, shown by the pages.
+Created by `app.admission.forensics` and `app.admission.identity`, kept by `app.store.fingerprints`, shown by the pages.
 """
 
 from collections.abc import Iterable, Mapping
@@ -28,7 +28,7 @@ FLAGS: Mapping[str, str] = {
     "reference": "Others are measured against it, and who submitted it is no steward of the benchmark",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
 }
-"""What can be flagged, in words; in this order."""
+"""The flags, with their texts, in the order in which they are shown."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Finding:
 
 @dataclass(frozen=True, repr=False)
 class Forensics:
-    """What was noticed in the files of one submission alone, and what tells them from others."""
+    """The findings in the files of one submission alone, and the fingerprints to compare them with others."""
 
     fingerprints: tuple[Fingerprint, ...] = ()
     findings: tuple[Finding, ...] = ()

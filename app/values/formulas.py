@@ -1,4 +1,4 @@
-"""The mark that keeps a spreadsheet from running a text as a formula, put on at the exit and read off at the door.
+"""The mark that keeps a spreadsheet from running text as a formula: added on export and removed on upload.
 
 Called by `app.render.exports`, where a table becomes CSV, and by `app.files.csv_tables`, which reads one. A text that
 begins like a formula gets an apostrophe in front; so does one that begins with apostrophes and then like a formula,
@@ -12,11 +12,11 @@ import re
 STARTS = "=+\\-@\\t\\r\\n＝＋－＠"
 _GUARDED = re.compile(f"'*[{STARTS}]")
 MARKED_PATTERN = f"^'+[{STARTS}]"
-"""What a text looks like that carries the mark; for readers of whole columns."""
+"""The pattern of a marked text, for readers of whole columns."""
 
 
 def guard_formula(text: str) -> str:
-    """Return a text as a cell of CSV that no spreadsheet runs.
+    """Return a text as a CSV cell that no spreadsheet runs.
 
     >>> guard_formula("=1+1"), guard_formula("'=1+1"), guard_formula("it's")
     ("'=1+1", "''=1+1", "it's")
@@ -25,7 +25,7 @@ def guard_formula(text: str) -> str:
 
 
 def read_off_guard(cell: str) -> str:
-    """Return the text that `guard_formula` made a cell of.
+    """Return the original text of a cell from `guard_formula`.
 
     >>> [read_off_guard(guard_formula(text)) for text in ("=1+1", "'=1+1", "'quoted'", "-")]
     ['=1+1', "'=1+1", "'quoted'", '-']

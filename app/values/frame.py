@@ -1,4 +1,4 @@
-"""A column declared together with the function that gives its cell, and tables made of such fields.
+"""Columns declared together with the function that gives their cells, and tables built from such fields.
 
 Called by the ranking methods and the kinds. A table is a frame and one value for each row, so a column and its cells
 cannot come apart, and what each column holds is written once.
@@ -14,12 +14,12 @@ R = TypeVar("R")
 S = TypeVar("S")
 
 Ends = tuple[Cell, Cell, Cell]
-"""A number and the low and high end of its interval, None for what there is none of."""
+"""A number and the low and high end of its interval; None where there is none."""
 
 
 @dataclass(frozen=True)
 class Field(Generic[R]):
-    """A column, and its cell for a row that is made of a value of type R."""
+    """A column, and the function that gives its cell from the value (of type R) of a row."""
 
     column: Column
     cell: Callable[[R], Cell]
@@ -47,7 +47,7 @@ class Frame(Generic[R]):
     def columnwise(self, rows: Sequence[R]) -> Iterator[Iterator[Cell]]:
         """Yield the cells of each column, from the first row to the last.
 
-        Of many rows a call for each costs as much as its cells.
+        With many rows, a call for each would cost as much as its cells.
         """
         return (map(field.cell, rows) for field in self.fields)
 
@@ -62,7 +62,7 @@ class Frame(Generic[R]):
 def with_interval(
     column: Column, ends: Callable[[R], Ends], *, ends_title: str | None = None
 ) -> tuple[Field[R], Field[R], Field[R]]:
-    """Return a number's column and those of its interval, which are details with the glossary and digits of the number.
+    """Return a number's column and the `detail` columns of its interval, with the number's glossary entry and digits.
 
     `ends_title` says what the ends are of where that is not the column's own title.
     """
@@ -78,7 +78,7 @@ def with_interval(
 
 @dataclass(frozen=True)
 class CalibratedCells:
-    """The calibrated interval of a number as cells: its ends, how it was made or why there is none, and its units."""
+    """The calibrated interval of a number as cells: its ends, its method or why there is none, and its units."""
 
     low: Cell = None
     high: Cell = None
@@ -89,7 +89,7 @@ class CalibratedCells:
 def with_calibrated(
     column: Column, ends: Callable[[R], Ends], calibrated: Callable[[R], CalibratedCells]
 ) -> tuple[Field[R], ...]:
-    """Return a number's column with its system's interval and with the calibrated one, which is the one drawn."""
+    """Return a number's column with its system's interval and with the calibrated one, which is plotted."""
     number, *compatible = with_interval(column, ends, ends_title=f"{column.title}, compatible interval")
     low, high = f"{column.name}_calibrated_low", f"{column.name}_calibrated_high"
     detail = Column(low, f"{column.title}, calibrated, low", detail=True, glossary="calibrated", digits=column.digits)

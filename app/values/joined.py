@@ -1,4 +1,4 @@
-"""Rows of a board with those of an upload in the place of the same entrants' own.
+"""Rows of a board, with an upload's rows replacing those of the same entrants.
 
 Called by `app.receiving.impact`; pure.
 """
@@ -55,7 +55,7 @@ def _joined(one: Coded, other: Coded) -> Coded:
 
 
 def _used(coded: Coded) -> Coded:
-    """Return a column without the words that no row has."""
+    """Return a column without unused words."""
     used = np.unique(coded.codes)
     place = np.full(len(coded.words), NONE, dtype=np.int64)
     place[used] = np.arange(len(used))

@@ -1,7 +1,7 @@
 """Predictions and labels of one task as arrays: what prediction benchmarks compute from instead of score rows.
 
-Made by `app.kinds` and by `app.store`, which packs them; read by the ranking methods. Labels are private:
-nothing here is shown, and no message quotes a label.
+Created by `app.kinds` and by `app.store`, which packs them; read by the ranking methods. Labels are private: nothing
+here is shown, and no message quotes a label.
 """
 
 import hashlib
@@ -14,13 +14,13 @@ from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, repr=False)
 class Labels:
-    """The truth of one task, in the order of its items as they were put; every array has n_items entries.
+    """The truth of one task, in the order of its items as uploaded; every array has n_items entries.
 
-    `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and
-    `group` are None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels
-    were loaded for computing only: predictions are matched to items once, when they arrive. `public` says which items
-    are scored before the close of a benchmark whose labels are a secret; None where all are. `digest` is kept of a
-    submitter's own labels where the items are left out, see `digest_of`.
+    `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and `group` are
+    None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels were loaded for
+    computing only: predictions are matched to items once, when they arrive. `public` marks the items scored before the
+    close of a benchmark with private labels; None where all are. `digest` is that of a submitter's own labels where the
+    items are left out, see `digest_of`.
     """
 
     task: str
@@ -38,7 +38,7 @@ class Labels:
 def digest_of(labels: Labels) -> str:
     """Return a digest of the items of a task with their labels, weights and groups: the same for the same truth.
 
-    Weights count in proportion: in another unit they are the same, and where all are equal there are none.
+    Only the proportions of weights matter, and equal weights are the same as none.
 
     >>> import numpy as np
     >>> first, second = Labels("t", ("a", "b"), np.array([0.0, 1.0])), Labels("t", ("a", "b"), np.array([1.0, 1.0]))
@@ -54,7 +54,7 @@ def digest_of(labels: Labels) -> str:
 
 
 def _in_proportion(weight: FloatArray | None) -> FloatArray | None:
-    """Return weights as shares of the largest, to twelve digits; None where all are equal."""
+    """Return weights relative to the largest, to twelve digits; None where all are equal."""
     if weight is None or not len(weight) or (weight == weight[0]).all():
         return None
     shares: FloatArray = (weight / weight.max()).round(12)

@@ -1,4 +1,4 @@
-"""Named things of one sort that the app knows, to which more may be added: ranking methods, columns, metrics, kinds.
+"""Registries of named things, to which more can be added: ranking methods, columns, metrics, kinds.
 
 Filled where each sort is defined, in the order in which its things are shown. Called by whoever looks one up.
 """
@@ -11,21 +11,24 @@ T = TypeVar("T")
 
 
 class Registry(Mapping[str, T]):
-    """Things by their names, in the order in which they were added. `what` says in messages what they are."""
+    """Things by name, in order of registration. `what` names their sort in messages."""
 
     def __init__(self, what: str, known: Mapping[str, T]) -> None:
         self._what = what
         self._known = dict(known)
 
     def add(self, name: str, thing: T) -> None:
-        """Add a thing behind the others. Raises ValueError for a name that is known."""
+        """Register a thing after the others.
+
+        Raises ValueError for a name that is taken.
+        """
         if name in self._known:
             raise ValueError(f"there is a {self._what} {name} already")
         self._known[name] = thing
 
     @contextmanager
     def also(self, name: str, thing: T) -> Iterator[None]:
-        """Know one more thing for the time of a `with` block."""
+        """Register one more thing for the duration of a `with` block."""
         self.add(name, thing)
         try:
             yield

@@ -1,8 +1,7 @@
 """ScoreTable: the one row type of kinds, admission, store and boards.
 
-A row is one (entrant, task, condition, seed, item) with one value per metric. `evidence` makes it from
-bytes, `store` writes it and reads it back, `leaderboards` computes from it. Columnar, because everything
-below thinks in arrays.
+A row is one (entrant, task, condition, seed, item) with one value per metric. The kinds parse it from uploads, `store`
+writes it and reads it back, `boards` compute from it. Columnar, because everything computes with arrays.
 """
 
 from collections.abc import Mapping
@@ -40,13 +39,12 @@ class Coded:
 class ScoreTable:
     """Scores of one submission or of a whole board, columnar; every array has n_rows entries.
 
-    `values` is [n_rows, len(columns)] float64; NaN means null (a non-finite score is refused at the
-    door, so NaN has no other meaning). `columns` are the manifest's metrics, then measured quantities
-    such as `training_time_s`. `leaked` marks rows whose entrant has seen the task's data. `seed` is None
-    for evidence without seeds. `recorded` columns are kept and shown, never computed with.
-    `file` and `row` say where a row came from (position in the submission's file list; header is row 1).
-    `traits` numbers what a row says in many digits beside its metrics, as its reader found it: equal numbers are equal
-    digits, 0 is a row that says nothing of the kind. It is looked at when evidence arrives and never stored.
+    `values` is [n_rows, len(columns)] float64; NaN means null (non-finite scores are refused on upload, so NaN has no
+    other meaning). `columns` are the manifest's metrics, then measured quantities such as `training_time_s`. `leaked`
+    marks rows whose entrant has seen the task's data. `seed` is None for evidence without seeds. `recorded` columns are
+    kept and shown, never computed with. `file` and `row` say where a row came from (position in the submission's file
+    list; header is row 1). `traits` hashes the many-digit values of a row beside its metrics: equal hashes mean equal
+    digits, 0 that there are none. It is used when evidence arrives and never stored.
     """
 
     entrant: Coded

@@ -1,7 +1,7 @@
-"""The one table value: what a published page, its CSV and its JSON are all made from.
+"""The one table value from which a published page, its CSV and its JSON are all rendered.
 
-Made by `leaderboards` and `store`, kept in snapshots by `jobs`, shown by `render`. Because the three
-formats come from the same value they cannot disagree.
+Created by `boards` and `store`, stored in snapshots by `jobs`, shown by `render`. Because the three formats come from
+the same value they cannot disagree.
 """
 
 import math
@@ -44,9 +44,9 @@ class Column:
 class Table:
     """Columns, rows, and what a reader must know to trust them.
 
-    `notes` are sentences shown above the table (failures, gaps, imputation, why a board is empty).
-    `meta` holds JSON-ready facts about how the table was made (method, n_resamples, level, rng_seed, …), how it may be
-    drawn (`plot`), and by column what pages show in place of a text that is for programs (`shown_as`).
+    `notes` are sentences shown above the table (failures, gaps, imputation, why a board is empty). `meta` holds
+    JSON-ready facts about how the table was computed (method, n_resamples, level, rng_seed, …), how it may be plotted
+    (`plot`), and by column what pages show in place of a text that is for programs (`shown_as`).
     """
 
     name: str
@@ -133,7 +133,7 @@ class Table:
 
 
 def finite(number: float) -> float | None:
-    """Return a number as a cell: what is not finite has no place in a table, and is null there."""
+    """Return a number as a cell; what is not finite becomes None."""
     return number if math.isfinite(number) else None
 
 
@@ -152,7 +152,7 @@ def _finite_cells(cells: Sequence[Cell]) -> bool:
     if not any(issubclass(kind, float) for kind in kinds):
         return True
     numbers = cells if kinds == {float} else [cell for cell in cells if isinstance(cell, float)]
-    # What is not finite shows in the sum, in a third of the time; finite numbers may have one that is not.
+    # Any non-finite number makes the sum non-finite, which takes a third of the time; but finite ones may overflow.
     return math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers))  # type: ignore[arg-type]
 
 

@@ -1,4 +1,4 @@
-"""Build values from YAML events with a stack of our own, noting every problem on the way.
+"""Builds values from YAML events with an explicit stack, noting every problem on the way.
 
 Called by `app.yaml.strict`, which owns what a document may look like as text; here is what its values may be.
 """
@@ -23,7 +23,7 @@ Path = tuple[str | int, ...]
 
 @dataclass
 class Findings:
-    """The problems so far: all are counted, and as many kept as an answer shows."""
+    """The problems so far: all are counted, and as many are kept as an answer shows."""
 
     problems: list[Problem] = field(default_factory=list)
     n_problems: int = 0
@@ -38,7 +38,7 @@ class Findings:
 
 @dataclass
 class _Open:
-    """A mapping or list whose end has not come yet; `key` is the mapping's key that awaits its value."""
+    """A mapping or list that is not closed yet; `key` is the mapping's key that awaits its value."""
 
     container: dict[str, Any] | list[Any]
     path: Path
@@ -59,7 +59,7 @@ class Builder:
     _stack: list[_Open] = field(default_factory=list)
 
     def take(self, event: yaml.Event) -> bool:
-        """Build on with `event`. False when nothing sensible can follow."""
+        """Process an event. False when nothing sensible can follow."""
         if isinstance(event, yaml.CollectionEndEvent):
             self._stack.pop()
             return True

@@ -1,7 +1,7 @@
 """What a plain YAML scalar means: the core schema of YAML 1.2, chapter 10.3, and nothing beyond it.
 
-Called by `app.yaml.strict`. So `no` and `on` are words, `2026-07-05` is text and `1:30` is no number, whatever
-YAML 1.1 made of them.
+Called by `app.yaml.strict`. So `no` and `on` are text, `2026-07-05` is text and `1:30` is not a number, unlike in YAML
+1.1.
 """
 
 import math
@@ -24,7 +24,7 @@ _MOST_DIGITS = 22  # of 2**63, in any of the three bases
 
 
 class ScalarNotAllowed(ValueError):
-    """A number of the core schema that we do not read; the message says which are allowed."""
+    """A number of the core schema that is not accepted; the message says which are."""
 
 
 def resolve_plain(text: str) -> Scalar:

@@ -1,4 +1,4 @@
-"""Read a stranger's YAML as data and nothing else: one document, core-schema values, no surprises.
+"""Reads untrusted YAML as plain data: one document, core-schema values, no surprises.
 
 Called with the bytes of manifests and preregistrations. Works on the parser's stream of events, so the limits
 hold before anything is built: nothing recurses, and time and memory grow with the size of the input.
@@ -20,8 +20,8 @@ _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 # What YAML 1.2, chapter 5.1, does not count as printable, without the surrogates that UTF-8 cannot hold.
 _NOT_PRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ufffe\uffff]")
 
-# libyaml compares each %TAG with all before it, so a page of them costs the square of its length. In a document
-# whose top level is a mapping no line of text has to begin with %.
+# libyaml compares each %TAG with all before it, which takes quadratic time. In a document whose top level is a mapping
+# no line has to begin with %.
 _DIRECTIVE = re.compile("(?:\\A|[\n\r\x85\u2028\u2029])%")
 
 
@@ -64,7 +64,7 @@ def _decode(data: bytes, max_bytes: int, findings: Findings) -> str | None:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        # The decoder counts from behind a byte order mark; the submitter's editor counts from the file's start.
+        # The decoder counts from after a byte order mark, the submitter's editor from the start of the file.
         start = error.start + len(data) - len(error.object)
         row = data.count(b"\n", 0, start) + 1
         findings.add(f"byte {start + 1} is not UTF-8", row=row, value=f"0x{data[start]:02x}")
@@ -99,7 +99,7 @@ def _build(text: str, builder: Builder) -> None:
 
 def _row_of_syntax(error: yaml.MarkedYAMLError, text: str) -> int | None:
     mark = error.problem_mark or error.context_mark
-    # At the end of the text the parser points to a line behind the last one.
+    # At the end of the text the parser points to the line after the last one.
     return None if mark is None else min(mark.line + 1, text.count("\n") + 1)
 
 
