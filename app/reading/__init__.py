@@ -1,1 +1,1 @@
-"""Reading an upload in a process of its own, which may use so much memory and time and is killed beyond that."""
+"""Reading uploads in separate processes with limits of memory and time, which are killed beyond them."""

@@ -1,7 +1,7 @@
-"""The file by which a reader hands back what it read: one pickle, and its arrays beside it as they lie in memory.
+"""The file in which a reader returns its result: one pickle, and its arrays beside it in their memory layout.
 
-Written in the child and read in the web process, which does not trust it: a reader that a hostile file has taken over
-must not be able to have more than values made there. Only plain classes of ours and arrays of numpy are rebuilt.
+Written in the child and read in the web process, which does not trust it: a reader compromised by a hostile file must
+not be able to do more there than create values. Only our own plain classes and numpy arrays are rebuilt.
 """
 
 import io
@@ -34,7 +34,7 @@ _PLAIN = {
 
 
 class NotAnAnswer(Exception):
-    """The file is none that an honest reader writes."""
+    """The file cannot come from an uncompromised reader."""
 
 
 def write_answer(path: Path, answer: Any) -> None:
@@ -77,7 +77,7 @@ def _parts(content: memoryview) -> Sequence[memoryview]:
 
 
 class _Careful(pickle.Unpickler):
-    """Rebuilds data only: no function of ours or of Python is called by what a file names."""
+    """Rebuilds data only: a file cannot name a function to be called, neither ours nor Python's."""
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _PLAIN or (module == "numpy.dtypes" and name.endswith("DType")):

@@ -1,4 +1,4 @@
-"""What a child of the process that forks does: it waits for an order, reads one upload within its limits, waits again.
+"""The child processes that read: each waits for an order, reads one upload within its limits, and waits again.
 
 Called by `app.reading.server`.
 """
@@ -25,11 +25,11 @@ CPU_GRACE_S = 5
 
 
 def read_as_ordered(line: socket.socket, base_bytes: int) -> None:
-    """Do the readings that are ordered on a line, and say how each ended; until nothing can come any more."""
+    """Carry out the orders received on a socket and report how each ended, until the socket closes."""
     with line.makefile("rb") as orders:
         for number, order in enumerate(orders):
             if number == 0:
-                # A group of its own, so that it can be ended with all that it starts.
+                # A process group of its own, so that it can be ended with everything it starts.
                 os.setsid()
             line.sendall(bytes([_status_of_reading(json.loads(order), base_bytes)]))
 
@@ -46,7 +46,7 @@ def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:
 
 
 def read(order: dict[str, Any], base_bytes: int) -> None:
-    """Do the job that lies in a folder and leave the answer beside it, within the limits of the order."""
+    """Run the job stored in a folder, within the limits of the order, and write the answer beside it."""
     folder = Path(order["folder"])
     # What the reader leaves behind is removed with the folder of the request.
     tempfile.tempdir = str(folder)
@@ -55,7 +55,7 @@ def read(order: dict[str, Any], base_bytes: int) -> None:
     used_s = math.floor(used.ru_utime + used.ru_stime)
     _limit(resource.RLIMIT_CPU, used_s + order["cpu_s"], USED_CPU_S + order["cpu_s"] + CPU_GRACE_S)
     _limit(resource.RLIMIT_FSIZE, order["file_bytes"], order["file_bytes"])
-    # One that has read before has mapped more than a new one, and may take as much again.
+    # A reused process has more memory mapped than a new one, and is allowed the same amount on top of it.
     most_bytes = base_bytes + 2 * order["memory_bytes"]
     _limit(resource.RLIMIT_AS, min(memory_of("self").mapped + order["memory_bytes"], most_bytes), most_bytes)
     job = pickle.loads((folder / JOB).read_bytes())  # noqa: S301 - our own web process wrote it
@@ -68,6 +68,6 @@ def read(order: dict[str, Any], base_bytes: int) -> None:
 
 
 def _limit(kind: int, soft: int, hard: int) -> None:
-    # A system may know a limit and not allow it, as macOS does with that of memory.
+    # A system may define a limit without supporting it, as macOS does for memory.
     with suppress(ValueError, OSError):
         resource.setrlimit(kind, (soft, hard))

@@ -1,6 +1,6 @@
-"""The web process's end of the process that forks readers: starts it, gives it orders, hears how children ended.
+"""The web process's side of the fork server for readers: starts it, sends orders, receives how children ended.
 
-Used by `app.reading.readers`. One for a process, whoever needs it: it is kept warm.
+Used by `app.reading.readers`. There is one per web process, kept running.
 """
 
 import itertools
@@ -38,7 +38,7 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a reader ended: its exit code, negative for a signal, and whether it was killed for being late."""
+    """How a reader ended: its exit code, negative for a signal, and whether it was killed for exceeding its time."""
 
     status: int
     is_late: bool
@@ -73,13 +73,13 @@ class ForkServer:
             return number, self._ready().send(number, order)
 
     def kill(self, number: int) -> None:
-        """End a reader; one that has ended already does not mind."""
+        """End a reader; harmless if it has ended already."""
         with self._lock:
             if self._running is not None and not self._running.is_gone:
                 self._running.tell({"kill": number})
 
     def end_unready(self) -> None:
-        """End the process where it still imports: one that serves leaves the signal aside and ends with its line."""
+        """End the process if it is still importing; once it serves, it ignores the signal and ends with its socket."""
         with self._lock:
             if self._running is not None:
                 self._running.process.terminate()
@@ -126,7 +126,7 @@ class _Running:
         return future
 
     def tell(self, order: dict[str, object]) -> None:
-        """Send an order; that the other end is gone is noticed where reports are heard."""
+        """Send an order; if the other end is gone, that is noticed where reports are received."""
         with suppress(OSError):
             self._socket.sendall(json.dumps(order).encode() + b"\n")
 

@@ -1,4 +1,4 @@
-"""What is read in a process of its own: a submission's files, a benchmark's labels or its items.
+"""The jobs of reader processes: a submission's files, a benchmark's labels or its items.
 
 Run by `app.reading.server` in a child, ordered by `app.reading.readers` in the web process.
 """
@@ -75,7 +75,7 @@ Job = SubmissionJob | LabelsJob | ItemsJob
 
 @dataclass(frozen=True)
 class Refused:
-    """The upload must be mended by who sent it."""
+    """The sender must correct the upload."""
 
     kind: str
     detail: str
@@ -93,7 +93,7 @@ class Refused:
 
 @dataclass(frozen=True)
 class Failed:
-    """The reader could not go on: the system refused something (`number` is its errno), or a fault of ours."""
+    """The reader failed: the system refused something (`number` is its errno), or there is a fault in our code."""
 
     number: int
     text: str

@@ -1,7 +1,7 @@
-"""Readers that are kept for their senders: whoever sends again soon needs no new process, and finds this one warm.
+"""Readers kept for their senders: a sender's next upload soon after needs no new process.
 
 Used by `app.reading.server`. A reader is kept for one sender alone, so that what one sends is never in a process that
-reads what another sends; and only while it is hardly larger than a new one and has started nothing.
+reads what another sends; and only while it is hardly larger than a new one and has started no other process.
 """
 
 import os
@@ -29,7 +29,7 @@ R = TypeVar("R", bound=Waiting)
 
 @dataclass
 class KeptReaders(Generic[R]):
-    """The readers that wait for their senders, with whose they are and until when; the oldest first."""
+    """The waiting readers, each with its sender and the end of its time, oldest first."""
 
     _kept: list[tuple[int, float, R]] = field(default_factory=list)
 
@@ -37,7 +37,7 @@ class KeptReaders(Generic[R]):
         return iter([reader for _, _, reader in self._kept])
 
     def take(self, owner: int) -> R | None:
-        """Return the newest reader of a sender, which is kept no longer; None without one."""
+        """Remove and return the newest reader of a sender; None without one."""
         own = [each for each in self._kept if each[0] == owner]
         if not own:
             return None
@@ -45,13 +45,13 @@ class KeptReaders(Generic[R]):
         return own[-1][2]
 
     def keep(self, owner: int, reader: R, now: float) -> list[R]:
-        """Keep a reader for its sender; return those that give way to it."""
+        """Keep a reader for its sender; return those that it displaces."""
         self._kept.append((owner, now + KEPT_S, reader))
         left, self._kept = self._kept[:-MOST], self._kept[-MOST:]
         return [given_way for _, _, given_way in left]
 
     def drop(self, reader: R) -> None:
-        """Keep a reader no longer."""
+        """Remove a reader."""
         self._kept = [each for each in self._kept if each[2] is not reader]
 
     def over(self, now: float) -> list[R]:
@@ -85,7 +85,7 @@ def memory_of(pid: int | str) -> Memory:
 
 
 def is_as_new(pid: int, base: Memory) -> bool:
-    """Say whether a reader can be kept: hardly larger than what it was forked from, nearly unused, without children."""
+    """Say whether a reader can be kept: hardly larger than the process it was forked from, and without children."""
     try:
         times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11:13]
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text()

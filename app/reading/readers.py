@@ -1,6 +1,6 @@
-"""Reads uploads for the web process: in turns, each in a process that is killed when it takes too much.
+"""Reads uploads for the web process: a few at a time, each in a process that is killed beyond its limits.
 
-Made by `app.main`, used by `app.web.submissions` and `app.web.labels`.
+Created by `app.main`, used by `app.web.submissions` and `app.web.labels`.
 """
 
 import asyncio
@@ -39,11 +39,11 @@ class Readers:
         self.turns = Turns(settings.max_readings, settings.max_waiting_readings, settings.max_wait_s)
 
     async def start(self) -> None:
-        """Have the readers imported before the first upload needs them."""
+        """Start importing the readers before the first upload needs them."""
         await run_in_threadpool(self._server.start)
 
     async def read(self, job: Job, folder: Path, owner: int, gone: Awaitable[None]) -> Any:
-        """Return what the files of a job hold; `gone` ends when nobody waits for it any more.
+        """Return the result of a job; `gone` completes when the client has disconnected.
 
         Raises what the reader raised, TooLarge beyond the limits of one reading, and Busy.
         """
@@ -83,7 +83,7 @@ class Readers:
         return self._server.run(folder, allowance, owner)
 
     def _check(self, ended: Ended) -> None:
-        """Raise what a reader that did not end by itself must be answered with."""
+        """Raise the error to answer with if a reader did not end normally."""
         settings = self._settings
         if ended.is_late:
             raise TooLarge(f"Reading this upload takes longer than {settings.max_reading_s:g} s; send less at a time.")

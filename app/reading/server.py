@@ -1,9 +1,9 @@
-"""The process that has the readers of files imported, and forks a child for each upload.
+"""The fork server: it has the readers of files imported, and forks a child for each upload.
 
 Started by `app.reading.fork_server` with one end of a socket as its standard input; orders and reports are lines of
-JSON. It has no secrets, and it ends with its children when the other end closes, however that comes about. One child
-more than there are uploads waits for the next, which need not wait for a fork then; and one that has read waits a while
-for the next upload of the same sender (`app.reading.kept`).
+JSON. It has no secrets, and it ends with its children when the other end closes for whatever reason. A spare child
+always waits, so that the next upload need not wait for a fork; and a child that has read waits a while for the next
+upload of the same sender (`app.reading.kept`).
 """
 
 import gc
@@ -29,7 +29,7 @@ from app.reading.kept import UNKNOWN, KeptReaders, is_as_new, memory_of
 
 @dataclass(frozen=True)
 class Reader:
-    """A child that waits for its order on its line; it ends when nothing can come any more."""
+    """A child waiting for an order on its socket; it ends when the socket closes."""
 
     pid: int
     line: socket.socket
@@ -41,7 +41,7 @@ class Reader:
 
 @dataclass
 class Child:
-    """A process that reads one upload for its sender; on its line comes how that ended."""
+    """A process that reads one upload for its sender; it reports on its socket how that ended."""
 
     number: int
     owner: int
@@ -85,7 +85,7 @@ class Server:
         self._selector.register(waker, selectors.EVENT_READ)
         is_open = True
         while is_open:
-            # Between orders: whoever has just ordered a reading does not wait for this.
+            # Done between orders, so that nobody waits for it.
             self._spare = self._spare or self._fork()
             ready = {key.fileobj for key, _ in self._selector.select(self._wait_s())}
             if waker in ready:
@@ -128,7 +128,7 @@ class Server:
     def _started(self, order: dict[str, Any]) -> Reader:
         """Return a reader that has its order: one kept for the sender, else the spare one, else a new one."""
         while (reader := self._kept.take(order["owner"]) or self._take_spare()) is not None:
-            # One that ended while it waited has lost its line, and nobody their upload.
+            # A reader that ended while waiting has closed its socket; no upload is lost.
             try:
                 reader.start(order)
             except OSError:
@@ -159,7 +159,7 @@ class Server:
         return Reader(pid, ours)
 
     def _hear(self, ready: Collection[Any]) -> None:
-        """Report whose status came: nobody waits while the system takes a whole process apart."""
+        """Report children whose status has arrived, without waiting for the system to clean up the process."""
         for child in [child for child in self._children.values() if child.line in ready]:
             self._selector.unregister(child.line)
             with suppress(OSError):
@@ -169,7 +169,7 @@ class Server:
                     self._keep(child, is_kept=status[0] == 0 and not child.is_late)
 
     def _keep(self, child: Child, *, is_kept: bool) -> None:
-        """Keep a reader for its sender, or end it with all that it started."""
+        """Keep a reader for its sender, or end it with everything it started."""
         if is_kept and is_as_new(child.pid, self._base):
             left = self._kept.keep(child.owner, child.reader, time.monotonic())
         else:
@@ -205,7 +205,7 @@ class Server:
                 self._report_lost(self._children.pop(pid), os.waitstatus_to_exitcode(status))
 
     def _report_lost(self, child: Child, status: int) -> None:
-        """Report a reader that ended without a word; what it started must not outlive it."""
+        """Report a reader that ended without a report; what it started must not outlive it."""
         _kill(child.pid)
         with suppress(KeyError):
             self._selector.unregister(child.line)
@@ -218,7 +218,7 @@ class Server:
 
 
 def _kill(pid: int) -> None:
-    """End a child and all that it started; it leads a group of its own as soon as it runs."""
+    """End a child and everything it started; it leads its own process group as soon as it runs."""
     for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
             kill(pid, signal.SIGKILL)
@@ -226,11 +226,12 @@ def _kill(pid: int) -> None:
 
 def main() -> int:
     """Serve on standard input."""
-    # Ctrl-C in a terminal is for the supervisor, and a stop for the web process; this ends when that one does.
+    # Ctrl-C in a terminal is for the supervisor, and a stop signal for the web process; this process ends with that
+    # one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    # Imported here and not in each child, which would take longer than most readings: the classes of every method,
-    # which manifests hold, and pandas, which Arrow imports when it first makes an array of numpy.
+    # Imported here because importing in each child would take longer than most readings: the classes of every method,
+    # used by manifests, and pandas, which Arrow imports when it first creates a numpy array.
     methods()
     np.asarray(pa.array([True]))
     gc.collect()

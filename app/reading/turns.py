@@ -1,4 +1,4 @@
-"""Few at once, the others in a short queue, of which nobody may take more than half. Used by `app.reading.readers`."""
+"""Few readings at once, the others in a short queue, shared between owners. Used by `app.reading.readers`."""
 
 import asyncio
 from collections import Counter
@@ -26,7 +26,7 @@ class Turns:
         return self._waiting.total()
 
     def refuse_if_full(self, owner: int) -> None:
-        """Raise Busy when one more of this owner could not even wait."""
+        """Raise Busy when there is no room in the queue for another one of this owner."""
         if self._free.locked() and self._is_full(owner):
             raise Busy("Too many uploads are in hand; send this one again a little later.", RETRY_AFTER_S)
 

@@ -1,4 +1,4 @@
-"""Uploads as they are stored: once, with checks, entries and every row; for `app.receiving.receive`."""
+"""Stores uploads, once each, with checks, entries and every row; for `app.receiving.receive`."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ from app.values.scores import Coded, ScoreTable
 
 @dataclass(frozen=True)
 class Arrival:
-    """What is stored of an upload. `digest` is over every file and field of it, `findings` are what is flagged."""
+    """What is stored of an upload. `digest` covers every file and field of it, `findings` are the flags."""
 
     declared: Declared
     evidence: Evidence
@@ -58,11 +58,12 @@ class Arrival:
 
 
 def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
-    """Return the submission that these bytes, or this Idempotency-Key, made before.
+    """Return the earlier submission of these bytes, or with this Idempotency-Key.
 
-    Bytes that were withdrawn or set aside may come again, as a new submission; a key stays with the submission that
-    it made, so that a repeated request never undoes a withdrawal. Whoever sends the same at the same instant waits
-    here until this transaction ends. Raises Conflict when the key was used for other bytes.
+    Bytes that were withdrawn or set aside may be submitted again, as a new submission; a key keeps referring to its
+    first submission, so that a repeated request never undoes a withdrawal. A concurrent upload of the same bytes waits
+    here until this transaction ends.
+    Raises Conflict when the key was used for other bytes.
     """
     benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
     key = arrival.fields.idempotency_key
@@ -93,7 +94,7 @@ class Written:
 
 
 def write_submission(session: Session, arrival: Arrival) -> Written:
-    """Store an upload whole: submission, files, checks, entries and every row, in the caller's transaction.
+    """Store a complete upload: submission, files, checks, entries and every row, in the caller's transaction.
 
     Raises Conflict when an entrant belongs to another submitter, or is reserved for one.
     """

@@ -1,4 +1,4 @@
-"""Score tables out of blocks of rows, with numpy alone: what boards, claims and a kind's own tables compute from.
+"""Assembles score tables from blocks of rows, with numpy alone: the input of boards, claims and a kind's own tables.
 
 Called by `app.store.rows`; pure.
 """
@@ -81,17 +81,17 @@ def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[
 
 
 def _smallest(n_words: int) -> type[np.signedinteger[Any]]:
-    """Return the smallest type that holds the codes of so many words, and one more: of millions of rows it tells."""
+    """Return the smallest type for the codes of `n_words` words and one more, which saves memory."""
     return next(kind for kind in (np.int16, np.int32, np.int64) if n_words <= np.iinfo(kind).max)
 
 
 def _ascend(codes: Sequence[IntArray]) -> bool:
-    """Say whether the codes of each block ascend; mostly all blocks have the same array."""
+    """Say whether the codes of each block ascend; usually all blocks share the same array."""
     return all(bool((each[1:] >= each[:-1]).all()) for each in {id(each): each for each in codes}.values())
 
 
 def _order(key: IntArray) -> IntArray | None:
-    """Return the rows in the order of their keys, equal ones as they came; None where they are so already."""
+    """Return the stable order of rows by key; None where they are already ordered."""
     return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
 
 
@@ -165,8 +165,8 @@ def _codes_of_blocks(
     blocks: Sequence[RowBlock], words: Mapping[int, str | None]
 ) -> tuple[tuple[str, ...], list[IntArray]]:
     """Return the words of tasks in the order of the alphabet, and of each block which of them its rows have."""
-    # Mostly all entrants have the same tasks in the same order: what they are is looked up once for all of them.
-    # Bytes know their hash once it was asked for.
+    # Usually all entrants have the same tasks in the same order, which are looked up only once.
+    # Bytes cache their hash.
     keys = [(block.task.dtype.str, block.task.tobytes()) for block in blocks]
     lists = {key: block.task for key, block in zip(keys, blocks, strict=True)}
     used = sorted({word for tasks in lists.values() for n in set(tasks.tolist()) if (word := words[n]) is not None})

@@ -1,4 +1,4 @@
-"""What was submitted to a benchmark before: the number of an attempt, and what its rows had come to earlier.
+"""Earlier submissions to a benchmark: the number of an attempt, and findings from comparing its rows with them.
 
 Called by `app.receiving.receive` while an upload is checked.
 """
@@ -33,7 +33,7 @@ SAME = {"same_rows", "same_results"}
 def read_history(
     session: Session, benchmark_id: int, manifest: Manifest, evidence: Evidence, registered: Registered | None
 ) -> History:
-    """Return what earlier submissions, admitted or not, say of this one."""
+    """Return the history of a submission from all earlier ones, admitted or not."""
     names = evidence.scores.entrant.words
     prints = evidence.forensics.fingerprints
     before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
@@ -55,7 +55,7 @@ def read_history(
 def _begun(
     session: Session, prints: Sequence[Fingerprint], before: Sequence[Earlier], registered: Registered | None
 ) -> Iterator[Finding]:
-    """Yield whose run an earlier submission said to have begun before the registration that is cited now."""
+    """Yield entrants whose run began, by an earlier submission's account, before the registration cited now."""
     numbers = {one.submission for one in before if one.is_same}
     if registered is None or not numbers:
         return
@@ -68,7 +68,7 @@ def _begun(
 
 
 def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:
-    """Yield what the latest submissions state that they are, the newest first, one bundle after another."""
+    """Yield the identities stated by the latest submissions, newest first, bundle by bundle."""
     stated = Submission.facts["bundles"]
     query = select(Submission.id, stated).where(Submission.benchmark_id == benchmark_id, stated != cast([], JSONB))
     for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):
@@ -81,7 +81,7 @@ def _same_bytes(file: str, submission: int, entrant: str) -> Finding:
 
 
 def _n_expected(registered: Registered | None) -> int:
-    """Return how many submissions a registration lets expect: one for each of its entrants."""
+    """Return the expected number of submissions under a registration: one for each of its entrants."""
     return 1 if registered is None or registered.prereg.entrants is None else len(registered.prereg.entrants)
 
 

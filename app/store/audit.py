@@ -1,7 +1,7 @@
 """Who did what: an event for every write, in its own transaction, and for every write that was refused.
 
-Called by `app.web` and by the commands that open the database. What an event says of people are the numbers of their
-tokens, never names: a name can be erased, an event cannot be changed.
+Called by `app.web` and by the commands that open the database. Events identify people only by the numbers of their
+tokens: a name can be erased, but an event cannot be changed.
 """
 
 import re
@@ -18,13 +18,13 @@ from app.names import clip_for_message
 
 MAX_TEXT = 500
 MOST_LISTED = 1000
-# What looks like a token or the code of an invitation is one that somebody sent to the wrong place.
+# Text that looks like a token or an invitation code may be one that was sent to the wrong place.
 _TOKEN_LIKE = re.compile(r"pl(b[a-z]?|i)_[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
 class Act:
-    """Who is about to do what, and from where: what is known before anything is done.
+    """Who is about to do what, and from where, as known before it is done.
 
     `address` is kept for `kept_days`; `benchmark` is the slug that the address names.
     """
@@ -53,7 +53,7 @@ NOTHING = Change()
 
 @dataclass(frozen=True)
 class Listed:
-    """An event, and the name that the token of it has now."""
+    """An event, with the current name of its token."""
 
     event: AuditEvent
     holder: str | None
@@ -88,7 +88,7 @@ def record_refusal(session: Session, act: Act, status: int, refusal: str) -> Non
 
 
 def without_tokens(text: str) -> str:
-    """Return a text in which nothing that looks like a token is left, and not too long."""
+    """Return a text, cut to a limited length, without anything that looks like a token."""
     return clip_for_message(_TOKEN_LIKE.sub(lambda match: f"pl{match[1]}_…", text), MAX_TEXT)
 
 
@@ -101,7 +101,7 @@ def list_events(session: Session, wanted: Wanted) -> Sequence[Listed]:
 
 
 def erase_addresses(session: Session) -> int:
-    """Empty the addresses whose time is over, and return how many there were."""
+    """Erase expired addresses and return how many there were."""
     due = (AuditEvent.address.is_not(None), AuditEvent.address_until <= func.clock_timestamp())
     erased = session.execute(update(AuditEvent).where(*due).values(address=None).returning(AuditEvent.id))
     return len(erased.all())

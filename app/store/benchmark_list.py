@@ -1,4 +1,4 @@
-"""The list of benchmarks, with what each has. For the pages that show it."""
+"""The list of benchmarks with their counts. For the pages that show it."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -78,7 +78,7 @@ def count_benchmarks(session: Session) -> int:
 
 
 def _numbers(session: Session, offset: int, at_most: int) -> list[int]:
-    # By themselves they are read off the index of slugs; joined to what is shown of them, the tables are read whole.
+    # Selected alone, they come from the index of slugs; joined with the rest, whole tables would be scanned.
     return list(session.scalars(select(Benchmark.id).order_by(Benchmark.slug).offset(offset).limit(at_most)))
 
 

@@ -1,6 +1,6 @@
-"""The row of a benchmark: found, locked, and the counters by which pages know that they are old.
+"""The row of a benchmark: finding and locking it, and the counters by which cached pages become stale.
 
-It knows nothing of manifests: the supervisor and the commands import this without the kinds of evidence.
+Independent of manifests, so that the supervisor and the commands can import it without the kinds of evidence.
 """
 
 from collections.abc import Collection
@@ -12,8 +12,8 @@ from app.db.models import Benchmark
 from app.errors import NotFound
 
 CHANGED_CHANNEL = "plumbline_changed"
-# What the page cache reads on a connection of its own: of each benchmark, two numbers of which one grows whenever any
-# page may differ and the other whenever a board may; and the names of a benchmark's boards.
+# Queries of the page cache, on a connection of its own: for each benchmark, a number that grows whenever any page may
+# change, and one that grows whenever a board may; and the names of a benchmark's boards.
 CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark WHERE visibility = 'public'"
 BOARD_NAMES = (
     "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
@@ -57,24 +57,24 @@ def lock_benchmark(session: Session, benchmark_id: int) -> Benchmark:
 
 
 def mark_data_changed(session: Session, benchmark_id: int) -> None:
-    """Say that the boards are behind. Locks the benchmark's row, so call it last, just before deferring a job."""
+    """Mark the boards as outdated. Locks the benchmark's row, so call it last, just before deferring a job."""
     _mark(session, benchmark_id, Benchmark.data_version, Benchmark.change_version)
 
 
 def mark_pages_changed(session: Session, benchmark_id: int) -> None:
-    """Say that some page of the benchmark shows something old, and none of its boards does."""
+    """Mark the benchmark's pages as stale, but not its boards."""
     _mark(session, benchmark_id, Benchmark.change_version)
 
 
 def mark_boards_changed(session: Session, benchmark_id: int) -> None:
-    """Say that every page of the benchmark shows something old, its boards too."""
+    """Mark all pages of the benchmark as stale, including its boards."""
     _mark(session, benchmark_id, Benchmark.change_version, Benchmark.boards_version)
 
 
 def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[int]) -> None:
-    """Count a change, and tell the counters to who listens when the transaction is committed."""
+    """Increase the counters, and notify listeners of them when the transaction is committed."""
     message = func.concat_ws(" ", Benchmark.slug, Benchmark.change_version, Benchmark.boards_version)
-    # Pages of others are kept by nobody, so nobody need hear of them.
+    # Pages that are not public are not cached, so nobody needs to be notified of them.
     is_heard = Benchmark.visibility == "public"
     session.execute(
         update(Benchmark)

@@ -1,6 +1,6 @@
-"""How the first places of a board moved from snapshot to snapshot. Called by `app.web.pictures`.
+"""How the top ranks of a board changed from snapshot to snapshot. Called by `app.web.pictures`.
 
-No statistics: ranks as they were published, walked back along what each snapshot says that it changed.
+No statistics: published ranks, reconstructed backwards from each snapshot's list of changes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,7 +19,7 @@ ONLY_ONE = "There is one snapshot alone: nothing has moved yet."
 def board_history(
     session: Session, benchmark: Benchmark, shown: Snapshot | None, board: Table, n: int = FIRST
 ) -> Table:
-    """Return the ranks of those who are first in a snapshot, in it and in each before it, since they entered."""
+    """Return the ranks of a snapshot's top entrants, in it and in each earlier one since they entered."""
     listed = [each for each in snapshots.list_snapshots(session, benchmark.id)
               if shown is not None and each.number <= shown.number][:MOST_SNAPSHOTS]  # fmt: skip
     name = board.name.partition("/")[2]

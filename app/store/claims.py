@@ -1,4 +1,4 @@
-"""Claims that were decided within single submissions, of every submission that was ever admitted.
+"""Claims decided within single submissions, for every submission ever admitted.
 
 Called by `app.jobs.claims`. Reads tables that `app.jobs.evaluate` stored, never rows of evidence.
 """
@@ -20,7 +20,7 @@ CURRENT, GONE = STATUSES[0], STATUSES[-1]
 
 @dataclass(frozen=True)
 class Decided:
-    """A submission that was admitted: the claims that it decided alone, and the status of each of its entrants."""
+    """An admitted submission: the claims that it decided alone, and the status of each of its entrants."""
 
     submission_id: int
     prereg_sha256: str | None
@@ -33,7 +33,7 @@ class Decided:
         return best(self.states.values())
 
     def status_of(self, claim: Mapping[str, Cell]) -> str:
-        """The status of a claim of it: no better than any of the entrants that the claim is about."""
+        """Return the status of one of its claims: the worst of the entrants that the claim is about."""
         named = [str(claim[column]) for column in ("entrant", "first", "second")]
         return worst([self.states[name] for name in named if name in self.states] or [self.status])
 

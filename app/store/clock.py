@@ -1,7 +1,7 @@
-"""What time it is: the database's clock decides, so that web processes, workers and machines need not agree on theirs.
+"""The time: the database's clock decides, so that clocks of processes and machines need not agree.
 
-A clock of a process itself is for the time between two of its own readings (`time.monotonic`), and for nothing that is
-stored or compared with what is. Called by `app.store` and `app.web` for all that begins or ends at a time.
+A process's own clock (`time.monotonic`) only measures durations, and nothing that is stored or compared with stored
+times. Called by `app.store` and `app.web` for all that begins or ends at a time.
 """
 
 from datetime import datetime
@@ -13,7 +13,7 @@ from app.db.models import Base
 
 
 def now(session: Session) -> datetime:
-    """Return the database's time at this instant, not that at which its transaction began."""
+    """Return the database's current time, not that of the start of the transaction."""
     time: datetime = session.scalars(select(func.clock_timestamp())).one()
     return time
 

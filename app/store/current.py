@@ -18,8 +18,8 @@ from app.store.submissions import entrant_ids, list_events, lock_rows, set_statu
 def make_current(session: Session, numbers: Collection[int]) -> None:
     """Make locked submissions the evidence of their entrants, superseding what was current before.
 
-    No entrant is in two of them. An entrant that has newer evidence already keeps it: the later upload wins, whichever
-    was evaluated first.
+    No entrant is in two of them. An entrant that already has newer evidence keeps it: the later upload wins, whichever
+    is evaluated first.
     """
     beside = _other_evidence(session, numbers)
     entries = _entries(session, numbers)
@@ -31,9 +31,9 @@ def make_current(session: Session, numbers: Collection[int]) -> None:
 
 
 def close_entries(session: Session, submission: Submission) -> None:
-    """Say of every entrant of a locked submission that was not admitted that it does not count.
+    """Close all entries of a locked submission that was not admitted, so that they do not count.
 
-    Names that nothing else of its submitter holds are anybody's again.
+    Names that the submitter holds by nothing else become free again.
     """
     for entry in _entries(session, [submission.id]):
         entry.state = "not_admitted"
@@ -44,8 +44,8 @@ def close_entries(session: Session, submission: Submission) -> None:
 def withdraw(session: Session, submission: Submission, reason: str) -> None:
     """Take a locked submission off the boards; its rows, and the reason, stay public.
 
-    What it had superseded does not come back: otherwise one could submit often and keep the best. One that never
-    was on a board leaves nothing behind there, not even its names.
+    What it superseded does not become current again: otherwise one could submit often and keep the best. A submission
+    that was never on a board leaves nothing behind, not even its names.
     Raises Conflict when it was withdrawn already.
     """
     entries = _entries(session, [submission.id])
@@ -59,10 +59,10 @@ def withdraw(session: Session, submission: Submission, reason: str) -> None:
 
 
 def set_aside(session: Session, submission: Submission, reason: str) -> None:
-    """Take a locked submission off the boards that cannot be published with it; the fault may be the server's.
+    """Take a locked submission off boards that cannot be published with it; the fault may be the server's.
 
-    What was current of its entrants before is current again, so that nobody loses a place by it, and the same bytes
-    may come again. Tasks that were taken over one by one do not come back.
+    Its entrants' previous evidence becomes current again, so that nobody loses a rank, and the same bytes may be
+    submitted again. Evidence superseded task by task does not come back.
     """
     returning: set[int] = set()
     for entry in _entries(session, [submission.id]):
@@ -85,7 +85,7 @@ def _bring_back(session: Session, entry: Entry) -> set[int]:
 
 
 def was_current(session: Session, submission_id: int) -> bool:
-    """Say whether a submission was ever evidence for a board, whatever became of it."""
+    """Say whether a submission was ever on a board, whatever its status now."""
     return any(event.status == "evaluated" for event in list_events(session, submission_id))
 
 
@@ -102,7 +102,7 @@ def _entries(session: Session, numbers: Collection[int]) -> Sequence[Entry]:
 
 
 def _release_names(session: Session, submission: Submission) -> None:
-    """Take its entrants from the submitter, but for those that another submission, or a steward, gave to it."""
+    """Release the submitter's ownership of its entrants, except where another submission, or a steward, granted it."""
     other = aliased(Entry)
     held = (
         select(other.submission_id)
@@ -160,7 +160,7 @@ def _make_current(session: Session, entry: Entry, beside: Sequence[Entry]) -> No
 
 
 def _give_way(session: Session, entry: Entry, newer: Entry) -> None:
-    """Leave to newer evidence the tasks that it counts for; what keeps no task is superseded."""
+    """Remove the tasks covered by newer evidence; an entry left without tasks is superseded."""
     if entry.state != "current":
         return
     left = set() if newer.task_ids is None else _task_ids(session, entry) - set(newer.task_ids)
@@ -184,7 +184,7 @@ def _superseded_by(session: Session, submission_id: int) -> Sequence[Entry]:
 
 
 def _close_superseded(session: Session, numbers: Collection[int]) -> None:
-    """Mark as superseded every one of the submissions that are no entrant's evidence any more."""
+    """Mark submissions that are no longer any entrant's evidence as superseded."""
     if not numbers:
         return
     held: dict[int, list[Entry]] = {}

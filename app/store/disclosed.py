@@ -1,4 +1,4 @@
-"""What each owner learned of private labels, for their steward. Called by `app.web.disclosure`."""
+"""What has been disclosed of private labels to each owner, for stewards. Called by `app.web.disclosure`."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -35,12 +35,12 @@ COLUMNS = (
 
 
 PER_BOARD, PER_METRIC, PER_TASK, MANY_TASKS = 5, 9, 6, 100
-"""How many numbers an ordered pair has in the tables pair by pair, in all metrics, and in the tests of a task."""
+"""Numbers per ordered pair in the pairwise tables, over all metrics, and in the tests of a task."""
 
 
 @dataclass(frozen=True)
 class _Answers:
-    """What one token was answered."""
+    """The answers given to one token."""
 
     token_id: int
     exempt: bool
@@ -52,7 +52,7 @@ class _Answers:
 
 
 def disclosed_table(session: Session, declared: Declared) -> Table:
-    """Return a row for each owner that had anything scored against private labels, who learned most first."""
+    """Return a row for each owner with anything scored against private labels, largest disclosure first."""
     of_owner: dict[int, list[_Answers]] = {}
     linked = owners(session, declared.benchmark.id)
     for answered in _answers_of(session, declared.benchmark.id):
@@ -69,7 +69,7 @@ def disclosed_table(session: Session, declared: Declared) -> Table:
 
 
 def entropy_of(session: Session, declared: Declared) -> float | None:
-    """Return how many bits the public labels can have: nobody can learn more. None where labels are no classes."""
+    """Return the entropy of the public labels in bits, which bounds disclosure; None where labels are not classes."""
     part = part_of(declared.manifest, PredictionsPart).predictions
     if part.classes is None:
         return None
@@ -79,7 +79,7 @@ def entropy_of(session: Session, declared: Declared) -> float | None:
 
 
 def _digits_of_pairs(manifest: Manifest, n_shown: int) -> int:
-    """Return how many digits the tables of pairs say at most of one shown entrant beside all others."""
+    """Return the most digits that pairwise tables disclose about one shown entrant and all others."""
     n_tasks = len(manifest.task_ids() or ()) or MANY_TASKS
     numbers = sum(PER_BOARD + PER_METRIC * len(b.metric_names()) + PER_TASK * n_tasks for b in manifest.leaderboards)
     return 2 * n_shown * numbers * ROUGH

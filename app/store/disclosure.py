@@ -29,7 +29,7 @@ DUE = "The time of closes_at has come."
 
 @dataclass(frozen=True)
 class Commitment:
-    """What is public of private labels: the commitment, and what it is made of once the benchmark has closed."""
+    """The public facts about private labels: the commitment and, once the benchmark has closed, its opening."""
 
     commitment: str
     committed_at: datetime
@@ -39,7 +39,7 @@ class Commitment:
 
 
 def scoring_of(manifest: Manifest) -> Scoring | None:
-    """Return what is disclosed of a benchmark's labels; None where they are no secret, or there are none."""
+    """Return the rules of disclosure of a benchmark's labels; None where these are not private, or absent."""
     return kind_of(manifest).scoring(manifest)
 
 
@@ -92,7 +92,7 @@ def find_close(session: Session, benchmark_id: int) -> LabelClose | None:
 
 
 def refuse_closed(session: Session, declared: Declared, now: datetime) -> None:
-    """Raise Conflict where nothing more is scored: who saw the private part could fit it."""
+    """Raise Conflict after the close, when nothing more is scored: anybody could fit the disclosed private part."""
     rules = scoring_of(declared.manifest)
     if rules is None:
         return
@@ -104,7 +104,7 @@ def refuse_closed(session: Session, declared: Declared, now: datetime) -> None:
 
 @dataclass(frozen=True)
 class Closing:
-    """A benchmark to be closed, its labels as they are stored, and who closes it why; nobody, when it is due."""
+    """A benchmark to be closed: its stored labels, by whom (None: its time has come) and why."""
 
     declared: Declared
     labels: Sequence[Labels]
@@ -115,8 +115,8 @@ class Closing:
 def close(session: Session, closing: Closing) -> None:
     """Close a benchmark for good: its private part is shown from the next publication on.
 
-    Whether the stored labels are those that were committed to is kept with it. Raises Conflict where there is nothing
-    to close.
+    It records whether the stored labels match the commitment.
+    Raises Conflict where there is nothing to close.
     """
     slug, benchmark_id = closing.declared.manifest.slug, closing.declared.benchmark.id
     benchmark_rows.lock_benchmark(session, benchmark_id)
@@ -160,5 +160,5 @@ def find_commitment(session: Session, benchmark_id: int) -> Commitment | None:
 
 
 def opening_of(secret: LabelSecret) -> Opening:
-    """Return what a commitment is made of."""
+    """Return the opening of a commitment."""
     return Opening(secret.salt, secret.public_share, secret.labels_sha256)

@@ -1,4 +1,4 @@
-"""Disputes: what people say is wrong with submissions, and what was answered. Called by `app.web.disputes`, `.desk`."""
+"""Disputes: objections to submissions, and the stewards' answers. Called by `app.web.disputes`, `.desk`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from app.db.models import Dispute, DisputeAnswer, Submission, Token
 from app.errors import Conflict, NotFound
 
 MOST_OPEN = 5
-"""So many of one person may wait in a benchmark: a desk is not filled by one."""
+"""Most open disputes of one person in a benchmark, so that nobody can flood the stewards."""
 MOST_LISTED = 50
 
 
 @dataclass(frozen=True)
 class ReadDispute:
-    """A dispute with its answer, null while it waits; `by` is who said it, for stewards alone."""
+    """A dispute with its answer, null while it is open; `by` is its author, shown to stewards only."""
 
     id: int
     submission: int
@@ -31,8 +31,11 @@ class ReadDispute:
 
 
 def dispute(session: Session, submission: Submission, token_id: int, text: str) -> Dispute:
-    """Keep what somebody says of a submission. Raises Conflict where enough of them waits for an answer."""
-    # Whoever says several things at once is counted once after the other.
+    """Store a dispute of a submission.
+
+    Raises Conflict if too many of its author's are still open.
+    """
+    # Concurrent disputes of one person are counted one after the other.
     session.execute(select(Token.id).where(Token.id == token_id).with_for_update(key_share=True))
     waiting = [each for each in _waiting(session, submission.benchmark_id) if each.by_id == token_id]
     if any(each.submission == submission.id for each in waiting):

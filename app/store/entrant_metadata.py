@@ -1,4 +1,4 @@
-"""What submitters say of their entrants, by which boards are filtered. Called by `app.web.explore` and `.pictures`."""
+"""What submitters state of their entrants, for filtering boards. Called by `app.web.explore` and `.pictures`."""
 
 from collections.abc import Mapping
 from typing import Any

@@ -20,7 +20,7 @@ DESCRIBED_BY = ("version", "organization", "url", "code_commit", "notes")
 
 
 def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, name: str) -> Table:
-    """Return the place of an entrant on every board of a snapshot; a board that it is not on has none."""
+    """Return an entrant's rank on every board of a snapshot; null on a board that it is not on."""
     columns = (
         Column("board", "Board", "text"),
         Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
@@ -58,14 +58,14 @@ def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]
 
 
 def _score_column(table: Table) -> Column | None:
-    """Return the column that ranks, where the board names it, or else its first number with an interval."""
+    """Return the board's ranking column if it names one, or else its first number with an interval."""
     named = [column for column in table.columns if column.name == table.meta.get("rank_by")]
     scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
     return next(iter([*named, *scored]), None)
 
 
 def history_table(session: Session, benchmark_id: int, standing: Table, name: str) -> Table:
-    """Return the rank of an entrant on each board in each snapshot, walked back along what the snapshots changed."""
+    """Return an entrant's rank on each board in each snapshot, reconstructed from the snapshots' changes."""
     listed = list(snapshots.list_snapshots(session, benchmark_id))[:MOST_SNAPSHOTS]
     now = {str(row["board"]): row["rank"] for row in standing.records()}
     rows = [

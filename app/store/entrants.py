@@ -28,7 +28,7 @@ class Move:
 
 @dataclass(frozen=True)
 class Ownership:
-    """Whose an entrant is, and how it changed hands, the oldest move first."""
+    """The owner of an entrant, and its transfers, oldest first."""
 
     owner: Token | None
     moves: tuple[Move, ...]
@@ -43,7 +43,7 @@ def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
 
 
 def names(session: Session, benchmark_id: int) -> Sequence[str]:
-    """Return the name of every entrant that evidence was ever sent of."""
+    """Return the name of every entrant that evidence was ever submitted for."""
     return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
 
 
@@ -59,7 +59,7 @@ def lock_numbered(session: Session, entrant_ids: Iterable[int]) -> Sequence[Entr
 
 
 def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, Entrant]:
-    """Make the entrants that are new and lock them all, so that two submissions of one entrant take turns.
+    """Create new entrants and lock all of them, so that two submissions of one entrant take turns.
 
     Raises Conflict when a name is a stored one in another spelling, see `app.names.name_key`.
     """
@@ -92,14 +92,14 @@ def known_entrants(session: Session, benchmark_id: int, names: Iterable[str]) ->
 
 
 def claim(entrants: Iterable[Entrant], token_id: int) -> None:
-    """Give the entrants that nobody owns to the first submitter who was admitted."""
+    """Make the token the owner of those entrants that have none."""
     for entrant in entrants:
         if entrant.owner_id is None:
             entrant.owner_id = token_id
 
 
 def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: str) -> None:
-    """Move a locked entrant to another owner and keep the record of it; its own owner changes nothing.
+    """Move a locked entrant to another owner and record it; moving it to its own owner changes nothing.
 
     Raises Conflict when the token is revoked: nobody could submit for the entrant.
     """
@@ -116,7 +116,7 @@ def transfer(session: Session, entrant: Entrant, to: Token, by: Token, reason: s
 
 
 def read_ownership(session: Session, entrant: Entrant) -> Ownership:
-    """Return whose an entrant is and how it changed hands, the oldest transfer first."""
+    """Return an entrant's owner and its transfers, oldest first."""
     query = select(EntrantTransfer).where(EntrantTransfer.entrant_id == entrant.id).order_by(EntrantTransfer.id)
     transfers = session.scalars(query).all()
     named = {entrant.owner_id, *(number for t in transfers for number in (t.from_id, t.to_id, t.by_id))}

@@ -1,7 +1,7 @@
 """Blocks of rows to and from Postgres: one for each entrant of a submission, written in the transaction of its rows.
 
-Called by `app.store.submissions`, `app.store.rows` and `plumbline db rebuild`. The rows are the truth: a block that is
-not there, or of another format, is made of them for whoever asks.
+Called by `app.store.submissions`, `app.store.rows` and `plumbline db rebuild`. The rows are authoritative: a block that
+is missing, or of another format, is rebuilt from them on demand.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Stood:
-    """A block with whose it is: the rows of one entrant in one submission that count."""
+    """A block with its owner: the rows of one entrant in one submission that count."""
 
     submission: int
     entrant_id: int
@@ -77,7 +77,7 @@ def read_evidence(
 ) -> list[Stood]:
     """Return the rows of (submission, entrant) pairs, in one statement however many they are.
 
-    Tasks that newer evidence of the entrant has taken over are left out; `tasks_of` says instead which ones counted for
+    Tasks superseded by newer evidence of the entrant are left out; `tasks_of` instead gives the tasks that counted for
     each pair at another time.
     """
     wanted = sorted(set(pairs))
@@ -109,7 +109,7 @@ def unowned_pairs(session: Session, submission: int) -> list[Pair]:
 
 
 def rebuild_submission(session: Session, submission: int) -> bool:
-    """Make the blocks of a submission anew from its rows, and say whether they differ from those that were kept."""
+    """Rebuild the blocks of a submission from its rows, and say whether they differ from the stored ones."""
     kept = select(Evidence.entrant_id, Evidence.content).where(Evidence.submission_id == submission)
     before: Mapping[int, bytes] = dict(session.execute(kept).all())
     blocks = dict(read_stored(session, submission))

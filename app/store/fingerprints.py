@@ -1,4 +1,4 @@
-"""Fingerprints of evidence: kept when a submission is stored, looked up when the next one arrives.
+"""Fingerprints of evidence: stored with a submission, looked up when the next one arrives.
 
 Called by `app.store.submissions`, `app.store.attempts` and `app.store.provenance`.
 """
@@ -19,7 +19,7 @@ from app.values.fingerprints import Sampled
 from app.values.forensics import Finding, flags_by_entrant
 
 MOST_COMPARED = 20
-"""How many earlier submissions of an entrant, and of others with the same contents, are looked at."""
+"""Earlier submissions compared: of an entrant, and of others with the same contents."""
 
 
 def write_fingerprints(
@@ -51,7 +51,7 @@ def write_fingerprints(
 
 
 def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Earlier]:
-    """Return the latest fingerprints of entrants by their names, whatever became of the submissions."""
+    """Return the latest fingerprints of entrants by name, whatever the status of the submissions."""
     lowered = {name.lower() for name in names}
     number = func.row_number().over(partition_by=Fingerprint.entrant_id, order_by=Fingerprint.submission_id.desc())
     ranked = (
@@ -68,7 +68,7 @@ def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
 def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
     """Return fingerprints of other entrants that have contents in common with some of these, the newest first.
 
-    And those whose results are all the same, which rows of yes and no can be too.
+    Also those with identical results, which even rows of 0/1 can reveal.
     """
     contents = sorted({content for value in values for content in value.contents})
     lowered = {value.entrant.lower() for value in values}
@@ -85,7 +85,7 @@ def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[
 def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Other]:
     """Return sampled values of what the other entrants have now, in the order of their submissions.
 
-    Also of what is admitted and not evaluated yet: copies that are sent at once are copies too.
+    This includes admitted evidence that is not evaluated yet, so that copies sent at the same time are found.
     """
     stored = (Fingerprint.sampled_columns, Fingerprint.sampled_places, Fingerprint.sampled_values)
     query = (
@@ -106,7 +106,7 @@ def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
 def same_files(
     session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]
 ) -> list[tuple[str, int, str]]:
-    """Return files with rows whose very bytes are another entrant's: the name here, the submission, the entrant."""
+    """Return files with rows whose bytes equal another entrant's file: the name here, the submission, the entrant."""
     known = {file.sha256: file.name for file in files if file.n_rows}
     mine = {name.lower() for name in names}
     query = (

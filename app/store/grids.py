@@ -1,7 +1,7 @@
-"""The grid of a benchmark beside its manifest: items that a steward put, registered axes, grids of earlier versions.
+"""What determines a benchmark's grid besides its manifest: uploaded items, registered axes, earlier versions.
 
 Called by `app.web.items`, when an upload is checked and when boards are computed. Items belong to the version of the
-manifest under which they were put, and hold for later versions until others are put.
+manifest under which they were uploaded, and hold for later versions until others are.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -26,7 +26,7 @@ from app.store.sql_arrays import one_of
 
 @dataclass(frozen=True)
 class ItemsPut:
-    """What is known of the items of one task; an empty name means every task."""
+    """The uploaded items of one task, in short; an empty name means every task."""
 
     task: str
     n_items: int
@@ -101,7 +101,7 @@ def _items(session: Session, declared: Declared) -> GridFacts:
 
 
 def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
-    """Return what a registration names of the axes that it may choose."""
+    """Return the values that a registration names for the axes it may choose."""
     free = () if manifest.grid is None else manifest.grid.registration_may_choose
     named = {axis: getattr(prereg, axis, None) for axis in free}
     return {axis: tuple(values) for axis, values in named.items() if values}
@@ -110,7 +110,7 @@ def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
 def with_grids(
     session: Session, declared: Declared, stood: Mapping[str, Sequence[int]], owners: Mapping[str, str] | None = None
 ) -> Manifest:
-    """Return the manifest with its items, and of each entrant what it registered and what was asked of it.
+    """Return the manifest with its items and, for each entrant, its registered axes and earlier grids.
 
     `stood` are the submissions that are the evidence of entrants, `owners` whom they belong to, for boards.
     """
@@ -129,7 +129,7 @@ def with_grids(
 
 @dataclass(frozen=True)
 class _Admitted:
-    """Under which version of the manifest a submission was admitted, and what it was registered as."""
+    """The version of the manifest under which a submission was admitted, and its registration."""
 
     version_id: int
     prereg_sha256: str | None

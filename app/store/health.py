@@ -1,4 +1,4 @@
-"""How a server fares: what waits, fails, was set aside or is overdue.
+"""The health of a server: what is waiting, failing, set aside or overdue.
 
 Called by `app.web.observed` and `app.web.health`.
 """
@@ -17,7 +17,7 @@ from app.store.sql_arrays import one_of
 
 UNDER_WAY = ("received", "evaluated")
 STUCK_S = 300.0
-"""A submission that is under way longer is listed: the sweep has asked for it sixty times."""
+"""Submissions pending longer than this are listed: by then the sweep has queued them sixty times."""
 MOST_LISTED = 1000
 LARGEST_TABLES = 15
 SIZES = text(
@@ -29,7 +29,7 @@ WORKERS = text("SELECT extract(epoch FROM clock_timestamp() - max(last_heartbeat
 
 @dataclass(frozen=True)
 class Counted:
-    """Figures of a server, of the benchmarks that their reader may see; sizes and workers are of all."""
+    """Figures of a server, for the benchmarks visible to the reader; sizes and workers are global."""
 
     by_status: Mapping[str, int]
     failing: Mapping[str, int]

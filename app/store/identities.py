@@ -1,7 +1,7 @@
 """Who signs in through an identity provider: their token, and the roles of their groups. For `app.web.oidc`.
 
-The token works for a while after each login, and so do the roles: whom the provider knows no longer has nothing here
-soon, and whatever ends is no lasting steward or admin (`app.store.roles`, `app.store.tokens`).
+The token and the roles expire some time after each login, so that somebody removed at the provider soon loses access
+here; since they expire, they never count as a lasting steward or admin (`app.store.roles`, `app.store.tokens`).
 """
 
 import re
@@ -27,7 +27,7 @@ RENEWED_FROM = timedelta(hours=1)
 
 @dataclass(frozen=True)
 class Claimed:
-    """What a provider says of somebody: its address, its name for them, what they are called, their groups."""
+    """A provider's claims about somebody: its address, its identifier for them, their display name, their groups."""
 
     issuer: str
     subject: str
@@ -53,12 +53,12 @@ def sign_in(session: Session, claimed: Claimed, known: Collection[GroupRole], la
 
 
 def find_identity(session: Session, token_id: int) -> Identity | None:
-    """Return as whom a provider knows the holder of a token; None for a token that was made here."""
+    """Return the provider's identity of a token's holder; None for a token created here."""
     return session.scalar(select(Identity).where(Identity.token_id == token_id))
 
 
 def forget(session: Session, token_id: int) -> None:
-    """Forget as whom a provider knows the holder of a token; their next login makes another one."""
+    """Delete the provider's identity of a token's holder; their next login creates a new token."""
     session.execute(delete(Identity).where(Identity.token_id == token_id))
 
 
@@ -79,7 +79,7 @@ def _token(session: Session, claimed: Claimed, role: str, until: datetime) -> To
 
 
 def called(name: str) -> str:
-    """Return the name that somebody gets here: the provider's where it may be one.
+    """Return somebody's name here: the provider's, as far as it is allowed.
 
     >>> called("Ann Lee"), called("ann@example.org"), called("Анна")
     ('Ann Lee', 'ann example.org', 'someone')

@@ -1,7 +1,7 @@
 """Invitations: a code that makes one token, and tokens for whoever comes where a manifest lets anybody register.
 
-Called by `app.web.invitations`. Of a code only the hash is kept. What somebody may no longer do, their invitations no
-longer do for them.
+Called by `app.web.invitations`. Only the hash of a code is stored. When somebody loses a right, their invitations lose
+it, too.
 """
 
 import hashlib
@@ -51,7 +51,7 @@ def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]
 
 
 def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, str]:
-    """Make the token of an invitation; of two who use a code at the same instant one gets it.
+    """Create the token of an invitation; if a code is used twice at the same instant, one request gets it.
 
     Raises NotFound for a code that is not known, and Conflict for one that works no more or for a name that is taken.
     """
@@ -75,7 +75,7 @@ def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, s
 
 
 def join(session: Session, declared: Declared, name: str) -> tuple[Token, str]:
-    """Make a submitter's token for whoever asks, where the manifest lets them, and not more of them than it says.
+    """Create a submitter's token for anybody who asks, where and as often as the manifest allows it.
 
     Raises NotFound where it does not, TooManyRequests, and Conflict for a name that is taken.
     """
@@ -139,7 +139,7 @@ def _why_not(session: Session, code: str) -> NotFound | Conflict:
 
 
 def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
-    """Refuse what was made by somebody who could make it no more: else it would outlast their own role."""
+    """Refuse an invitation whose creator could no longer create it: otherwise it would outlast their role."""
     by = tokens.get_token(session, invitation.made_by)
     of_benchmark = invitation.benchmark_id is not None and roles.has_role(
         session, invitation.benchmark_id, by.id, "steward"
@@ -167,11 +167,11 @@ def _enter(session: Session, benchmark: Benchmark, token: Token, role: str, by_i
 
 
 def _joined_today(session: Session, benchmark_id: int) -> int:
-    """Return how many tokens made themselves submitters here in the last 24 hours."""
+    """Return how many tokens were created by self-service here in the last 24 hours."""
     since = func.clock_timestamp() - timedelta(days=1)
     query = select(func.count()).where(
         RoleGrant.benchmark_id == benchmark_id, RoleGrant.by_id == RoleGrant.token_id, RoleGrant.at > since,
-        # Whom a group of the identity provider lets in takes nobody's place.
+        # Those admitted through a group of the identity provider do not count towards the limit.
         RoleGrant.token_id.not_in(select(Identity.token_id)),
     )  # fmt: skip
     return session.scalars(query.where(RoleGrant.role == "submitter")).one()

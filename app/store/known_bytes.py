@@ -1,4 +1,4 @@
-"""What a process has unpacked of stored bytes, by their digest: bytes with the same digest are not read again.
+"""A cache of values unpacked from stored bytes, by digest: bytes with a known digest are not read again.
 
 Called by `app.store.measured`. It is kept in memory only, and what is not known is read.
 """
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class KnownBytes(Generic[V]):
-    """Values by the digest of the bytes that they were unpacked from; those not used for longest make room."""
+    """Values by the digest of their bytes; the least recently used are dropped first."""
 
     def __init__(self, most_bytes: int) -> None:
         self._most_bytes = most_bytes
@@ -22,12 +22,12 @@ class KnownBytes(Generic[V]):
         self._lock = Lock()
 
     def held(self) -> Mapping[bytes, V]:
-        """Return all that is known now."""
+        """Return everything cached now."""
         with self._lock:
             return {digest: value for digest, (value, _) in self._values.items()}
 
     def get(self, digest: bytes) -> V | None:
-        """Return what is known by a digest."""
+        """Return the value cached under a digest, or None."""
         with self._lock:
             if digest not in self._values:
                 return None
@@ -35,7 +35,7 @@ class KnownBytes(Generic[V]):
             return self._values[digest][0]
 
     def keep(self, digest: bytes, value: V, n_bytes: int) -> None:
-        """Remember a value that takes so many bytes, or that one that is known was used."""
+        """Cache a value of `n_bytes` bytes, or mark a cached one as used."""
         with self._lock:
             if n_bytes > self._most_bytes:
                 return

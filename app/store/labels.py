@@ -1,4 +1,4 @@
-"""The private labels of prediction benchmarks: put once, read to match and to measure, never shown.
+"""The private labels of prediction benchmarks: uploaded once, read to match and to measure, never shown.
 
 Called by `web.labels`, by `web.submissions` when an upload arrives and by `store.entrant_evidence`.
 """
@@ -43,7 +43,10 @@ class LabelsPut:
 
 
 def private_part(manifest: Manifest) -> Predictions:
-    """Return what a benchmark predicts. Raises Conflict when it holds no labels of its own."""
+    """Return the prediction part of a manifest.
+
+    Raises Conflict for a benchmark without labels of its own.
+    """
     if kind_of(manifest).takes_labels is None:
         raise Conflict(f"{manifest.slug} is no benchmark of predictions; it has no labels.")
     if not takes_labels(manifest):
@@ -52,7 +55,7 @@ def private_part(manifest: Manifest) -> Predictions:
 
 
 def takes_labels(manifest: Manifest) -> bool:
-    """Say whether a benchmark has labels of its own, which its steward puts once."""
+    """Say whether a benchmark has labels of its own, which its steward uploads once."""
     asked = kind_of(manifest).takes_labels
     return asked is not None and asked(manifest)
 
@@ -99,10 +102,10 @@ def describe_labels(session: Session, benchmark_id: int) -> list[LabelsPut]:
 
 
 def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
-    """Return the items that an upload is matched to, without their labels; none where it brings its own.
+    """Return the items that an upload is matched to, without their labels; empty where uploads bring their own.
 
-    Reading an upload needs no label, so whoever only asks (a dry run) learns nothing of one. Raises Conflict
-    when the steward has not put them yet.
+    Reading an upload needs no labels, so a dry run cannot disclose any.
+    Raises Conflict when the steward has not uploaded them yet.
     """
     if not takes_labels(declared.manifest):
         return {}

@@ -1,4 +1,4 @@
-"""What owners learned of private labels: every scored entrant, whether it was shown, and the best that was.
+"""What was disclosed of private labels: every scored entrant, whether it was shown, and each owner's best.
 
 Called by `app.jobs.disclosing` when a submission is evaluated, and by `app.jobs.publish` to show no other evidence.
 """
@@ -27,7 +27,7 @@ RANKED_STATES = ("current", "superseded")
 
 @dataclass(frozen=True)
 class Answer:
-    """One scored entrant: whether it is shown, what it scores on each board, and how many numbers are shown of it."""
+    """One scored entrant: whether it is shown, its score on each board, and how many numbers are shown."""
 
     entrant_id: int
     shown: bool
@@ -48,14 +48,14 @@ def answers_of(session: Session, submission_id: int) -> dict[int, bool]:
 
 
 def lock_owner(session: Session, attempt: LabelAttempt) -> list[int]:
-    """Return the tokens of who made an attempt; others of the same owner wait until this transaction ends."""
+    """Return the tokens of an attempt's owner; concurrent attempts of that owner wait until this transaction ends."""
     owner = owner_of(session, attempt.benchmark_id, attempt.token_id)
     take_turns(session, f"ladder {attempt.benchmark_id} {owner}")
     return tokens_of(session, attempt.benchmark_id, owner)
 
 
 def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[int]) -> tuple[Rungs, frozenset[str]]:
-    """Return the best that was shown to an owner, board by board, and digests of the predictions that it was of.
+    """Return an owner's best shown scores by board, and digests of the predictions already shown.
 
     Withdrawn and superseded evidence counts: what was disclosed stays disclosed.
     """
@@ -77,7 +77,7 @@ def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[in
 
 
 def digest_predictions(session: Session, pair: Pair) -> str:
-    """Return a digest of what an entrant predicted in a submission: the same again tells nothing new."""
+    """Return a digest of an entrant's predictions in a submission: scoring the same again discloses nothing new."""
     submission_id, entrant_id = pair
     query = select(Prediction.task_id, Prediction.values).where(
         Prediction.submission_id == submission_id, Prediction.entrant_id == entrant_id
@@ -135,9 +135,9 @@ Evidence = Mapping[str, Sequence[Piece]]
 
 
 def shown_evidence(session: Session, declared: Declared, evidence: Evidence) -> tuple[Evidence, frozenset[str]]:
-    """Return what may be shown of each entrant, and of whom nothing may; all of it where labels are no secret.
+    """Return the evidence that may be shown of each entrant, and the entrants with none; all if labels are not private.
 
-    Before the close it is the newest evidence that was shown, of whom nothing was shown the evidence as it is.
+    Before the close that is the newest evidence that was shown; for an entrant with none, its evidence unchanged.
     """
     manifest = declared.manifest
     if scoring_of(manifest) is None or manifest.asked.facts.part == PRIVATE_PART:

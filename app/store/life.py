@@ -1,4 +1,4 @@
-"""What changes of a benchmark beside its manifest: its title, its description, and that it is retired.
+"""Changes of a benchmark outside its manifest: title, description and retirement.
 
 Called by `app.store.benchmarks`, `app.web.life` and where an upload is received.
 """
@@ -59,7 +59,10 @@ def refuse_retired(session: Session, benchmark_id: int, slug: str) -> None:
 
 
 def retire(session: Session, version: ManifestVersion, slug: str, reason: str, by_id: int) -> None:
-    """Say that a benchmark takes no more submissions; its caller holds the lock. Raises Conflict the second time."""
+    """Retire a benchmark, so that it takes no more submissions; the caller holds the lock.
+
+    Raises Conflict if it is retired.
+    """
     refuse_retired(session, version.benchmark_id, slug)
     change = {"benchmark_id": version.benchmark_id, "manifest_version_id": version.id, "by_id": by_id}
     session.add(BenchmarkChange(**change, retired_because=reason))
@@ -67,7 +70,7 @@ def retire(session: Session, version: ManifestVersion, slug: str, reason: str, b
 
 
 def rename(session: Session, version: ManifestVersion, title: str | None, description: str | None, by_id: int) -> None:
-    """Give a version of a manifest another title or description; None leaves what there is."""
+    """Change the title or description of a version of a manifest; None leaves it unchanged."""
     change = {"benchmark_id": version.benchmark_id, "manifest_version_id": version.id, "by_id": by_id}
     session.add(BenchmarkChange(**change, title=title, description=description))
     session.flush()

@@ -1,9 +1,9 @@
-"""Turns that transactions take by a name, where there is no row yet that they could lock."""
+"""Locks by name for transactions, where there is no row to lock yet."""
 
 from sqlalchemy import ARRAY, Text, bindparam, text
 from sqlalchemy.orm import Session
 
-# Rows of an array come in its order, so that everyone takes the turns in the same order.
+# Rows come in the order of the array, so that all transactions take locks in the same order.
 TAKE = text(
     "SELECT pg_advisory_xact_lock(hashtextextended('plumbline ' || name, 0)) FROM unnest(:names) AS name"
 ).bindparams(bindparam("names", type_=ARRAY(Text)))

@@ -1,7 +1,8 @@
 """Measurements kept between publications: packed as plain arrays and JSON, never as code.
 
-Called by `app.jobs.measuring`. They are a cache of what rows and manifest decide; losing one costs time only. What a
-process has read of them it keeps, by the digest of their bytes: a board that gains one entrant reads that one's alone.
+Called by `app.jobs.measuring`. They are a cache of values determined by rows and manifest; losing one only costs time.
+A process keeps those it has read by the digest of their bytes, so that a board that gains one entrant reads only that
+entrant's.
 """
 
 import hashlib
@@ -32,12 +33,12 @@ from app.store.measurement_bytes import (
 Pair = tuple[int, int]
 """A submission and an entrant of it, by their numbers."""
 Place = tuple[Pair, str]
-"""Where a measurement is kept: with the newest evidence that it is of, under the key of all that decides it."""
+"""Where a measurement is stored: with its newest evidence, under the key of everything that determines it."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A submission that is an entrant's evidence, and for which of its tasks; null: for all of them."""
+    """A submission that is an entrant's evidence, and for which of its tasks; None: for all of them."""
 
     pair: Pair
     task_ids: tuple[int, ...] | None = None
@@ -59,7 +60,7 @@ def place_of(pieces: Sequence[Piece], key: str) -> Place:
 
 KNOWN: KnownBytes[Unread] = KnownBytes(48 << 20)
 KNOWN_APART: KnownBytes[Apart] = KnownBytes(64 << 20)
-"""Of the 200 best of a board of 100,000 predictions 50 MiB."""
+"""Enough for the 200 best of a board of 100,000 predictions, 50 MiB."""
 
 READ = """
     SELECT measured.submission_id, measured.entrant_id, measured.key, measured.digest,

@@ -1,6 +1,6 @@
-"""A measurement as bytes: its numbers, and apart from them what only the best of a board are shown with.
+"""A measurement as bytes: its numbers and, separately, the parts that are shown only for the best of a board.
 
-Called by `app.store.measured`. Rows are packed column by column, so that reading them is finding where they lie.
+Called by `app.store.measured`. Rows are packed column by column, so that reading them needs no parsing.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
@@ -24,9 +24,9 @@ NOTHING_APART: frozenset[str] = frozenset()
 
 
 class Kept(Mapping[str, V]):
-    """Values by name of which some are at hand, and the others are read together when one is first asked for.
+    """Values by name, some of them in memory; the others are read together when one is first accessed.
 
-    Losses and curves are as large as the evidence, and of the thousand entrants of a board the few best are shown.
+    Losses and curves are as large as the evidence, but are shown only for the few best of a thousand entrants.
     """
 
     def __init__(self, at_hand: Mapping[str, V], names: Sequence[str], read: Callable[[], Mapping[str, V]]) -> None:

@@ -1,4 +1,4 @@
-"""What is new and what is found: the latest changes of published boards, and names that hold a text.
+"""News and search: the latest changes of published boards, and names that contain a text.
 
 Called by `app.web.front_page` and the feed. Only of benchmarks that everybody may read: `listed` is the one place that
 says which.
@@ -34,7 +34,7 @@ class News:
 
 @dataclass(frozen=True)
 class SearchMatch:
-    """A name that holds the text, of what it is, and in which benchmark."""
+    """A name that contains the text, what it names, and in which benchmark."""
 
     kind: str
     name: str

@@ -34,7 +34,7 @@ class Order:
 
 @dataclass(frozen=True)
 class Due:
-    """One thing to tell now."""
+    """One notification that is due."""
 
     id: int
     tries: int
@@ -89,14 +89,17 @@ def find_own(session: Session, number: int, token_id: int) -> Notification:
 
 
 def end(session: Session, notification: Notification, because: str) -> None:
-    """Tell an address nothing more."""
+    """Stop notifying an address."""
     session.execute(update(Delivery).where(Delivery.notification_id == notification.id).values(due_at=None))
     notification.ended_at, notification.ended_because = func.clock_timestamp(), because
     session.flush()
 
 
 def confirm(session: Session, notification: Notification, code: str) -> None:
-    """Begin to tell an address of mail, whose owner has the code that was sent there. Raises FieldRejected."""
+    """Confirm an e-mail address by the code that was sent there.
+
+    Raises FieldRejected.
+    """
     if not secrets.compare_digest(code_of(notification.secret).encode(), code.encode()):
         problem = Problem("not the code that was sent to this address", column="code")
         raise FieldRejected("The address is not confirmed.", [problem])
@@ -105,7 +108,7 @@ def confirm(session: Session, notification: Notification, code: str) -> None:
 
 
 def code_of(secret: bytes) -> str:
-    """Return what confirms an address of mail."""
+    """Return the code that confirms an e-mail address."""
     return secret.hex()[:20]
 
 
@@ -118,11 +121,11 @@ def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | Non
 
 
 def take_due(session: Session) -> Due | None:
-    """Return the next thing to tell, which is counted as tried: a worker that is killed tells it again later."""
+    """Return the next due notification, counted as an attempt, so that it is retried if the worker is killed."""
     while (delivery := _next_due(session)) is not None:
         if _may_hear(session, delivery):
             return _counted(session, delivery)
-        # Not notified later either: who gets a role anew asks anew.
+        # It is not sent later either: somebody who regains a role must subscribe again.
         delivery.due_at, delivery.last_error = None, "Its token may no longer read this benchmark."
         session.flush()
     return None
@@ -143,7 +146,7 @@ def _next_due(session: Session) -> Delivery | None:
 
 
 def _may_hear(session: Session, delivery: Delivery) -> bool:
-    """Say whether the token that asked may still read what it would be notified of."""
+    """Say whether the subscribed token may still read what it would be notified of."""
     if delivery.submission_id is None:
         return True
     submission = session.get_one(Submission, delivery.submission_id)

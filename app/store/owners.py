@@ -1,6 +1,7 @@
 """Which tokens are one owner in a benchmark. Called by `app.store.quotas` and `app.store.ladders`.
 
-A token is an owner. Where somebody has several, a steward links them, because a quota for each token would be none.
+By default every token is its own owner. If somebody has several, a steward links them, since a quota per token could be
+evaded.
 """
 
 from collections.abc import Mapping

@@ -17,7 +17,7 @@ Arrays = Mapping[str, NDArray[Any]]
 
 _LENGTH = struct.Struct("<q")
 SMALL_BYTES, MOST_REMEMBERED = 1 << 10, 256
-"""Headers of at most so many bytes are remembered by what they are, and so many of them."""
+"""Parsed headers are cached: those up to this many bytes, and up to this many of them."""
 
 
 def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -53,7 +53,7 @@ def _header(header: bytes) -> tuple[dict[str, Any], list[tuple[str, np.dtype[Any
 
 
 _small_header = lru_cache(maxsize=MOST_REMEMBERED)(_header)
-"""Thousands of blocks of as many rows begin alike, and to read that took longer than to find their arrays."""
+"""Cached, because thousands of blocks have the same header, which took longer to parse than finding the arrays."""
 
 
 def _narrow(array: NDArray[Any]) -> NDArray[Any]:

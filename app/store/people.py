@@ -1,4 +1,4 @@
-"""What is kept of a person: all of it handed to them, and their name erased without touching what is on record.
+"""Personal data: exporting all of it to the person, and erasing their name without changing records.
 
 Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name is in one place.
 """
@@ -28,12 +28,12 @@ from app.store import benchmark_rows, identities, roles, visibility
 OF_PEOPLE = ("organization", "url", "notes")
 MOST_EVENTS = 10_000
 OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
-# An address that was notified of submissions is nobody's any more, and nothing is sent there.
+# Addresses for notifications are erased, and nothing more is sent there.
 FORGOTTEN = {"address": "", "ended_at": func.clock_timestamp(), "ended_because": "erased"}
 
 
 def pseudonymise(session: Session, token: Token) -> str:
-    """Give a token a name that says nothing, in the place of the one it had, and return it.
+    """Replace a token's name by a meaningless one and return that.
 
     What its submissions say of an organisation, an address or in notes is emptied, also where the caller may no longer
     read; rows, checks, registrations, digests and ranks stay as they are. Their checks and refused uploads, which
@@ -60,7 +60,7 @@ def _pseudonymise(session: Session, token: Token) -> str:
 
 
 def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
-    """Return what is kept about the holder of a token, by subject, the newest events first.
+    """Return the stored data about the holder of a token, by subject, newest events first.
 
     Also of benchmarks that they may no longer read: what they sent is theirs.
     """

@@ -38,7 +38,7 @@ class Registration:
 
 @dataclass(frozen=True)
 class Word:
-    """What a steward says of a registration, and in which benchmark it counts; None: in all of them."""
+    """A steward's attestation of a registration, and the benchmark where it counts; None: all of them."""
 
     registered_at: datetime
     evidence: str
@@ -75,7 +75,7 @@ def register_prereg(
 def bind_prereg(session: Session, prereg: Prereg, benchmark: str, token_id: int) -> bool:
     """Register a preregistration for a benchmark from now on, and say whether that is new.
 
-    Raises Forbidden for somebody else's: it would be in the registrant's count.
+    Raises Forbidden for somebody else's, because it would count for its registrant.
     """
     if benchmark in [binding.benchmark for binding in list_bindings(session, prereg.sha256)]:
         return False

@@ -1,6 +1,6 @@
 """How often the owner of each entrant tried: registrations, entrants and submissions, counted at one instant.
 
-Called by `app.jobs.publish`: it is shown on the row of each board, so that the best of many is read as what it is.
+Called by `app.jobs.publish`: shown in each row of a board, so that the best of many tries is recognisable as such.
 """
 
 from collections import Counter

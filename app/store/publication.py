@@ -19,7 +19,7 @@ from app.store.sql_arrays import one_of
 class Publication:
     """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`.
 
-    `tables` are by name, as `pack_table` packs them: while they are packed nothing is locked.
+    `tables` are by name, already packed by `pack_table`, so that nothing is locked while packing.
     """
 
     inputs: Inputs
@@ -31,9 +31,9 @@ class Publication:
 
 @dataclass(frozen=True)
 class Published:
-    """What a publication came to: the snapshot, and of each submission that is new on it how long it was under way.
+    """The result of a publication: the snapshot, and for each newly published submission the time since its upload.
 
-    Without a snapshot something newer is published already.
+    The snapshot is None where something newer is already published.
     """
 
     snapshot: Snapshot | None
@@ -43,7 +43,7 @@ class Published:
 def store_publication(session: Session, publication: Publication) -> Published:
     """Store a snapshot and make it the current one, unless something newer is published already.
 
-    The same inputs, manifest and code make the same snapshot, so a repeat only moves the counters.
+    The same inputs, manifest and code give the same snapshot, so a repeat only updates the counters.
     """
     inputs = publication.inputs
     _lock_evaluated(session, inputs)

@@ -30,7 +30,7 @@ KNOWN = tuple(each.name for each in fields(Provenance))
 class CurrentEvidence:
     """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these.
 
-    Where nothing new may be shown of private labels an older submission of it is `shown`, or it is `silent`.
+    Where new results on private labels may not be shown, an older submission is `shown`, or the entrant is `silent`.
     """
 
     entrant_id: int
@@ -47,7 +47,7 @@ class CurrentEvidence:
         return Piece((self.shown or self.submission_id, self.entrant_id), self.task_ids)
 
     def described(self) -> list[Any]:
-        """Return what decides the numbers of the entrant."""
+        """Return everything that determines the entrant's numbers."""
         tasks = [] if self.task_ids is None else [list(self.task_ids)]
         disclosed = ["silent" if self.silent else self.shown] if self.silent or self.shown else []
         return [self.entrant, self.submission_id, self.submission_digest, *tasks, *disclosed]
@@ -65,7 +65,7 @@ class Withdrawal:
 
 @dataclass(frozen=True)
 class Inputs:
-    """Everything a snapshot is computed from, read at one instant; `known` is what rows show beside ranks."""
+    """The inputs of a snapshot, read at one instant; `known` is the provenance shown beside ranks."""
 
     data_version: int
     declared: Declared
@@ -123,7 +123,7 @@ def read_inputs(session: Session, benchmark_id: int) -> Inputs:
 def _with_disclosure(
     session: Session, declared: Declared, standings: tuple[CurrentEvidence, ...]
 ) -> tuple[CurrentEvidence, ...]:
-    """Return the standings with what may be shown of each, while the benchmark keeps a part of its labels back."""
+    """Return the current evidence with what may be shown of each entrant, while part of the labels is held back."""
     if deciding_part(session, declared) != PUBLIC_PART:
         return standings
     newest = newest_shown(session, declared.benchmark.id)

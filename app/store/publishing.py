@@ -1,4 +1,4 @@
-"""Who may read a benchmark is widened, saying what becomes visible; a draft is deleted. For `app.web.publishing`."""
+"""Widens who may read a benchmark, with a summary of what becomes visible; deletes drafts. For `app.web.publishing`."""
 
 from dataclasses import dataclass
 
@@ -31,7 +31,7 @@ from app.store.visibility import DRAFT, ORDER
 
 @dataclass(frozen=True)
 class Contents:
-    """What of a benchmark is there to be read: how much of it, and who is named. Labels never are."""
+    """What readers of a benchmark can see: how much of it, and who is named. Labels are never visible."""
 
     manifest_versions: int
     snapshots: int

@@ -1,7 +1,7 @@
 """How often an owner may have something scored against private labels. Called by `app.receiving.receive`.
 
-An attempt is counted in the transaction that stores its submission, under a lock of the owner, so that submissions at
-the same instant take turns; nothing gives one back.
+An attempt is counted in the transaction that stores its submission, under a lock of the owner, so that concurrent
+submissions take turns; an attempt is never returned.
 """
 
 import math
@@ -82,7 +82,7 @@ def _recent(session: Session, benchmark_id: int, token_ids: list[int], since: da
 
 
 def take_quota(session: Session, declared: Declared, token_id: int) -> Quota | None:
-    """Return the quota of which a submission is about to be taken, and keep others of its owner waiting until then.
+    """Return the owner's quota with a lock, so that the owner's other submissions wait until this one is counted.
 
     Raises TooManyRequests, which says when the next one is possible.
     """

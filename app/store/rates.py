@@ -1,7 +1,7 @@
 """How often somebody may do something in a minute, counted for all processes together. Called by `app.web.limits`.
 
-The generic cell rate algorithm (ITU-T I.371, 4.1): one time for each key says until when its allowance is used up. It
-refills evenly, a full one holds a minute's worth, and one statement decides, so no two processes give the same place.
+The generic cell rate algorithm (ITU-T I.371, 4.1): one timestamp per key says until when its allowance is used up. It
+refills evenly up to a minute's worth, and a single statement decides, so that two processes never grant the same slot.
 """
 
 import math
@@ -34,7 +34,7 @@ def take(session: Session, key: str, per_minute: int) -> int:
 def take_many(session: Session, taken: Mapping[str, int], per_minute: int) -> dict[str, float]:
     """Count acts that are over, and return how much of its minute's worth each key has used up, in seconds of it.
 
-    No more than a minute's worth is counted: who was refused elsewhere waits no longer for it.
+    At most a minute's worth is counted, so that requests refused elsewhere do not prolong the wait.
     """
     if not taken:
         return {}

@@ -1,6 +1,6 @@
-"""The denominator of a benchmark: every registration with its outcome, also of those that nobody reported.
+"""The denominator of a benchmark: every registration with its outcome, including those never reported.
 
-Called by `app.web.registrations`. No statistics, only what was registered and what came of it.
+Called by `app.web.registrations`. No statistics, only registrations and their outcomes.
 """
 
 from collections import Counter
@@ -63,7 +63,7 @@ class Registered:
     reserved: Sequence[EntrantReservation] = ()
 
     def outcome(self, now: datetime) -> str:
-        """Return its outcome: a report counts however it ended later, silence counts as silence.
+        """Return its outcome: a report counts whatever its later status, and no report counts as none.
 
         What others submit under it is no report by its registrant. Overdue becomes never reported when twice the time
         has passed.

@@ -24,7 +24,7 @@ SHOWN = 20
 
 @dataclass(frozen=True)
 class Reserved:
-    """A reserved name, whose it is, and what came of it: open, used, released or lapsed."""
+    """A reserved name, its registrant, and its state: open, used, released or lapsed."""
 
     reservation: EntrantReservation
     holder: Token
@@ -74,14 +74,17 @@ def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str]
 
 
 def find_open(session: Session, slug: str, name: str) -> Reserved | None:
-    """Return by whom a name is reserved in a benchmark, if nobody owns it yet."""
+    """Return the open reservation of a name in a benchmark, if nobody owns it yet."""
     query = _select().where(EntrantReservation.benchmark == slug, _is_open())
     row = session.execute(query.where(EntrantReservation.name_key == name_key(name))).first()
     return None if row is None else _reserved(row)
 
 
 def find_open_or_raise(session: Session, slug: str, name: str) -> Reserved:
-    """Return by whom a name is reserved in a benchmark. Raises NotFound."""
+    """Return the open reservation of a name in a benchmark.
+
+    Raises NotFound.
+    """
     reserved = find_open(session, slug, name)
     if reserved is None:
         raise NotFound(f"No entrant {name} is reserved in {slug}.")
@@ -89,7 +92,7 @@ def find_open_or_raise(session: Session, slug: str, name: str) -> Reserved:
 
 
 def release(session: Session, reserved: Reserved, by_id: int, reason: str) -> None:
-    """Give a reserved name free, and keep who did it and why."""
+    """Release a reserved name, and record by whom and why."""
     session.add(EntrantRelease(reservation_id=reserved.reservation.id, by_id=by_id, reason=reason))
     session.flush()
 

@@ -1,4 +1,4 @@
-"""When to try again what failed: later each time, by the database's clock, and at once after that was set back.
+"""When to retry: with growing delays by the database's clock, and at once if that was set back.
 
 Called by `app.store` for publications and evaluations.
 """

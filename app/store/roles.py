@@ -144,7 +144,7 @@ def refuse_orphans(session: Session, token: Token) -> None:
 
 
 def mark_pages_changed(session: Session, token_id: int) -> None:
-    """Say that the pages which name a token as a steward show something old."""
+    """Mark the pages that name a token as a steward as stale."""
     query = select(RoleGrant.benchmark_id).where(RoleGrant.token_id == token_id, RoleGrant.role == "steward")
     for benchmark_id in sorted(set(session.scalars(query))):
         benchmark_rows.mark_pages_changed(session, benchmark_id)
@@ -206,7 +206,7 @@ def _note(session: Session, benchmark: Benchmark, token: Token, role: Role, by_i
 
 
 def _newest() -> Select[Any]:
-    """Return the newest word on each role of each token in each benchmark."""
+    """Return the newest grant or revocation of each role of each token in each benchmark."""
     keys = (RoleGrant.benchmark_id, RoleGrant.token_id, RoleGrant.role)
     return select(RoleGrant).ext(distinct_on(*keys)).order_by(*keys, RoleGrant.id.desc())
 

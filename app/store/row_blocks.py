@@ -15,13 +15,13 @@ from app.store.packing import pack, unpack
 from app.values.scores import NONE, Coded
 
 FORMAT = 1
-"""Blocks of another one are as good as none: they are made of the rows again."""
+"""Blocks of another format are ignored and rebuilt from the rows."""
 
 NUMBERS = ("position", "file", "row", "task", "leaked")
 TEXTS = ("condition", "item", "reason")
 RECORDED = "recorded."
 SMALL_BYTES, MOST_REMEMBERED = 8 << 10, 2048
-"""Blocks of at most so many bytes are remembered by what they are, and so many of them, at most 16 MiB."""
+"""Unpacked blocks are cached: those up to this many bytes, and up to this many of them, at most 16 MiB."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -120,8 +120,8 @@ def pack_block(block: RowBlock) -> bytes:
 def unpack_block(content: bytes) -> RowBlock | None:
     """Return the block that `pack_block` packed; None where it was another format. Nobody may write to its arrays.
 
-    Of few rows it takes longer to find the arrays than to read them from the database, and the next publication asks
-    for nearly all of the same blocks.
+    For few rows, unpacking takes longer than reading from the database, and the next publication needs nearly all of
+    the same blocks, so they are cached.
     """
     return _remembered(content) if len(content) <= SMALL_BYTES else _unpack_block(content)
 

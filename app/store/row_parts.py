@@ -26,7 +26,7 @@ PART_ROWS = 200_000
 
 @dataclass(frozen=True)
 class CountedRows:
-    """What a snapshot counts: the value columns of its rows, and of whom they are, in parts by entrant."""
+    """The rows of a snapshot: their value columns, and their entrants in parts."""
 
     columns: tuple[str, ...]
     parts: Sequence[TasksOf]

@@ -1,8 +1,8 @@
-"""What keys on `score` would guarantee, checked once for each submission in the transaction that writes its rows.
+"""Integrity checks in place of foreign keys on `score`, once per submission in the transaction that writes its rows.
 
 Called by `app.store.scores` before its COPY. Three foreign keys make the COPY of a million rows ten times slower; this
-costs a tenth of a second. Readers refuse what a submitter did wrong, with file and row; what
-is refused here is a fault of this program, and the submission is not stored.
+costs a tenth of a second. Faults of a submitter are refused earlier, with file and row; what is refused here is a fault
+of this program, and the submission is not stored.
 """
 
 from collections.abc import Collection
@@ -20,7 +20,7 @@ _LARGEST = np.iinfo(np.int64).max
 
 
 class BrokenRows(RuntimeError):
-    """Score rows refer to nothing, to another benchmark's names, or are there twice."""
+    """Score rows refer to missing names, to another benchmark's names, or are duplicated."""
 
 
 def refuse_unnamed(scores: ScoreTable) -> None:

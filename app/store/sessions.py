@@ -62,7 +62,7 @@ def note_use(session: Session, browser_session: BrowserSession) -> None:
 
 
 def is_fresh(browser_session: BrowserSession) -> bool:
-    """Say whether its holder showed who they are only just now, as dangerous acts ask for."""
+    """Say whether its holder proved their identity recently, as dangerous actions require."""
     return timedelta() <= clock.now_for(browser_session) - browser_session.proved_at < FRESH
 
 

@@ -1,7 +1,7 @@
 """How large a benchmark may become: its boards compare every two entrants, on every task that any of them has.
 
-Called by `app.receiving.receive` before anything is stored. Only what was admitted counts: names and tasks of runs
-that were not are on no board, and would let anybody use up a benchmark.
+Called by `app.receiving.receive` before anything is stored. Only admitted evidence counts: other names and tasks are on
+no board, and would let anybody exhaust a benchmark's limits.
 """
 
 from collections.abc import Collection
@@ -39,7 +39,7 @@ def refuse_larger(
     bound = _Counts(known.entrants + len(names), known.own + len(names), known.tasks + len(tasks))
     if _is_within(bound, most):
         return
-    # What is there already is looked up only where it matters.
+    # Existing names and tasks are looked up only where they matter.
     n_new = len(names) - _count_known(session, benchmark_id, names)
     after = _Counts(known.entrants + n_new, known.own + n_new, _count_tasks(session, benchmark_id, tasks))
     if not _is_within(after, most):

@@ -27,7 +27,7 @@ from app.values.table import Table
 # The quickest level takes a quarter of the time for a fifth more bytes.
 PACKED_AT = 1
 COLUMNAR = b"columns:"
-"""What a table begins with whose rows are stored as arrays; one of rows begins as zlib has it."""
+"""The first bytes of a table stored as arrays; one stored by rows begins with a zlib header."""
 _LENGTH = struct.Struct("<q")
 BYTES_OF_RANK = 200
 RANKS: KnownBytes[Mapping[str, int]] = KnownBytes(4 << 20)
@@ -50,7 +50,7 @@ def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = N
 
 
 def is_there(session: Session, shown: Snapshot) -> bool:
-    """Say whether another database has a snapshot, and with it all that it counts: the same one, by number and instant.
+    """Say whether another database has this very snapshot, by number and time, and so everything that it counts.
 
     A copy that is behind does not have it yet, and where the numbers of a database are by chance the same, the
     microsecond of publication is not.

@@ -1,4 +1,4 @@
-"""Names of a benchmark and their spelling: what has the key of a stored name must be written as it is.
+"""The spelling of a benchmark's names: a name with the same key as a stored one must be spelt the same.
 
 Called by `app.store.entrants` and `app.store.benchmarks`, which hold the names.
 """
@@ -30,7 +30,7 @@ def refuse_respelled(what: str, stored: Iterable[str], wanted: Iterable[str]) ->
 
 
 def add_names(session: Session, to: type[Entrant] | type[Task], benchmark_id: int, names: Iterable[str]) -> None:
-    """Make those of the names that are new in a benchmark, in the order in which everyone makes them.
+    """Create those names that are new in a benchmark, in a fixed order to avoid deadlocks.
 
     One statement however many there are: a list of values would be compiled anew for each number of them.
     """

@@ -1,4 +1,4 @@
-"""Which boards are behind their evidence, and what is noted when publishing them fails.
+"""Which boards are outdated, and what is recorded when publishing them fails.
 
 Called by `app.jobs`, and by the page of whoever runs the server.
 """
@@ -28,7 +28,7 @@ def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int
 
 
 def forget_failures(benchmark: Benchmark) -> None:
-    """Say of a locked benchmark that nothing keeps it from being published."""
+    """Clear the recorded publication failures of a locked benchmark."""
     benchmark.publish_error, benchmark.publish_tries, benchmark.publish_retry_at = None, 0, None
 
 

@@ -1,4 +1,4 @@
-"""What limits a token beside its role, and which limits it may have: an end, benchmarks, scopes and entrants.
+"""The limits of a token besides its role, and their validation: expiry, benchmarks, scopes and entrants.
 
 Called by `app.store.tokens` before a token is made.
 """

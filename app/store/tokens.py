@@ -55,7 +55,7 @@ def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: st
 
 
 def why_ended(token: Token) -> str | None:
-    """Say why a token works no more; None for one that does."""
+    """Say why a token no longer works; None for one that does."""
     if token.revoked_at is not None:
         return "was revoked"
     if token.expires_at is not None and token.expires_at <= clock.now_for(token):
@@ -64,7 +64,7 @@ def why_ended(token: Token) -> str | None:
 
 
 def in_short(token: Token) -> dict[str, Any]:
-    """Return what the record of writes says of a token that was made: its number, and no name."""
+    """Return how the audit describes a created token: by its number, without its name."""
     ends = None if token.expires_at is None else token.expires_at.isoformat()
     return {
         "token": token.id,
@@ -136,8 +136,9 @@ def find_named(session: Session, asked: str) -> Token:
 
 
 def revoke_token(session: Session, token_id: int) -> Token:
-    """Make a token useless from now on. Raises NotFound, or Conflict for the last working admin token, and for the last
-    steward of a benchmark.
+    """Revoke a token.
+
+    Raises NotFound, or Conflict for the last working admin token or a benchmark's last steward.
     """
     session.execute(select(Token.id).where(Token.role == "admin").order_by(Token.id).with_for_update(key_share=True))
     token = get_token(session, token_id)
@@ -177,7 +178,7 @@ def useless_as_admin(session: Session, given: str) -> str | None:
 
 
 def _admins(session: Session) -> Sequence[int]:
-    """Return the admin tokens that will do an admin's work as long as nobody revokes them.
+    """Return the admin tokens that keep an admin's rights unless revoked.
 
     One that expires is not the last one, nor is one that is for reading or submitting alone.
     """

@@ -1,4 +1,4 @@
-"""Which registrations name an entrant and have brought nothing. Called by `app.web.rows` for the page of an entrant."""
+"""Registrations that name an entrant but were never reported. Called by `app.web.rows` for the page of an entrant."""
 
 from collections.abc import Iterator
 from contextlib import suppress

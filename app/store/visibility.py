@@ -1,4 +1,4 @@
-"""Who may read what: a private or draft benchmark is not there for who may not read it.
+"""Who may read what: a private or draft benchmark does not exist for those who may not read it.
 
 `narrow_to_reader` makes the sessions of the web so that whatever a request selects lacks the rows that its reader may
 not see: each address then answers as it does where there is no such benchmark, also one that is added later. Jobs and
@@ -44,13 +44,13 @@ _reading: ContextVar[Reader] = ContextVar("reading", default=STRANGER)
 
 
 def read_as(reader: Reader) -> None:
-    """Let what is selected from here on, in this request, be what a reader may see."""
+    """Restrict all further queries of this request to what a reader may see."""
     _reading.set(reader)
 
 
 @contextmanager
 def reading_all() -> Iterator[None]:
-    """Let everything be selected for a while: for what is about somebody and not about who reads."""
+    """Lift the restriction for a block of code, for queries that do not depend on the reader."""
     before = _reading.set(Reader(sees_all=True))
     try:
         yield
@@ -95,7 +95,7 @@ def _narrow(state: ORMExecuteState) -> None:
     state.statement = state.statement.options(*_criteria(reader))
 
 
-# Making these takes longer than most statements that they narrow.
+# Cached, because building these takes longer than most statements that they restrict.
 @lru_cache(maxsize=256)
 def _criteria(reader: Reader) -> tuple[ORMOption, ...]:
     return (
@@ -120,7 +120,8 @@ def _of_readable(reader: Reader) -> ColumnElement[bool]:
 def _is_hidden(reader: Reader, row: Any) -> ColumnElement[bool]:
     """Say of what names a benchmark by its slug that it came from inside of one that the reader may not read.
 
-    What a stranger wrote of the same slug is shown as where there is no such benchmark: hiding it would tell.
+    What a stranger wrote about the same slug is shown as if there were no such benchmark: hiding it would reveal that
+    there is one.
     """
     hidden = _table(Benchmark).alias("hidden")
     by, at = (row.c.bound_by, row.c.bound_at) if "bound_by" in row.c else (row.c.token_id, row.c.reserved_at)

@@ -11,7 +11,7 @@ from app.store.retries import is_due
 from app.store.sql_arrays import one_of
 
 MOST_TOGETHER, MOST_ROWS_TOGETHER = 100, 150_000
-"""As many submissions share a transaction, and as many rows: no fault, and no other benchmark, waits long for them."""
+"""Most submissions, and most rows, per transaction, so that a fault or another benchmark never has to wait long."""
 
 
 def benchmarks_waiting(session: Session, older_than_s: float) -> Sequence[int]:
