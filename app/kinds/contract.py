@@ -1,4 +1,4 @@
-"""The contract of a kind of evidence: what the other rooms ask of it, so that none of them needs to know which it has.
+"""The contract of a kind of evidence: what the other rooms use, so that none needs to know which kind it has.
 
 Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
 """
@@ -37,10 +37,9 @@ def never(manifest: Manifest) -> bool:
 class Rows:
     """How the rows of a kind are stored and read back.
 
-    `form`: scores are read by entrant and task; records in the order of their upload, each with its stratum and item;
-    packed ones are kept as blocks beside. `by_task`: each task of the benchmark is a run, and a registration, of its
-    own, so that an entrant's newer evidence replaces the older one task by task. `beside` are columns that boards read
-    beside the metrics.
+    `form`: scores are read by entrant and task; records in upload order, each with its stratum and item; packed
+    evidence is stored as separate blocks. `by_task`: each task is a separate run and registration, so that an entrant's
+    newer evidence supersedes older evidence task by task. `beside` are columns that boards read besides the metrics.
     """
 
     form: Literal["scores", "records", "packed"] = "scores"
@@ -50,7 +49,7 @@ class Rows:
 
 @dataclass(frozen=True, kw_only=True)
 class Evaluation:
-    """One submission to summarise: its rows, what its files and its submitter say, and how to measure its entrants.
+    """One submission to summarise: its rows, what its files and submitter state, and how to measure its entrants.
 
     `bootstrap_method` is the registered one.
     """
@@ -63,25 +62,25 @@ class Evaluation:
     measure: Callable[[EstimateBoard], Sequence[Measurement]]
 
     def claimed(self) -> Claimed:
-        """Return what the submission claims, to be compared however long it takes."""
+        """Return the submission's claims, to be compared without a limit of time."""
         return Claimed(self.manifest, self.rows, self.facts, self.claims)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """The tables that are computed from one submission alone, and what its claims come to."""
+    """The tables computed from one submission alone, and the checks of its claims."""
 
     tables: Sequence[Table]
     checks: Sequence[Check]
 
 
 Described = Mapping[str, Mapping[str, Any]]
-"""What the files of submissions say of their entrants, by entrant."""
+"""Facts stated in submissions' files, by entrant."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Published:
-    """What a kind makes further tables of a benchmark of: its boards, and what is read only when asked for."""
+    """The input of a kind's further tables of a benchmark: its boards, and evidence read on demand."""
 
     manifest: Manifest
     boards: Sequence[Table]
@@ -90,13 +89,13 @@ class Published:
 
 
 def no_secret(manifest: Manifest) -> Scoring | None:
-    """Return nothing: of the benchmarks of a kind none has labels that are a secret."""
+    """Return None, for a kind whose benchmarks have no private labels."""
     del manifest
     return None
 
 
 def keep_boards(published: Published) -> list[Table]:
-    """Return the boards alone."""
+    """Return the boards without further tables."""
     return list(published.boards)
 
 
@@ -104,17 +103,16 @@ def keep_boards(published: Published) -> list[Table]:
 class Kind:
     """A kind of evidence.
 
-    `name` is what a manifest says under `evidence`, `part` its own keys there, `methods` ranking methods that read it
-    although they do not name it. `takes_labels` says whether a benchmark has labels of its own, which are put once and
-    handed to `read` and to what measures; None where no benchmark of the kind has any. `scoring` says what is
-    disclosed of labels that are a secret; None where they are none. `read` makes evidence of
-    uploaded files, which may end in `suffixes` beside archives of them; it is a function of a module, because the
-    process that reads an upload loads it by its name. `rules` are what it adds to admission, `rows`
-    says how its rows are kept. `measured` is None where only methods read it that look at all rows together.
-    `summarise` makes a submission's own tables and judges its claims when it is evaluated; `own_claims` judges them as
-    far as can be known before. `pages` is how the site describes it, `glossary` returns its own terms.
-    `delivered` says how much of the grid an entrant's rows have, which its claims rest on.
-    `benchmark_tables` returns the boards of a benchmark with what the kind shows beside them.
+    `name` is its value of `evidence` in a manifest, `part` its own keys there, `methods` the ranking methods that can
+    read it although they do not name it. `takes_labels` says whether a benchmark has labels of its own, which are
+    uploaded once and passed to `read` and to measuring; None where no benchmark of the kind has any. `scoring` returns
+    the rules of disclosure of private labels, None without such. `read` parses uploaded files, whose names end in
+    `suffixes`, or archives of them; it is a module-level function, because the reader process loads it by name. `rules`
+    are its additions to admission, `rows` how its rows are stored. `measured` is None if only methods that compute from
+    all rows can read it. `summarise` computes a submission's own tables and decides its claims at evaluation;
+    `own_claims` decides them earlier, as far as possible. `pages` is its description on the site, `glossary` returns
+    its terms. `delivered` returns an entrant's coverage of the grid, on which its claims depend. `benchmark_tables`
+    returns the boards of a benchmark with the kind's further tables.
     """
 
     name: str

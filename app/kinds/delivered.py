@@ -1,6 +1,6 @@
-"""How much of what is asked a claim rests on where an entrant has rows of tasks, or of records in them. Pure.
+"""The coverage behind a claim, for entrants with rows of tasks, or of records in tasks. Pure.
 
-Read by `app.kinds.known` for the kinds that say nothing of their own.
+Used by `app.kinds.known` for kinds that do not define their own.
 """
 
 from collections.abc import Collection, Mapping
@@ -15,7 +15,7 @@ from app.values.scores import ScoreTable
 def delivered_tasks(
     manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str]
 ) -> Coverage | None:
-    """Return on how many of the asked tasks or records an entrant has a value of a metric; None where none is known."""
+    """Return an entrant's coverage of the asked tasks or records in a metric; None where no grid is declared."""
     del conditions
     wanted = _asked_of(manifest, entrant)
     if not wanted:

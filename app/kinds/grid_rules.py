@@ -1,4 +1,4 @@
-"""What a benchmark's page and boards say of its grid: what is asked, and what each submitter chooses. Pure.
+"""What a benchmark's page and boards state about its grid: what is asked, and what submitters choose. Pure.
 
 Called by `app.web.benchmarks`, and `chosen_seeds_note` by the kind that has seeds.
 """

@@ -1,4 +1,4 @@
-"""The items of a benchmark's grid, read from a table that its steward puts.
+"""The items of a benchmark's grid, read from a table that its steward uploads.
 
 Called by `app.reading.jobs`. Columns: `item`, and `task` where tasks have items of their own.
 """
@@ -34,7 +34,10 @@ class ItemsReading:
 
 
 def read_items(manifest: Manifest, uploads: Sequence[Upload], limits: Limits) -> ItemsReading:
-    """Read the items that a steward puts. Raises EvidenceRejected with every problem, and TooLarge."""
+    """Read the items that a steward uploads.
+
+    Raises EvidenceRejected with every problem, and TooLarge.
+    """
     findings = Findings()
     warnings: list[Problem] = []
     items: dict[str, list[str]] = {}

@@ -1,4 +1,4 @@
-"""What the pages of a benchmark say of its kind of evidence, as values: sentences, columns and links, never HTML.
+"""What a benchmark's pages state about its kind of evidence, as values: sentences, columns and links, never HTML.
 
 Filled by `pages.py` of each kind; the web reads it as `Kind.pages`.
 """
@@ -65,13 +65,13 @@ NO_FACTS = PageFacts()
 
 
 def no_facts(manifest: Manifest) -> PageFacts:
-    """Return nothing: a kind whose pages need no guide and which has no labels."""
+    """Return no facts, for a kind whose pages need no guide and which has no labels."""
     del manifest
     return NO_FACTS
 
 
 def no_rules(manifest: Manifest) -> Sequence[Rule]:
-    """Return no rule: a kind that adds none."""
+    """Return no rule, for a kind that adds none."""
     del manifest
     return ()
 

@@ -1,4 +1,4 @@
-"""Which rows of one entrant a board counts, by task and condition. Called by `app.kinds.episodes.measure`."""
+"""The rows of one entrant that a board counts, by task and condition. Called by `app.kinds.episodes.measure`."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class BoardRows:
     scores: ScoreTable
 
     def expected_tasks(self) -> Sequence[str]:
-        """Return the tasks of the composite, of the board or of the manifest, else those that have rows."""
+        """Return the tasks of the composite, the board or the manifest, or else those with rows."""
         if self.spec.composite is not None:
             return list(self.spec.composite.weights)
         return self.spec.tasks or self.manifest.task_ids() or self.scores.task.words
@@ -36,11 +36,11 @@ class BoardRows:
         return [task for task in self.expected_tasks() if task in delivered]
 
     def weight(self, task: str) -> float:
-        """Return how much a task counts in an average over tasks."""
+        """Return the weight of a task in an average over tasks."""
         return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
 
     def of_task(self, task: str) -> BoolArray:
-        """Return the rows of a task that count: on a composite those of its declared condition."""
+        """Return the counted rows of a task: in a composite those of its declared condition."""
         counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
         return self._all_of_task(task) if counts is None else self.in_condition(task, counts)
 
@@ -96,7 +96,7 @@ class BoardRows:
 
     @cached_property
     def _by_name(self) -> IntArray:
-        """Return the place of each row by item, condition and seed: that of an upload decides not even a last digit."""
+        """Return the rank of each row by item, condition and seed, so that upload order changes no digit."""
         scores = self.scores
         names = [column for column in (scores.item, scores.condition) if column is not None]
         keys = [*([] if scores.seed is None else [scores.seed]), *map(_places, reversed(names))]

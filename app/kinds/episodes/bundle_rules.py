@@ -1,4 +1,4 @@
-"""Admission rules of what result bundles say of themselves: their registration, schedule, method and claims.
+"""Admission rules on what result bundles state about themselves: registration, schedule, method and claims.
 
 Called by `app.admission.rules`; each rule gives at most one check, none where no file says anything about it.
 """
@@ -41,7 +41,7 @@ def check_bundles(bundles: Sequence[BundleFacts]) -> list[Check]:
 
 
 def check_claims_present(entrants: Sequence[str], bundles: Sequence[BundleFacts], claims: Claims | None) -> list[Check]:
-    """Demand a claim for every entrant: an interval where there is a bundle to hold it."""
+    """Require a claim for every entrant: an interval where there is a bundle to contain it."""
     without_interval = [bundle.name for bundle in bundles if not _has_interval(bundle) and _may_claim(bundle)]
     if without_interval:
         reason = f"The benchmark requires a claimed interval ({', '.join(CLAIMED_INTERVAL)})"
@@ -97,7 +97,7 @@ def _git_tag(prereg: Prereg, bundles: Sequence[BundleFacts]) -> list[Check]:
     if not tags or prereg.git_tag is None:
         return []
     if other := tags - {prereg.git_tag}:
-        # The bytes decide; a tag is a name that can be moved, and revisions of one document carry a suffix.
+        # Only the bytes count: tags can be moved, and revisions of one document carry a suffix.
         reason = f"The registration names the tag {prereg.git_tag}, the files name {listed(other)}; the bytes decide."
         return [Check("git_tag", "warned", reason)]
     return [Check("git_tag", "passed", f"The files name the registered tag {prereg.git_tag}.")]

@@ -1,4 +1,4 @@
-"""Result bundles: a folder with bundle.json, episodes by seed, and the hashes that hold it together.
+"""Result bundles: a folder with bundle.json, episodes by seed, and hashes of its files.
 
 Called by `app.kinds.episodes.read`. Source of the layout: CHAMBER's bundle schema, version 3.
 """
@@ -37,7 +37,7 @@ KNOWN_VERSIONS = (3,)
 EPISODES = re.compile(r"episodes_seed(-?\d{1,18})\.jsonl")
 MAX_SUMS_BYTES = 1 << 20
 BOOLEAN = frozenset({"success"})
-"""What an episode of CHAMBER says as true or false, whatever a benchmark declares."""
+"""The boolean columns of CHAMBER's episodes, whatever a benchmark declares."""
 _SUM = re.compile(r"([0-9a-f]{64})[ \t][ *]?(.+)")
 
 
@@ -178,7 +178,7 @@ def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[
 
 
 def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:
-    """Return what a bundle says of itself; what it does not say, or says in another type, is None."""
+    """Return a bundle's statements about itself; those missing, or of the wrong type, are None."""
     about = bundle.description
     schedule = _schedule(bundle)
     prereg = _prereg_bytes(bundle)

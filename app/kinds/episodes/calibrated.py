@@ -1,7 +1,7 @@
 """The calibrated intervals of one entrant's episodes: means and interquartile means, over one task or several.
 
-Called by `app.kinds.episodes.measure`; pure. Units are seeds. Tasks that share no seed are independent; where a seed
-of the same name was run on several, what it moves is added up over them.
+Called by `app.kinds.episodes.measure`; pure. Units are seeds. Tasks that share no seed are independent; where a seed of
+the same name was run on several, its influences on them are added.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ class SeedScores:
 
 @dataclass(frozen=True)
 class ScoreMean:
-    """A statistic that is the mean of a function of the scores, and where that function lies."""
+    """A statistic that is the mean of a function of the scores, and the range of that function."""
 
     of: Callable[[FloatArray], FloatArray]
     within: Range
@@ -46,13 +46,13 @@ def plain_mean(within: Range) -> ScoreMean:
 
 
 def below_threshold(threshold: float, within: Range) -> ScoreMean:
-    """Return the optimality gap: how far scores stay below a threshold."""
+    """Return the optimality gap: the mean shortfall of scores below a threshold."""
     low, high = max(threshold - within.high, 0.0), max(threshold - within.low, 0.0)
     return ScoreMean(lambda values: np.maximum(threshold - values, 0.0), Range(low, high))
 
 
 def area_of_profile(grid: FloatArray) -> ScoreMean:
-    """Return the area under the performance profile: the mean of what each score adds to it."""
+    """Return the area under the performance profile, as the mean of each score's contribution."""
     width = grid[-1] - grid[0]
 
     def area(values: FloatArray) -> FloatArray:
@@ -81,8 +81,8 @@ def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: Scor
 def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
     """Return the interval of Σ weight × interquartile mean of a task.
 
-    Of tasks that share seeds the ends are added up, which holds however alike a seed is on them. What the mean of a
-    task leans to one side does not average out, so the interval reaches further there, and never out of the range.
+    For tasks that share seeds the ends are averaged, which is valid however correlated they are. One-sided bias of a
+    task's mean does not average out, so the interval reaches further on that side, but never outside the range.
     """
     held = within.holding(*(float(end) for task in tasks for end in _ends(task.values)))
     intervals = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
@@ -109,7 +109,7 @@ def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Ran
 
 
 def _further(interval: Calibrated, below: float, above: float) -> Calibrated:
-    """Return an interval of a number that lies so far below or above its truth on average."""
+    """Return the interval widened for a number with these one-sided biases."""
     if interval.low is None or interval.high is None:
         return interval
     return replace(interval, low=interval.low - above, high=interval.high + below)
@@ -122,10 +122,10 @@ def _inside(interval: Calibrated, within: Range) -> Calibrated:
 
 
 def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:
-    """Return the spread of the average, each seed moving it by what it moves all of its tasks.
+    """Return the spread of the average, in which a seed's influence is its sum over all of its tasks.
 
-    It has no more degrees of freedom than tasks without a common seed: sharing one lends no task those of another.
-    Averaged over tasks a seed has hardly any noise of its own episodes: it is one value, of which as many must tell.
+    It has no more degrees of freedom than tasks without common seeds would have. Averaged over tasks a seed has hardly
+    any noise from its own episodes, so it counts as a single value (`support_of_values`).
     Source: Satterthwaite 1946.
     """
     seeds = np.unique(np.concatenate([task.seeds for task in tasks]))

@@ -1,7 +1,7 @@
 """The cells of one episode, each read with everything that is wrong with it. For `app.kinds.episodes.rows`.
 
-JSON keeps its types: a boolean is true or false, and "true" is text. A CSV file has only text, so there the words of
-a boolean are read.
+JSON values keep their types: a boolean is true or false, and "true" is text. CSV has only text, so there words are read
+as booleans.
 """
 
 import math
@@ -25,8 +25,8 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 class Source:
     """Where episodes come from: a file, by name and position, and what they have in common.
 
-    `is_text` says that every cell is text, as in CSV. `seed` is the one that the file's name promises, `boolean` are
-    columns that the layout of the file gives as true or false.
+    `is_text` means that every cell is text, as in CSV. `seed` is the seed in the file's name, `boolean` are the columns
+    that are true or false in this layout.
     """
 
     file: str
@@ -39,7 +39,7 @@ class Source:
 
 
 class EpisodeCells:
-    """The cells of one episode; each reader notes what is wrong and answers None, or NaN for a score."""
+    """The cells of one episode; each method notes what is wrong and then returns None, or NaN for a score."""
 
     def __init__(self, source: Source, row: int, cells: Mapping[str, Any], findings: Findings) -> None:
         self._source = source
@@ -114,7 +114,7 @@ class EpisodeCells:
         return seed
 
     def item(self, paths: Sequence[str]) -> str | None:
-        """Return what tells the episode from the others of its seed, its parts joined by a slash.
+        """Return the identifier of the episode among those of its seed, its parts joined by a slash.
 
         A slash within one of several parts is written `\\/`, so that no two lists of parts become one item.
         """
@@ -171,7 +171,7 @@ class EpisodeCells:
             return float(cell)
         if not isinstance(cell, str):
             return None
-        # JSON's NaN and Infinity come as this text: they are refused as what they are.
+        # JSON's NaN and Infinity arrive as this text, and are refused as such.
         if cell in ("NaN", "Infinity", "-Infinity"):
             return math.nan
         if not self._source.is_text:

@@ -1,4 +1,4 @@
-"""What result bundles claim of themselves, computed again from their own episodes and compared.
+"""The claims of result bundles, compared with values recomputed from their own episodes.
 
 Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure.
 """
@@ -24,15 +24,15 @@ DRAWN_WITH = ("n_resamples", "bootstrap_root_seed")
 BUNDLE_SUBSTREAM = "evaluation.bundle_bootstrap"
 CLAIMED_METRIC = "success"
 MAX_CLAIMED_RESAMPLES = 20_000
-# A resample costs its episodes, and as much as this many for itself.
+# A resample costs as much as its episodes plus this many.
 OWN_COST = 500
-# What a request may draw to compare claimed intervals: about a second of it on a small machine.
+# Most episodes to draw within a request for comparing claimed intervals: about a second on a small machine.
 MOST_EPISODES_DRAWN = 20_000_000
 LARGEST_CLAIM, SUMMARY_TOLERANCE = 10**15, 1e-9
 
 
 Computed = Sequence[tuple[BundleFacts, Mapping[str, float]]]
-"""Bundles, each with what its own episodes come to."""
+"""Bundles, each with the values computed from its own episodes."""
 
 
 def own_claims(claimed: Claimed) -> list[Check]:
@@ -62,12 +62,12 @@ def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, e
 
 
 def can_be_drawn(summary: Mapping[str, Any]) -> bool:
-    """Say whether a claimed interval says how it was drawn: with how many resamples, from which root seed."""
+    """Say whether a claimed interval states its number of resamples and its root seed."""
     return _whole(summary.get("n_resamples")) > 1 and _whole(summary.get("bootstrap_root_seed")) >= 0
 
 
 def _unverified(computed: Computed) -> Iterator[str]:
-    """Yield the claimed values of each bundle that nothing was compared with, and why."""
+    """Yield the claimed values of each bundle that could not be compared, and why."""
     for bundle, ours in computed:
         claims = _claims_of(bundle)
         if bundle.summary and not claims:
@@ -127,7 +127,7 @@ def _whole(value: Any) -> int:
 
 
 def _agrees(claimed: float | int, computed: float, tolerance: float) -> bool:
-    # JSON has integers that no float can hold; one of those is not ours.
+    # JSON may contain integers too large for a float, which cannot be valid here.
     return abs(claimed) <= LARGEST_CLAIM and abs(float(claimed) - computed) <= tolerance
 
 

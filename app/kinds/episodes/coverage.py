@@ -1,4 +1,4 @@
-"""Episodes of one entrant compared with the grid: which count, how many are absent, and what they would come to.
+"""Episodes of one entrant compared with the grid: which count, and how many are absent.
 
 Called by `.grid`; pure.
 """
@@ -29,7 +29,7 @@ class GridOfEntrant:
     held: tuple[Held, ...] | None = None
 
     def rows(self, scores: ScoreTable) -> BoolArray:
-        """Return which rows [n_rows] count: those of the grid, and all where none is declared."""
+        """Return which rows [n_rows] count: those of the grid, or all if none is declared."""
         if self.held is not None:
             return np.ones(len(scores), dtype=np.bool_)
         masks = [each.rows for each in self.cells.values()]
@@ -37,7 +37,7 @@ class GridOfEntrant:
 
 
 def with_absent(grid: GridOfEntrant, scores: ScoreTable) -> ScoreTable:
-    """Return the scores with a row without any value for each cell of the grid that has none."""
+    """Return the scores with an empty row added for each cell of the grid without one."""
     absent = [(task, *cell) for task, cells in grid.cells.items() for cell in cells.absent() if cell[-1]]
     n_each = np.array([n for *_, n in absent], dtype=np.int64)
     n_more = int(n_each.sum())
@@ -99,7 +99,7 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
 def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entrant: str) -> str:
     """Return a digest of the names of the items of an entrant, empty where the grid names them or there are none.
 
-    A grid that only counts its items cannot say which they are: entrants with other items are compared all the same.
+    A grid that only counts its items does not say which they are: entrants with other items are still compared.
     """
     if scores.item is None or not any(isinstance(asked.cells_of(task, entrant).items, int) for task in tasks):
         return ""
@@ -107,7 +107,7 @@ def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entran
 
 
 def open_items(scores: ScoreTable, tasks: Sequence[str]) -> str:
-    """Return a digest of the names of the items of an entrant in some tasks, where no grid says anything of them.
+    """Return a digest of the names of an entrant's items in some tasks, where no grid declares items.
 
     Empty where there are none, and where a name depends on the seed, as that of an initial state does: entrants may
     choose their own seeds there.
@@ -142,7 +142,7 @@ def _cells_of(asked: Asked, task: str, scores: ScoreTable, metric: str, entrant:
 def _not_asked(
     asked: Asked, older: Asked, task: str, scores: ScoreTable, metric: str, entrant: str, now: Coverage
 ) -> Coverage:
-    """Return a coverage in which only what the older grid asked too is absent."""
+    """Return a coverage in which only cells that the older grid asked for, too, are absent."""
     if task not in (older.tasks or ()):
         return _less(now, now.n_absent)
     before = _common(asked.cells_of(task, entrant), older.cells_of(task, entrant))
@@ -151,7 +151,7 @@ def _not_asked(
 
 
 def _of_a_new_metric(now: Coverage) -> Coverage:
-    """Return the coverage of an entrant that was admitted before there was a metric: no episode was asked for it."""
+    """Return the coverage of an entrant admitted before the metric existed: no episode was asked for it."""
     return Coverage(now.n_included, now.n_included, n_not_asked=now.n_lacking, n_over=now.n_over)
 
 

@@ -1,4 +1,4 @@
-"""How much of what the grid asks a claim rests on: whoever leaves out what speaks against it would have it supported.
+"""The coverage behind a claim: otherwise leaving out contrary evidence would make a claim supported.
 
 Called by `app.jobs.claims` through the kind's entry in `app.kinds.known`; pure.
 """
@@ -18,7 +18,7 @@ from app.values.scores import Coded, ScoreTable
 def delivered(
     manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str], *, by_task: bool
 ) -> Coverage | None:
-    """Return how much of the grid in some conditions, all of them where none is named, has a value of a metric.
+    """Return the coverage of the grid in a metric and in some conditions (empty: all).
 
     None where an axis is open, so that nobody knows. `by_task`: each task is a run of its own, and counts where it has
     rows.

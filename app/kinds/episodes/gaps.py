@@ -1,4 +1,4 @@
-"""The gap of an axis: how much less an entrant scores in the condition that counts than in the one it is compared with.
+"""The gap of an axis: how much less an entrant scores in the counted condition than in the reference condition.
 
 Called by `app.kinds.episodes.measure`; pure. Episodes of the two conditions are paired by seed and item, as claims
 pair them; the cluster of a difference is its seed.
@@ -31,7 +31,7 @@ NO_GAP = Gap()
 def gap_of(rows: BoardRows, task: str) -> Gap:
     """Return the gap of a task of a composite, in the metric that ranks; nothing without a pair.
 
-    It is the condition that the counted one is compared with, minus the counted one.
+    It is the reference condition minus the counted one.
     """
     composite, metric = rows.spec.composite, rows.spec.ranked
     if composite is None or task not in composite.against or rows.scores.condition is None:

@@ -1,4 +1,4 @@
-"""What of an entrant's episodes counts under the benchmark's grid, and what its score would be with what is missing.
+"""Which of an entrant's episodes count under the benchmark's grid, and the bounds of its score given what is missing.
 
 Called by `app.kinds.episodes.measure`; pure.
 """
@@ -19,13 +19,13 @@ from app.stats.aggregate import Aggregate, interquartile_mean, mean
 from app.values.scores import ScoreTable
 
 MOST_CELLS = 10_000_000
-"""Of a larger grid what is absent is not written out as the worst: who lacks something has no rank there."""
+"""In a larger grid absent cells are not filled with the worst value: incomplete entrants have no rank there."""
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
 @dataclass(frozen=True)
 class HeldAgainstGrid:
-    """The episodes of an entrant: `delivered` are its rows of the grid, `counted` also what counts as the worst."""
+    """The episodes of an entrant: `delivered` are its rows in the grid, `counted` includes filled ones."""
 
     manifest: Manifest
     spec: EstimateBoard
@@ -48,14 +48,14 @@ class HeldAgainstGrid:
         return counted_items(self.manifest.asked, self.tasks, self.delivered, self.entrant)
 
     def bounds(self) -> Bounds | None:
-        """Return the score that ranks if what is missing were the worst and the best; None where nothing is."""
+        """Return the ranking score if missing values were the worst and the best; None where none is missing."""
         if self.grid.held is not None or not self.grid.coverage.n_lacking + self.grid.coverage.n_not_asked:
             return None
         metric = self.manifest.metrics[self.spec.ranked]
         return self._score(metric.worst), self._score(metric.best)
 
     def _score(self, missing: float | None) -> float | None:
-        """Return the score with a value for all that is missing, which is counted: a grid may have more than rows."""
+        """Return the score with a value for everything missing, by counting: a grid may be larger than any table."""
         if missing is None:
             return None
         values = self.delivered.value(self.spec.ranked)
@@ -93,10 +93,10 @@ def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
 
 
 def counted_rows(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> ScoreTable:
-    """Return the episodes of one entrant as a board counts them, with the worst for what is missing where it does."""
+    """Return the episodes of one entrant as a board counts them, with the worst value for missing ones if it does."""
     return with_worst(manifest, hold_against_grid(manifest, spec, evidence).counted)
 
 
 def _is_filled(manifest: Manifest, grid: GridOfEntrant) -> bool:
-    """Say whether what is absent counts as the worst there is."""
+    """Say whether absent cells count as the worst value."""
     return grid.held is None and manifest.absent == "worst" and grid.coverage.n_attempted <= MOST_CELLS

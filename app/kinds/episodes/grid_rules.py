@@ -1,7 +1,7 @@
 """Admission rule of episodes: they are compared with the benchmark's grid, whatever their registration names.
 
-Called by `app.kinds.episodes.kind`. What is beyond the grid is refused, so that nobody mends a mean with episodes of
-their own; what is missing is a warning, and the boards count it.
+Called by `app.kinds.episodes.kind`. Episodes beyond the grid are refused, so that nobody improves a mean with
+additional ones; missing ones give a warning, and the boards account for them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +43,7 @@ def check_grid(case: Case) -> list[Check]:
 
 
 def _other_seeds(known: Sequence[tuple[str, str, TaskCells]]) -> Iterator[str]:
-    """Yield who has more seeds over its tasks together than the grid asks of any of them."""
+    """Yield entrants with more distinct seeds over their tasks than the grid asks for in any task."""
     for entrant in dict.fromkeys(name for name, _, _ in known):
         own = [cells for name, _, cells in known if name == entrant]
         n_seeds = len({seed for cells in own for seed in cells.seeds})

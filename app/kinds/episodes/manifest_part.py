@@ -10,12 +10,12 @@ from app.manifest.manifest import Common, KindPart
 
 
 class Episodes(Part):
-    """Where an episode says its condition and which columns tell its repetitions apart.
+    """Which columns of an episode give its condition and identify its repetitions.
 
     A dotted name reads a nested object: `metadata.member`. Of several names for the condition an episode has one.
     Without `condition` every episode has the same one. `entrant` and `seed` are the columns of these names where
     nothing else is stated; with `seed: null` there are no seeds, and intervals rest on items. `boolean` are metrics
-    whose cells are true or false and no number between, as `success` is in every file of CHAMBER.
+    whose cells are only true or false, as `success` is in every file of CHAMBER.
     """
 
     entrant: ColumnName = "entrant"
@@ -31,14 +31,14 @@ class Episodes(Part):
 
     @property
     def condition_paths(self) -> tuple[str, ...]:
-        """Return the names under which an episode may say its condition; none where there is only one condition."""
+        """Return the columns that may give an episode's condition; empty where there is only one condition."""
         if self.condition is None:
             return ()
         return (self.condition,) if isinstance(self.condition, str) else tuple(self.condition)
 
 
 class EpisodesPart(KindPart):
-    """Where an episode says what; None is as if every key of it had its default."""
+    """The columns of episodes; None means the default for every key."""
 
     episodes: Episodes | None = None
 
@@ -48,7 +48,7 @@ class EpisodesPart(KindPart):
         return self.episodes or Episodes()
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield which metrics are declared true or false and are none of the benchmark's."""
+        """Yield the metrics that are declared boolean but are not the benchmark's."""
         for name in self.where.boolean:
             if name not in common.metrics:
                 yield f"episodes.boolean: {name} is not among the declared metrics"

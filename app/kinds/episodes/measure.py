@@ -47,7 +47,7 @@ AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
-    """Return every metric of one entrant, averaged over tasks, with what it is made of."""
+    """Return every metric of one entrant, averaged over tasks, with its parts."""
     held = hold_against_grid(manifest, spec, evidence)
     counted = with_worst(manifest, held.counted)
     if part_of(manifest, EpisodesPart).where.seed is None:
@@ -89,7 +89,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
 class _Episodes:
     """The rows of one entrant, and the board they are measured for.
 
-    In `rows` what is missing of a metric that ranks counts as the worst there is; `delivered` are the rows as sent.
+    In `rows` missing values of a ranking metric are the worst value; `delivered` are the rows as uploaded.
     """
 
     manifest: Manifest
@@ -115,7 +115,7 @@ class _Episodes:
         }
 
     def n_lacking(self, metric: str) -> int:
-        """Return how many rows of the board have no value of a metric, and so no part in its average."""
+        """Return how many rows of the board have no value of a metric and are left out of its average."""
         return int((self.rows.of_board() & np.isnan(self.rows.scores.value(metric))).sum())
 
     def drawn_by_name(self, metric: str) -> DrawnScore | None:
@@ -158,7 +158,7 @@ class _Episodes:
         return mean_over_tasks(tasks, shares, mean, level)
 
     def _as_mean(self, metric: str, name: str) -> ScoreMean | None:
-        """Return of what an aggregate is the mean; None for an interquartile mean."""
+        """Return the function of scores that an aggregate is the mean of; None for an interquartile mean."""
         declared = self.manifest.metrics[metric]
         within = range_of(declared)
         kind = name.partition(":")[2] or self._statistic(metric)
@@ -202,7 +202,7 @@ class _Episodes:
         yield from profile_rows(metric, grid, shares, band, scores, level)
 
     def facts(self) -> dict[str, Cell]:
-        """Return what was attempted and what of it has a score."""
+        """Return the counts of attempted and of scored episodes."""
         rows = self.rows.of_board()[: len(self.delivered)]
         seeds = self.delivered.seed
         expected = self.rows.expected_tasks()

@@ -1,8 +1,8 @@
-"""Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes: what ranks rest on.
+"""Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes, for rank intervals.
 
-Called by `app.kinds.episodes.measure`. Two entrants that ran the same seeds and episodes of a task are weighed alike
-there; seeds of other names are independent, whatever their position. A seed has one weight in every condition and task
-that it was run in, because what makes it a good one is in all of them. Bounds of a row are drawn elsewhere.
+Called by `app.kinds.episodes.measure`. Two entrants with the same seeds and episodes of a task get the same weights
+there; seeds with different names are independent, whatever their position. A seed has the same weight in every
+condition and task that it was run in, because its quality affects all of them. Intervals of scores are drawn elsewhere.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ TRIMMED = 0.25
 
 @dataclass(frozen=True)
 class DrawnScore:
-    """Replicates [n_resamples] of a score in its own unit, how much they rest on, and of which seeds, [n_seeds]."""
+    """Replicates [n_resamples] of a score in its own unit, their precision, and the keys of their seeds, [n_seeds]."""
 
     replicates: FloatArray
     precision: Precision
@@ -75,9 +75,9 @@ def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnSc
 
 
 def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:
-    """Return the precision of an average over tasks: from the seeds of each, and what it is of tasks that share none.
+    """Return the precision of an average over tasks from the seeds of each and the precision without shared seeds.
 
-    Tasks that share seeds tell no more than there are distinct ones, and sharing one lends no task those of another.
+    It has no more degrees of freedom than distinct seeds, and no more than tasks without shared seeds.
     """
     n_distinct = len(np.unique(seeds))
     if n_distinct == len(seeds):

@@ -20,7 +20,7 @@ from app.values.scores import Coded, ScoreTable
 def check_prereg_episodes(
     manifest: Manifest, prereg: Prereg, scores: ScoreTable, bundles: Sequence[BundleFacts]
 ) -> list[Check]:
-    """Hold episodes, and the seeds that bundles list, against what the registration declares of them."""
+    """Compare episodes, and the seeds that bundles list, with the registration."""
     runs = count_runs(scores, has_rankings(manifest, scores))
     return [
         _failure_policy(prereg),
@@ -142,7 +142,7 @@ def _conditions(prereg: Prereg, runs: Runs) -> Check:
 
 
 def _wrong_partners(cells: Sequence[Cell], declared: set[str]) -> Iterator[str]:
-    """Hold an entrant that was registered with its own partner to having that one and no other, in every seed."""
+    """Require that an entrant registered with its own partner has that partner, and no other, in every seed."""
     registered = f"{cells[0].entrant} is registered with its own trained partner only"
     if foreign := {cell.condition for cell in cells if cell.condition is not None} & declared:
         yield f"{registered} and has partners of the others: {listed(foreign)}"
@@ -156,7 +156,7 @@ def _wrong_conditions(cells: Sequence[Cell], declared: set[str]) -> Iterator[str
     if extra := delivered - declared:
         yield f"{cells[0].entrant} has conditions that were not registered: {listed(extra)}"
     if missing := declared - delivered:
-        # No failure policy excuses this: to leave out the hardest partner lifts the mean.
+        # No failure policy excuses this, because leaving out the hardest partner raises the mean.
         yield f"{cells[0].entrant} lacks registered conditions: {listed(missing)}"
 
 
@@ -188,5 +188,5 @@ def _count_alone(scores: ScoreTable, condition: Coded, sides: tuple[str, str]) -
 
 
 def _code_of(column: Coded, word: str) -> int:
-    # A word that is not there matches no row, not even the rows without a word.
+    # A word that does not occur matches no row, not even rows without a word.
     return column.words.index(word) if word in column.words else len(column.words)

@@ -18,7 +18,7 @@ RULE = "scores_present"
 
 
 def check_scores_present(manifest: Manifest, prereg: Prereg | None, scores: ScoreTable) -> Check:
-    """Ask for a score of every metric that ranks in every episode; the failure policy judges what is missing.
+    """Require a score of every ranking metric in every episode; the failure policy decides on missing ones.
 
     A failure of another kind of evidence is an absent row or an item without a prediction: the boards count it.
     """

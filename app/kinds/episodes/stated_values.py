@@ -1,4 +1,4 @@
-"""What a run says of itself, as values that can be stored: a value of another type, or no finite number, is left out.
+"""A run's statements about itself, as storable values: those of another type, or not finite, are left out.
 
 Called by `app.kinds.episodes.bundles` and `app.kinds.episodes.spike_runs`; everything here was written by a stranger.
 """

@@ -38,7 +38,7 @@ COLUMNS = (
 
 
 def summarise(evaluation: Evaluation) -> Summary:
-    """Return the table of a submission, with the worst value for what it left empty, and what its claims come to."""
+    """Return the table of a submission, with the worst value for empty scores, and the checks of its claims."""
     manifest, scores = evaluation.manifest, evaluation.rows
     table = summarise_episodes(manifest, with_worst(manifest, scores), evaluation.bootstrap_method)
     return Summary([table], own_claims(evaluation.claimed()))

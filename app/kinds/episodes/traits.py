@@ -1,4 +1,4 @@
-"""What an episode says in many digits beside its metrics: a force, a distance. Called by `app.kinds.episodes.rows`.
+"""The many-digit values of an episode beside its metrics, such as a force. Called by `app.kinds.episodes.rows`.
 
 Two episodes that really took place never agree in fourteen digits of a force; two copies of one always do.
 """
@@ -18,7 +18,7 @@ _EVERY = {n: struct.Struct(f"<{n}d") for n in range(1, MAX_NUMBERS + 1)}
 def traits_of(cells: Mapping[str, Any], *, is_text: bool) -> int:
     """Return a number for the numbers with many digits in an episode, in their order; 0 where there are none.
 
-    Equal numbers mean equal digits. `is_text` says that numbers stand there as text, as in CSV.
+    Equal numbers mean equal digits. `is_text` means that numbers are given as text, as in CSV.
     """
     numbers = list(_numbers_with_many_digits(cells, is_text, MAX_DEPTH))[:MAX_NUMBERS]
     if not numbers:

@@ -1,7 +1,7 @@
-"""What intervals of episodes rest on where a benchmark has no seeds: its items, each a unit of its own.
+"""The units of intervals where a benchmark of episodes has no seeds: its items.
 
 Called by `app.kinds.episodes.measure`; pure. Scores of one model on many questions vary by which questions were asked;
-without training seeds that is all the variation there is to see.
+without training seeds that is the only visible variation.
 Source: Miller 2024, Adding Error Bars to Evals (arXiv:2411.00640), section 2.
 """
 

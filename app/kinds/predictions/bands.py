@@ -1,4 +1,4 @@
-"""Bootstrap bands around the curves of a report, from the resamples that the intervals of its metrics rest on.
+"""Bootstrap bands around the curves of a report, from the same resamples as the intervals of its metrics.
 
 Called by `.measure` and `.report_classification`; pure. A ROC curve has a band of its recall at each
 false positive rate that is shown, a precision-recall curve one of its precision at each recall.
@@ -44,7 +44,7 @@ class Resamples:
     ) -> Iterator[Result]:
         """Yield `of` each batch of counts of the first resamples, or of all, as `map_resamples` does.
 
-        Every entrant of a board is weighed with the same counts, which are drawn once.
+        All entrants of a board share the same counts, which are drawn once.
         """
         n_drawn = self.n_resamples if n_resamples is None else n_resamples
         key = (self.rng_seed, self.names)

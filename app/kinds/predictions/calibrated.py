@@ -22,7 +22,7 @@ from app.stats.spreads import SHARE, Range, Spread, mean_spread
 
 @dataclass(frozen=True)
 class Spreading:
-    """The spread of a metric of one task, and where the metric can lie."""
+    """The spread of a metric of one task, and the range of the metric."""
 
     spread: Spread
     within: Range
@@ -69,8 +69,9 @@ def calibrated_average(
 ) -> Calibrated | None:
     """Return the interval of Σ weight × metric over tasks; None where a task's metric has none to be looked for.
 
-    Of metrics with a spread the spreads are averaged: near an end of the range the intervals of single tasks reach
-    further to one side, and added up they do so for an average of many. Source: `bench.interval_coverage`.
+    If all metrics have spreads, these are averaged: near an end of the range single-task intervals are asymmetric, and
+    averaging their ends would keep that for an average of many.
+    Source: `bench.interval_coverage`.
     """
     parts = [each.calibrated for each in estimates if each.calibrated is not None]
     known = [each for each in spreadings if each is not None]
@@ -87,7 +88,7 @@ def _metric(name: str) -> PredictionMetric | None:
 
 
 def _n_units(task: TaskPredictions) -> float:
-    """Return on how many units such a metric rests: of two classes on the smaller one, as weights count them."""
+    """Return the effective number of units of such a metric: of two classes, that of the smaller one."""
     weights = task.unit_weights
     if task.part.kind == "classification" and len(task.classes) == 2:
         return max(1.0, min(_kish(weights[task.class_number == at]) for at in (0, 1)))

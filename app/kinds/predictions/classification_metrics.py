@@ -1,4 +1,4 @@
-"""The metrics of class predictions at the called class and of their probabilities.
+"""The metrics of the predicted class, and of predicted probabilities.
 
 Read by `app.kinds.predictions.metrics`. Those that look at every threshold are in `curve_metrics`, those at a
 constraint in `constrained`.
@@ -32,7 +32,7 @@ YDF_LEVEL = 0.9
 
 
 def is_right(task: TaskPredictions) -> BoolArray:
-    """Say of each example whether its class was called."""
+    """Say, for each example, whether its class was predicted."""
     right: BoolArray = np.equal(predicted_classes(task.probabilities), task.class_number)
     return right
 
@@ -67,7 +67,7 @@ def _default_logloss(task: TaskPredictions) -> float | None:
 def _around_accuracy(task: TaskPredictions, point: float, level: float) -> Iterator[Closed]:
     n_effective = effective_number(task.item_weights)
     yield Closed("W", "Wilson score", level, wilson(point * n_effective, n_effective, level))
-    # YDF takes the number of examples, whatever they weigh.
+    # YDF uses the number of examples and ignores weights.
     yield Closed("acc_ci_ydf", YDF_LABEL, YDF_LEVEL, clopper_pearson_ydf(point * len(task), len(task)))
 
 
@@ -93,7 +93,7 @@ CLASS_METRICS = (
             YDF,
         ),
     ),
-    # Every example is called one class and is of one class, so pooled over classes the three are the accuracy.
+    # Each example has one predicted and one true class, so pooled over classes all three equal the accuracy.
     *against_rest(
         name="f1",
         of=f1,

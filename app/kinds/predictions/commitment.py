@@ -1,8 +1,8 @@
-"""What binds a steward to private labels: a digest of them that does not depend on their order, and its commitment.
+"""The commitment of a steward to private labels, based on a digest that does not depend on their order.
 
-Called by `app.store.disclosure` and `plumbline benchmark commitment`; pure. The commitment is published when the
-labels are put. It hides them, because of the salt, and binds them: at the close salt and digest are shown, by
-which anybody can compute it again, and whoever has the labels their digest too.
+Called by `app.store.disclosure` and `plumbline benchmark commitment`; pure. The commitment is published when the labels
+are uploaded. The salt keeps it from revealing them; at the close salt and digest are published, so that anybody can
+recompute the commitment and, with the labels, the digest.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ FORM = "plumbline-labels-v1"
 
 @dataclass(frozen=True, repr=False)
 class Opening:
-    """What a commitment is made of: a random salt, the share that is public, and the digest of the labels."""
+    """The opening of a commitment: a random salt, the share that is public, and the digest of the labels."""
 
     salt: bytes
     public_share: float
@@ -39,9 +39,9 @@ class Opening:
 
 
 def parts_key(labels_sha256: str) -> bytes:
-    """Return the key that says which items are public: as secret as the labels, and no choice of the steward's.
+    """Return the key that decides which items are public: as secret as the labels, and not chosen by the steward.
 
-    A random key could be drawn again until a part suits whoever draws.
+    A random key could be redrawn until the parts suit the steward.
     """
     return hashlib.blake2b(labels_sha256.encode(), person=b"plumbline parts", digest_size=KEY_BYTES).digest()
 

@@ -1,8 +1,8 @@
-"""Predictions of one entrant compared with the grid: the benchmark's own labels say which items there are.
+"""Predictions of one entrant compared with the grid: the benchmark's own labels define its items.
 
-Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as wrong whatever the manifest says
-of absences; where a prediction could have been worse still, it keeps its entrant off the ranks. A task without any
-prediction is absent.
+Called by `app.kinds.predictions.measure`; pure. An item without a prediction counts as wrong whatever the manifest
+declares about absent cells; where a prediction could have been even worse, its entrant is not ranked. A task without
+any prediction is absent.
 """
 
 import hashlib
@@ -23,7 +23,7 @@ WRONG_IS_WORST = frozenset({"accuracy", "logloss", "brier", "recall_macro", "rec
 
 
 def expected_tasks(manifest: Manifest, spec: EstimateBoard, delivered: Sequence[str]) -> Sequence[str]:
-    """Return the tasks of a board: those that it or the manifest names, else those that are there."""
+    """Return the tasks of a board: those that it or the manifest names, or else those delivered."""
     if spec.composite is not None:
         return list(spec.composite.weights)
     return spec.tasks or manifest.task_ids() or sorted(delivered)
@@ -46,7 +46,7 @@ class HeldAgainstLabels:
     items: str = ""
 
     def bounds(self, points: Mapping[str, float | None]) -> Bounds | None:
-        """Return the score that ranks if absent tasks were worst and best; None where none is absent."""
+        """Return the ranking score if absent tasks were worst and best; None where none is absent."""
         if not self.absent:
             return None
         metric = self.manifest.metrics[self.spec.ranked]
@@ -87,10 +87,11 @@ def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: Entra
 
 
 def counts_as_worst(manifest: Manifest, metric: str) -> bool:
-    """Say whether no prediction of an item could make a metric worse than none does.
+    """Say whether a missing prediction is as bad for a metric as any prediction could be.
 
-    Of several classes a failure is called one that is wrong, and who leaves out the wrong calls of a rare class lifts
-    its precision; a value is the farther end of the labels' range, and predictions can be beyond it.
+    It is not always: with several classes a failure is some wrong class, so leaving out wrong predictions of a rare
+    class raises its precision; a failed value is the farther end of the labels' range, and predictions can lie beyond
+    it.
     """
     task_type = part_of(manifest, PredictionsPart).predictions.task_type
     return task_type in ("binary", "ranking") or (task_type == "multiclass" and metric in WRONG_IS_WORST)

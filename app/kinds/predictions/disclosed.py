@@ -1,4 +1,4 @@
-"""What is disclosed of private labels: measured on the part that counts now, and published no finer than allowed.
+"""What is disclosed of private labels: measured on the part that counts now, and rounded for publication.
 
 Called by `app.kinds.predictions.kind`, which measures by nothing else; pure. Labels that are no secret, and those that
 a submission brings, pass as they are.
@@ -19,7 +19,7 @@ from app.manifest.scoring import Scoring
 
 
 def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
-    """Return every metric of one entrant, as it may leave.
+    """Return every metric of one entrant, rounded for publication.
 
     Before the close it is of the public part alone. After it the private part decides, and the metrics of the public
     part stand beside as `<metric>:public_part`.
@@ -52,7 +52,7 @@ def _measure(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence,
 
 
 def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
-    """Return how finely a board of private labels speaks."""
+    """Return the precision at which a board on private labels is published."""
     return Grain(rules.digits, spec.uncertainty.level)
 
 
@@ -67,7 +67,7 @@ def coarse_tables(manifest: Manifest, tables: BoardTables) -> BoardTables:
 
 
 def about_parts(manifest: Manifest) -> tuple[str, ...]:
-    """Return what a board of private labels says of the part that it is about."""
+    """Return the notes of a board on private labels about the part it uses."""
     rules = scoring_of(manifest)
     if rules is None or rules.public_share >= 1.0:
         return ()

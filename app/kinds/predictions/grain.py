@@ -1,8 +1,8 @@
-"""How finely numbers that rest on private labels are published: in steps that their interval allows.
+"""The precision at which numbers based on private labels are published: in steps that their interval allows.
 
 Called by `app.kinds.predictions.disclosed`; pure. Steps are 1, 2 or 5 times a power of ten, so that they divide one. A
 step is at least half a standard error, of the number itself where it has an interval, else of a share or a value over
-as many units: whoever asks often and subtracts learns no single label from digits that mean nothing anyway.
+as many units: so that repeated queries and differences reveal no single label through meaningless digits.
 """
 
 import math
@@ -33,7 +33,7 @@ LEAST_P = 1e-4
 
 
 def significant(value: float, digits: int) -> float:
-    """Return a number with so many significant digits."""
+    """Return a number rounded to `digits` significant digits."""
     return float(f"{value:.{digits - 1}e}") + 0.0
 
 
@@ -81,7 +81,7 @@ class Grain:
         return replace(exact, low=low, high=high, n_units=significant(exact.n_units, ROUGH))
 
     def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
-        """Return a measurement as it may leave: replicates lie around the published number, rows are in steps too."""
+        """Return a measurement for publication: replicates are centred on the rounded number, rows rounded, too."""
         rounded = {name: self.estimate(each) for name, each in exact.estimates.items()}
         moved = {
             name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))

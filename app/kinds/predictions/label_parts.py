@@ -19,9 +19,9 @@ from app.values.predictions import Labels, PredictionBlock
 
 KEY_BYTES = 32
 N_STRATA = 10
-"""Values are cut into so many strata of equal size, each of which is in both parts."""
+"""Strata of equal size into which values are divided; each is represented in both parts."""
 FEWEST = 10
-"""Below so many units a part says little, and a single label of it much."""
+"""A part with fewer units is imprecise, and a single label matters too much in it."""
 
 
 def choose_public(labels: Labels, part: Predictions, key: bytes, share: float) -> BoolArray:
@@ -86,7 +86,7 @@ def _strata(labels: Labels, part: Predictions, places: FloatArray) -> IntArray:
 
 
 def warn_of_parts(labels: Labels, part: Predictions) -> Iterator[str]:
-    """Yield what the parts of a task leave undefined, for its steward."""
+    """Yield warnings for the steward about what is undefined on the parts of a task."""
     if labels.public is None or labels.public.all():
         return
     for name, chosen_items in (("public", labels.public), ("private", ~labels.public)):

@@ -1,4 +1,4 @@
-"""Predictions put in the order of their labels: repeated, unknown and missing items, one block per entrant and task.
+"""Arranges predictions in the order of their labels, one block per entrant and task; finds repeated and unknown items.
 
 Called by `app.kinds.predictions.read` when every file has been read. Rows are sorted once and then looked up all at
 once.

@@ -1,4 +1,4 @@
-"""What a metric of predictions is: one value says everything that the app knows of it.
+"""The type of a metric of predictions: one value contains everything that the app knows about it.
 
 Made in `classification_metrics`, `regression_metrics` and `ranking_metrics`, put together by `.metrics`.
 """
@@ -31,7 +31,7 @@ class Closed(NamedTuple):
 
 
 def no_default(task: TaskPredictions) -> None:
-    """Return that no constant prediction has a number of this metric."""
+    """Return None, for a metric without a value for a constant prediction."""
     del task
 
 
@@ -46,12 +46,12 @@ class PredictionMetric:
     """A metric of predictions.
 
     `tasks` are the types of task that have it, `direction` says which way is better. `score` computes it under any
-    weighting, on the board and in the report alike. `default` returns what always predicting the same reaches, and
-    `closed` the intervals in closed form around a point. `beside` are what is shown beside it: the metrics whose names
-    end so, such as `ap_ydf` beside `ap`. `words` is how it is written in a sentence where the manifest
-    has no title, `entry` explains it in the glossary and may be that of several metrics. `within` is where it can lie;
-    `spread` returns its standard error between units, where that is not the mean's and not what replicates give, and
-    `calibrated` an interval of its own that is not made of a spread.
+    weighting, on the board and in the report alike. `default` returns the score of the best constant prediction, and
+    `closed` the intervals in closed form around a point. `beside` are the suffixes of metrics shown beside it: the
+    metrics whose names end so, such as `ap_ydf` beside `ap`. `words` is how it is written in a sentence where the
+    manifest has no title, `entry` explains it in the glossary and may be that of several metrics. `within` is where it
+    can lie; `spread` returns its standard error between units, where that is not the mean's and not what replicates
+    give, and `calibrated` an interval of its own that is not made of a spread.
     """
 
     name: str

@@ -43,32 +43,32 @@ def ap_ydf(weighted: Weighted, at: int) -> FloatArray:
 
 
 def best_accuracy(weighted: Weighted, at: int) -> FloatArray:
-    """Return the largest accuracy that any threshold gives, calling nothing positive among them."""
+    """Return the largest accuracy at any threshold, including the one that predicts nothing positive."""
     areas = weighted.areas(at)
     return share(areas.most_right, areas.total)
 
 
 def precision_or_zero(weighted: Weighted, at: int) -> FloatArray:
-    """Return the precision of one class, zero where it is there and never called: not calling it must not pay."""
+    """Return the precision of one class, zero where it occurs but is never predicted, which must not pay."""
     counts = weighted.counts
     never_called = (counts.called[:, at] <= 0) & (counts.actual[:, at] > 0)
     return np.where(never_called, 0.0, precision(weighted, at))
 
 
 def recall_or_zero(weighted: Weighted, at: int) -> FloatArray:
-    """Return the recall of one class, zero where it is called and not there, as scikit-learn takes it."""
+    """Return the recall of one class, zero where it is predicted but does not occur, as in scikit-learn."""
     counts = weighted.counts
     without_examples = (counts.actual[:, at] <= 0) & (counts.called[:, at] > 0)
     return np.where(without_examples, 0.0, recall(weighted, at))
 
 
 def precision(weighted: Weighted, at: int) -> FloatArray:
-    """Return which share of what is called a class is of it."""
+    """Return the share of the examples predicted as a class that belong to it."""
     return share(weighted.counts.right[:, at], weighted.counts.called[:, at])
 
 
 def recall(weighted: Weighted, at: int) -> FloatArray:
-    """Return which share of a class is called it."""
+    """Return the share of the examples of a class that are predicted as it."""
     return share(weighted.counts.right[:, at], weighted.counts.actual[:, at])
 
 

@@ -1,4 +1,4 @@
-"""Where a classifier is operated: the thresholds that a manifest declares, and those of its metrics at a constraint.
+"""Operating points of a classifier: the thresholds that a manifest declares, and those of its metrics at a constraint.
 
 Called by `.report_classification`; pure. Where labels are private a point is at one of the thresholds
 that the curve shows, and is chosen by the published shares: which threshold just meets a constraint would tell more.

@@ -1,8 +1,7 @@
 """The report of class predictions: curves of each class against the rest, confusion, calibration.
 
-Called by `app.kinds.predictions.reports`; pure. A curve with every threshold would show the label of every
-example to whoever knows the scores, so steps, bins and what is called one class hold several examples where labels are
-private.
+Called by `app.kinds.predictions.reports`; pure. A curve with every threshold would show the label of every example to
+whoever knows the scores, so steps, bins and predicted classes each hold several examples where labels are private.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -170,7 +169,7 @@ def _confusion_rows(task: TaskPredictions, confusion: FloatArray, n_called: IntA
 
 
 def _pooled(task: TaskPredictions, n_called: IntArray) -> list[list[int]]:
-    """Return the classes as they are called, those that are rarely called as one.
+    """Return the predicted classes, with rarely predicted ones pooled into one.
 
     The totals of the true classes are known, so blank cells could be computed again. The pool takes in the next
     rarer classes until it is large enough.
