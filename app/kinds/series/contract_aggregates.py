@@ -153,6 +153,10 @@ class _Interval:
     metadata: str
 
 
+SHARED_STREAM = (
+    "Drawn as lrdbench draws them, from one generator in the order of its rows: the ends move with who else is there. "
+    "The boards' own intervals, ranks and verdicts are drawn by the names of the records."
+)
 UNCERTAINTY: Frame[_Interval] = Frame(
     [
         Field(text_column("estimator_name"), lambda line: line.interval.estimator),
@@ -183,7 +187,8 @@ def benchmark_uncertainty(
     meta = {"interval": "percentile bootstrap", "n_resamples": drawn.n_resamples, "rng_seed": drawn.rng_seed,
             "stream": drawn.stream, "level": drawn.levels[0], **series.shown_as()}  # fmt: skip
     lines = (_interval(series, interval, drawn.n_resamples) for interval in intervals)
-    return UNCERTAINTY.table("tables/benchmark_uncertainty", title, lines, (), meta)
+    notes = (SHARED_STREAM,) if drawn.stream == "lrdbench" else ()
+    return UNCERTAINTY.table("tables/benchmark_uncertainty", title, lines, notes, meta)
 
 
 def _interval(series: Series, interval: SeriesInterval, n_resamples: int) -> _Interval:

@@ -44,3 +44,13 @@ def test_the_page_of_two_says_of_which_level_its_interval_is(roomy_site: Site) -
     answer = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/stress-robustness/against.json?a=RS&b=DMA")
 
     assert re.search(r"\(95 % interval ", json.loads(answer.text)["notes"][0])
+
+
+def test_a_table_in_lrdbenchs_stream_says_that_others_move_it(roomy_site: Site) -> None:
+    """Its bounds are that program's to the digit; who reads them next to the board's must know what they rest on."""
+    slug = make_benchmark(roomy_site, "rich_stress")
+    submit(roomy_site, slug, RUNS["rich_stress"].read_bytes())
+    roomy_site.work()
+    shown = roomy_site.http.get(f"/benchmarks/{slug}/tables/benchmark_uncertainty.json").json()
+
+    assert [note[:62] for note in shown["notes"]] == ["Drawn as lrdbench draws them, from one generator in the order "]
