@@ -133,14 +133,14 @@ def _render_app(settings: Settings, database_url: str) -> FastAPI:
 
 
 def _serving_engine(settings: Settings, database_url: str, pool_size: int) -> Engine:
-    """Return the engine that requests are answered with: through the pooler where there is one."""
+    """Return the engine for answering requests: through the pooler where there is one."""
     if settings.direct_database_url is None or settings.database_url is None:
         return make_engine(database_url, pool_size=pool_size)
     return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True)
 
 
 def _replica(settings: Settings) -> Replica | None:
-    """Return the copy for reading, if there is one; what needs no session of its own works through a pooler as well."""
+    """Return the replica for reading, if there is one; it needs no session state, so a pooler may be in front of it."""
     if settings.read_database_url is None:
         return None
     engine = make_engine(settings.read_database_url, pool_size=COPY_POOL, is_pooled=True)
@@ -174,7 +174,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
 
 @cache
 def _routes(settings: Settings) -> list[BaseRoute]:
-    """Return what every app with these settings serves, made once in a process: FastAPI takes long to analyse it.
+    """Return the routes of every app with these settings, built once per process, as FastAPI takes long to do so.
 
     Nothing in it belongs to one app: the database, the limits and the provider are in the app's state.
     """

@@ -1,4 +1,4 @@
-"""The pages of whoever signs in: their account, tokens, invitations, and the people of a benchmark.
+"""The pages after signing in: account, tokens, invitations, and the people of a benchmark.
 
 Made by `app.web.sessions`, `app.web.account` and `app.web.forms`. `form_key` is what every form of a session carries in
 its address (`app.web.forms`); null for who came with a token, so that no form is shown.
@@ -109,7 +109,7 @@ class JoinPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class SecretPage(Page):
-    """A text that is shown once: of a token or a code, which `kind` says; `about` is the answer that it stood in."""
+    """A secret that is shown once: a token or a code, as `kind` says; `about` is the answer that contained it."""
 
     template = "secret.html"
     kind: str

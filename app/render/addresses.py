@@ -11,7 +11,7 @@ import re
 from urllib.parse import quote
 
 FORMATS = ("csv", "json", "yaml", "ndjson", "arrow", "parquet", "svg", "png")
-# Of what RFC 3986 allows in a path, these are kept as they are because names of models have them.
+# Of the characters that RFC 3986 allows in a path, these are not encoded, because names of models contain them.
 _READABLE = "/()=,:+@!"
 _ENDING = re.compile(rf"\.(?=(?:{'|'.join(FORMATS)})$)")
 _STEP = re.compile(r"(?<![^/])\.{1,2}(?![^/])")

@@ -1,4 +1,4 @@
-"""Two entrants of a board against each other: which rows are about them, and the sentence one may write.
+"""Two entrants of a board compared: the rows about them, and the sentence that the data support.
 
 Called by `app.web.against` with a snapshot's tables; pure.
 """
@@ -13,9 +13,9 @@ from app.render.text import format_number, plain_words
 from app.values.table import Cell, Column, Table
 
 Record = Mapping[str, Cell]
-# How often or how probably A is better is no size of a difference.
+# Win rates and probabilities are not effect sizes.
 CHANCES = ("win_rate", "p_a_beats_b")
-# These are in the unit of the metric, so that they say by how much it is higher or lower; any other effect is named.
+# These effects are in the unit of the metric, so a sentence says how much higher or lower; other effects are named.
 IN_UNITS = ("advantage", "difference", "board_difference")
 EVEN = 0.5
 DIGITS, MOST_DIGITS = 3, 8
@@ -25,7 +25,7 @@ LEAST_P = 1e-4
 
 @dataclass(frozen=True)
 class Measured:
-    """What is compared: its name in sentences and which way is better. `direction` is that of the metric."""
+    """The compared quantity: its name in sentences and which way is better. `direction` is the metric's."""
 
     title: str
     direction: Direction
@@ -33,7 +33,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Pair:
-    """The rows of two entrants: A over B and B over A, and how the pairwise table was made."""
+    """The rows of two entrants, A over B and B over A, and the `meta` of the pairwise table."""
 
     a: str
     b: str
@@ -43,7 +43,7 @@ class Pair:
 
     @property
     def effect(self) -> str | None:
-        """Return the column that says by how much A and B differ, where the table has one."""
+        """Return the column with the difference between A and B, where the table has one."""
         column = effect_column(self.table)
         return None if column is None else column.name
 
@@ -56,7 +56,7 @@ def effect_column(pairwise: Table) -> Column | None:
 
 
 def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> Measured:
-    """Return what a pairwise table compares: the score or the metric of its `meta`, or the score of one that has none.
+    """Return what a pairwise table compares: the score or the metric in its `meta`, by default the score.
 
     `metric_words` says how a metric is written in a sentence where the manifest has no title for it.
     """
@@ -87,13 +87,13 @@ def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
 
 
 def verdict(pair: Pair, measured: Measured) -> str:
-    """Return what the data say of A and B in one sentence: who is better and by how much, or that they do not tell."""
+    """Return one sentence on A and B: which is better and by how much, or that the data do not decide."""
     effect = pair.effect
     if effect is None:
         return _without_effect(pair, measured)
     if pair.forth.get("separable") is not True:
         return _not_separated(pair, measured, effect)
-    # The row of the better one: its effect is in its favour, whatever its sign.
+    # The row of the better entrant: its effect is in its favour, whatever the sign.
     row = pair.forth if _favours_first(pair, measured, effect) else pair.back
     better, other = in_words(str(row["entrant_a"])), in_words(str(row["entrant_b"]))
     if effect not in IN_UNITS:
@@ -106,7 +106,7 @@ def verdict(pair: Pair, measured: Measured) -> str:
 
 
 def _without_effect(pair: Pair, measured: Measured) -> str:
-    """Return what a table without any size of a difference says: only whether it separates the two."""
+    """Return the sentence for a table without an effect size: only whether the two are separable."""
     chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
     if pair.forth.get("separable") is not True or chance is None:
         return f"The data do not separate {in_words(pair.a)} from {in_words(pair.b)} on {measured.title}."
@@ -140,7 +140,7 @@ def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
 
 
 def _positive(row: Record, effect: str) -> Record:
-    """Return the row with its effect turned so that it says by how much."""
+    """Return the row with the absolute value of its effect, and its interval accordingly."""
     low, high = f"{effect}_lower", f"{effect}_upper"
     if number_in(row, effect) > 0.0:
         return row
@@ -162,7 +162,7 @@ def _interval(pair: Pair, row: Record, effect: str) -> str:
 
 
 def chances(pair: Pair, measured: Measured) -> Sequence[str]:
-    """Return the sentence on the p-value of the board's contrast: the test, what it is of, and of how many pairs."""
+    """Return the sentence on the p-value of the board's contrast: the test, what it tests, and over how many pairs."""
     p_value = pair.forth.get("p_value")
     if not isinstance(p_value, float):
         return ()
@@ -181,7 +181,7 @@ def _n_pairs(table: Table) -> int:
 
 
 def format_p(p_value: float) -> str:
-    """Return a p-value with its sign of relation: none is zero."""
+    """Return a p-value with = or <, since none is exactly zero."""
     return "< 0.0001" if p_value < LEAST_P else f"= {format_number(p_value, 4)}"
 
 

@@ -13,7 +13,7 @@ from app.values.table import Cell, Table
 def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
     """Return the sentences on the tests of each task: the test with its metric, its p-value and Holm's."""
     records = [record for record in _records(tests, pair) if isinstance(record.get("p_value"), float)]
-    # Of the two directions the one that the data speak for.
+    # Of the two directions, the one that the data favour.
     likelier = [r for r in records if number_in(r, "p_value") <= EVEN or r["entrant_a"] == pair.a]
     by_task = {
         (record["task"], _thresholds(record, a=pair.a)): record
@@ -58,7 +58,7 @@ def examples_needed(
 
 def _records(table: Table | None, pair: Pair) -> list[Record]:
     records = () if table is None else rows_of_pair(table, pair.a, pair.b, both_orders=True).records()
-    # The order as it was asked for comes first.
+    # The requested order comes first.
     return sorted(records, key=lambda record: record["entrant_a"] != pair.a)
 
 

@@ -31,7 +31,7 @@ def asset_url(name: str) -> str:
 
 @cache
 def scripts() -> tuple[tuple[str, str], ...]:
-    """Return the scripts of a page in their order: the address of each, and the digest that a browser holds it to."""
+    """Return the scripts of a page in their order: the address and the integrity digest of each."""
     return tuple((asset_url(name), _integrity(name)) for name in SCRIPTS)
 
 

@@ -21,9 +21,9 @@ FIRST_PLACES, ROW = 10, 22.0
 
 @dataclass(frozen=True)
 class Place:
-    """What a badge says: the board, the place in words, and whether it is that of the current snapshot.
+    """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot.
 
-    `choice` is what a reader chose, in words; nothing on a board of the benchmark's own.
+    `choice` describes a reader's choice in words; empty on the benchmark's own boards.
     """
 
     board: str
@@ -33,7 +33,7 @@ class Place:
 
 
 def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
-    """Return the place of an entrant on a board with its rank set; without a rank, or gone, it says so."""
+    """Return the place of an entrant on a board with its rank interval, or that it is unranked or gone."""
     rows = [row for row in table.records() if row.get("entrant") == entrant]
     n_ranked = sum(row.get("rank") is not None for row in table.records())
     words = _words(rows[0], n_ranked) if rows else "not on the board"
@@ -44,7 +44,7 @@ def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> 
 
 
 def choice_of(table: Table) -> str:
-    """Return what a reader chose, in words, as every picture of it says; nothing on a board of the benchmark's own."""
+    """Return a reader's choice in words, as shown in every picture of it; empty on the benchmark's own boards."""
     choice = table.meta.get("choice")
     if isinstance(choice, Mapping):
         return f"{choice['label']}: {choice['said']}"
@@ -119,7 +119,7 @@ def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[byte
 
 
 def _wrapped(text: str) -> list[str]:
-    """Return a sentence in lines, at most so many: what a picture leaves out is at the address of the board."""
+    """Return a sentence wrapped to a limited number of lines: the rest is at the address of the board."""
     return textwrap.wrap(text, LINE_LENGTH, max_lines=MOST_LINES, placeholder=" …")
 
 

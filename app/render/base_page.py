@@ -1,4 +1,4 @@
-"""What every page of the site has. The pages are in `pages`, `table_page` and `prediction_pages`."""
+"""The base of every page of the site. The pages are in `pages`, `table_page` and `prediction_pages`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

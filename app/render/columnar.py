@@ -1,6 +1,6 @@
 """A table as NDJSON, Arrow and Parquet: the values of its CSV with their types. Called by `app.web.answers`.
 
-The library is loaded when first asked for: most processes never write these, and are smaller without it.
+The library is loaded on first use: most processes never write these formats, and are smaller without it.
 """
 
 import io
@@ -25,7 +25,7 @@ def table_to_ndjson(table: Table, about: Mapping[str, Any]) -> bytes:
 
 
 def table_to_arrow(table: Table, about: Mapping[str, Any]) -> bytes:
-    """Return an Arrow file (Feather), whose schema holds what the JSON says beside the rows."""
+    """Return an Arrow file (Feather), whose schema metadata holds what the JSON has beside the rows."""
     import pyarrow as pa
 
     arrow, sink = _arrow(table, about), io.BytesIO()
@@ -35,7 +35,7 @@ def table_to_arrow(table: Table, about: Mapping[str, Any]) -> bytes:
 
 
 def table_to_parquet(table: Table, about: Mapping[str, Any]) -> bytes:
-    """Return a Parquet file, whose schema holds what the JSON says beside the rows."""
+    """Return a Parquet file, whose schema metadata holds what the JSON has beside the rows."""
     import pyarrow.parquet as pq
 
     sink = io.BytesIO()

@@ -10,13 +10,13 @@ from app.render.text import DASH, format_cell, format_number
 from app.render.whisker import Mark, Scale, Whisker, column_scale, whisker
 from app.values.table import Cell, Column, Table
 
-# What a score's value means "no difference": as good as the baseline, as many wins as losses.
+# The value of a score that means "no difference": equal to the baseline, as many wins as losses.
 REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
 
 
 @dataclass(frozen=True)
 class Axis:
-    """What is in the head of a column of whiskers: (position, text) of its ticks, and what to compare with.
+    """The head of a column of whiskers: (position, text) of its ticks, and the reference marks.
 
     `reference` is the position of the value that means no difference, `leader` the ends of the first-ranked
     row's interval.
@@ -28,7 +28,7 @@ class Axis:
 
 
 class Coverage(NamedTuple):
-    """The positions of a board's columns that say how much of what was asked each entrant delivered."""
+    """The positions of a board's coverage columns."""
 
     covered: int
     n_included: int
@@ -49,7 +49,7 @@ class ShownColumn:
     coverage: Coverage | None = None
 
     def gap(self, row: Sequence[Cell]) -> Cell:
-        """Return n of N for a row that lacks something; only the column of the names says it."""
+        """Return "n of N" for an incomplete row; shown only in the column of names."""
         if self.coverage is None or row[self.coverage.n_included] == row[self.coverage.n_attempted]:
             return None
         return row[self.coverage.covered]
@@ -84,7 +84,7 @@ class ShownColumn:
 
 
 EARLY = frozenset({"rank", "p_best", "threshold"})
-"""Numbers that stand among texts and scores: what a claim is held to means nothing behind long names of its sides."""
+"""Numeric columns that keep their place among texts: a claim's threshold is meaningless far from its sides."""
 
 
 def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str] = ()) -> list[ShownColumn]:

@@ -1,4 +1,4 @@
-"""What a table asks to be drawn: one plot or several, each once for every task, class or entrant it is split by.
+"""The plots that a table declares, each drawn once for every task, class or entrant by which it is split.
 
 Called by the pages of tables. `meta["plot"]` is a mapping or a list of them; `facet` names the columns whose
 combinations have a plot each, `facet_words` the words before the values of such a column, and `by` the column whose
@@ -25,12 +25,12 @@ FIGURES: Mapping[str, Callable[[Table, Declared], Figure | None]] = {
     "squares": draw_squares,
     "tradeoff": draw_tradeoff,
 }
-"""The pictures that are no lines on two axes, by the kind under which a table declares them."""
+"""The pictures other than plots with two axes, by the kind under which a table declares them."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """One plot, heatmap or figure, with what tells it from the others of its table ("" for the only one)."""
+    """One plot, heatmap or figure, with its title ("" for the only one of its table)."""
 
     title: str
     lines: LinePlot | None = None
@@ -58,7 +58,7 @@ class Drawings:
 
 
 def build_drawings(table: Table) -> Drawings:
-    """Return what a table declares, as far as there is something to draw, and at most MAX_DRAWN of them."""
+    """Return the drawings that a table declares, without empty ones, at most MAX_DRAWN of them."""
     facets = [(declared, title, part) for declared in _declared(table) for title, part in _facets(table, declared)]
     numbers: Mapping[str, int] = {}
     drawings: list[Drawing] = []

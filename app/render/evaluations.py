@@ -24,7 +24,7 @@ RANGES: Mapping[str, tuple[float | None, float | None]] = {
     "mean_rank": (1.0, None),
 }
 AVERAGES = ("_iqm", "_mean", "_public_part", "_best_threshold", "_ydf")
-"""The ends of columns that are a metric taken otherwise, and never leave what it lies within."""
+"""Suffixes of columns that are a metric by another statistic, and stay within its range."""
 UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
@@ -68,7 +68,7 @@ class Scored:
 
     @property
     def name(self) -> str:
-        """Return what the score is called among those of its benchmark."""
+        """Return the name of the score within its benchmark."""
         return f"{self.board}/{self.column.name}"
 
 
@@ -121,7 +121,7 @@ def _document(source: Source, entrant: str, results: Sequence[Mapping[str, Any]]
             "source_type": "evaluation_run",
             "source_organization_name": "plumbline",
             "source_organization_url": source.home,
-            # Who submitted may be the model's own maker or anybody: it is not known here.
+            # It is not known here whether the submitter is the model's developer or somebody else.
             "evaluator_relationship": "other",
             "additional_details": {"snapshot": str(source.snapshot)},
         },
@@ -159,7 +159,7 @@ def _metric(manifest: Manifest, column: Column) -> dict[str, Any]:
 
 
 def _range(manifest: Manifest, name: str) -> tuple[float | None, float | None]:
-    """Return what a column of scores lies within: what its metric does, where it is an average of it."""
+    """Return the range of a column of scores: that of its metric, where it is an average of it."""
     if name in RANGES:
         return RANGES[name]
     averaged = name.removeprefix("group_").removeprefix("mean_").removeprefix("metric__")

@@ -1,6 +1,6 @@
 """The form by which a reader filters a board and has it computed anew, without scripts. Made by `app.web.explore`.
 
-What it cannot offer, because there is too much to choose among, can be put into an address all the same.
+Choices that are too many to offer can still be written into an address.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -31,7 +31,7 @@ class Tick:
 
 @dataclass(frozen=True)
 class Weight:
-    """What can be weighed: its name, and the weights that are offered for it, with the one that holds."""
+    """Something that can be weighted: its name, and the weights offered, including the current one."""
 
     name: str
     offered: Sequence[Tick]
@@ -65,12 +65,12 @@ class ExploreForm:
 
     @property
     def is_open(self) -> bool:
-        """Say whether something of it is chosen."""
+        """Say whether anything is chosen."""
         ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
         return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
 
     def with_facts(self, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
-        """Return the form with what can be asked of the entrants, as far as anybody says it of them."""
+        """Return the form with filters on the facts that are stated for any entrant."""
         chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
         ticks = {name: [Tick(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
                  for name, values in stated_values(facts).items() if values}  # fmt: skip
@@ -107,7 +107,7 @@ def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wi
 def explore_form(
     manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice, open_tasks: Sequence[Task] = ()
 ) -> ExploreForm:
-    """Return the form of a board, filled in with what was asked; `open_tasks` are the tasks where these are open."""
+    """Return the form of a board, filled in with the choice; `open_tasks` are the tasks where these are open."""
     tasks = listed_tasks(manifest, spec, open_tasks)
     groups = spec.groups_of_tasks(tasks)
     columns: dict[str, list[Tick]] = {}
@@ -134,7 +134,7 @@ def explore_form(
 
 
 def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Sequence[str]) -> list[str]:
-    """Return what the form offers to weigh: groups of tasks, tasks where there are few, or the board's own parts."""
+    """Return what can be weighted in the form: groups of tasks, few tasks, or the board's own components."""
     if weighable is None or set(weighable) == set(groups):
         return list(weighable or ())
     own = [] if set(weighable) == set(tasks) and len(tasks) > MOST_WEIGHED - len(groups) else list(weighable)

@@ -1,7 +1,7 @@
 """A table as CSV and as JSON; called by the web for every address that ends in .csv or .json.
 
-Bytes are written some rows at a time, so that beside them there are never more than those rows as Python values: the
-curves of two hundred entrants are 200,000 rows, which as JSON took six times the memory of their bytes, now twice.
+Bytes are written a few rows at a time, so that only those rows exist as Python values: the curves of two hundred
+entrants are 200,000 rows, which as JSON took six times the memory of their bytes, now twice.
 """
 
 import csv
@@ -55,7 +55,7 @@ def table_to_json(table: Table, about: Mapping[str, Any]) -> bytes:
 def _json_blocks(table: Table, about: Mapping[str, Any]) -> Iterator[bytes]:
     stored = replace(table, rows=()).to_json()
     document = {**about, **{key: stored[key] for key in ("name", "title", "notes", "meta", "columns")}}
-    # What comes before the rows is a document whose last brace is left for behind them.
+    # The part before the rows is a document without its closing brace, which follows the rows.
     yield _dumps(document)[:-1] + b',"rows":['
     names, comma = table.column_names(), b""
     for rows in row_blocks(table.rows, ROWS_AT_ONCE):

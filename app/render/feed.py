@@ -43,7 +43,7 @@ def _document(root: Element) -> bytes:
 
 
 def robots(base: str) -> str:
-    """Return what crawlers may read: everything but what is computed for one reader, and old states of boards."""
+    """Return robots.txt: crawlers may read everything except pages computed for one reader, and old snapshots."""
     lines = [
         "User-agent: *",
         "Disallow: /*/explore?",

@@ -1,4 +1,4 @@
-"""What a request asks of the published pages, as far as a page may depend on it. Called by `app.web.cache`."""
+"""The parts of a request that a published page may depend on. Called by `app.web.cache`."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ FRESH = (b"no-cache", b"max-age=0")
 
 @dataclass(frozen=True)
 class Asked:
-    """What a page may depend on, whether its reader takes gzip, whether an old page will not do, and credentials."""
+    """What a page may depend on, whether the client accepts gzip, whether a stale page will do, and credentials."""
 
     ask: Ask
     packs: bool
@@ -27,7 +27,7 @@ class Asked:
 
 
 def read_scope(scope: Scope) -> Asked:
-    """Return what a request asks, from its headers and its address."""
+    """Return the relevant parts of a request, from its headers and its address."""
     packs = wants_html = insists = by_somebody = False
     for name, value in scope["headers"]:
         if name == b"accept-encoding":
@@ -50,5 +50,5 @@ def main_addresses(home: str, boards: list[str]) -> Iterator[str]:
 
 
 def plain_ask(path: str) -> Ask:
-    """Return what a browser asks for at an address without a query."""
+    """Return the request that a browser makes for an address without a query."""
     return Ask(path, quote(path).encode(), b"", wants_html=True)

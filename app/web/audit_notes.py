@@ -1,4 +1,4 @@
-"""What a request is about to do, for the record of who did what; and the note of a write that was refused.
+"""Describes what a request is about to do, for the audit, and records writes that were refused.
 
 `act_of` is called by `app.web.state` for who writes, `note_refusal` by `app.web.checked_first` for every route that
 writes.
@@ -51,7 +51,7 @@ ActDep = Annotated[Act, Depends(get_act)]
 
 
 async def note_refusal(request: Request, error: Exception) -> None:
-    """Note a write that was refused, in a transaction of its own; without the database there is no note.
+    """Record a refused write, in a transaction of its own; without the database nothing is recorded.
 
     What is kept of a refused upload was noted with it.
     """
@@ -66,7 +66,7 @@ async def note_refusal(request: Request, error: Exception) -> None:
 
 
 def refusal_of(error: Exception) -> str:
-    """Return what the record says of a refusal: nobody's name, and nothing of what was sent, which may be secret."""
+    """Return the audit's text of a refusal: without names, and without any of the input, which may be secret."""
     if isinstance(error, PlumblineError):
         return error.recorded
     if isinstance(error, RequestValidationError):
@@ -77,7 +77,7 @@ def refusal_of(error: Exception) -> str:
 
 def _note(request: Request, act: Act, error: Exception) -> None:
     with request.app.state.plumbline.sessions.begin() as session:
-        # What was refused may still hold its locks: it must not wait for its own note.
+        # The refused transaction may still hold locks: recording must not wait for them.
         session.execute(PATIENCE)
         if isinstance(error, TooManyRequests) and not _is_worth_noting(session, request, act):
             return
@@ -88,7 +88,7 @@ def _note(request: Request, act: Act, error: Exception) -> None:
 
 
 def _is_worth_noting(session: Session, request: Request, act: Act) -> bool:
-    """Say whether it was a minute ago that somebody's limit was noted: else whoever is refused fills the record."""
+    """Say whether a client's refusal was last recorded over a minute ago, so that refusals do not fill the audit."""
     who = f"token {act.token_id}"
     if act.token_id is None:
         who = "somebody" if request.client is None else network_of(request.client.host)

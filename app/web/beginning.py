@@ -1,4 +1,4 @@
-"""How many requests are worked on at the same time, so that a flood of them delays nobody who asks for a kept page.
+"""Limits how many requests are processed at the same time, so that a flood of them does not delay cached pages.
 
 Used by `app.main` between the page cache and the app. Threads share one interpreter with the event loop, which waits
 for each of them in turn: what bounds its wait is how many of them compute.
@@ -13,15 +13,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.web.concurrency import Places
 
 MOST_BEGUN = 16
-"""Below the threads and connections that wait for the database; the event loop runs a round of so many in 50 ms."""
+"""Fewer than the threads and connections that wait for the database; the event loop handles this many in 50 ms."""
 MOST_READS, MOST_WORKS = 3, 2
-"""Reads that are made at once, and bodies that are worked on; one client has one place less."""
+"""Concurrent reads, and concurrent requests with bodies; a single client may have one fewer."""
 UNMEASURED = ("/readyz", "/metrics")
 READING = ("GET", "HEAD")
 
 
 class BegunTogether:
-    """An app of which only so many requests are in hand; the others wait in turns of who asks.
+    """An app with a limited number of concurrent requests; others wait, taking turns by client.
 
     A read holds a place until its answer begins. Of what is written, the part before the body and what is done with
     the whole body are bounded, each by itself: who sends a body, or takes an answer slowly, holds no place. Files are
@@ -37,7 +37,7 @@ class BegunTogether:
         self._works = Places(most_works, max(1, most_works - 1))
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request in its turn; what is no request, such as the beginning of the process, has none."""
+        """Answer a request in its turn; other events, such as startup, do not wait."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         asks = scope.get("method") in READING
@@ -72,14 +72,14 @@ class _Place:
             self._is_held = True
 
     def give_back(self) -> None:
-        """Give the place back, if it is held; it is not taken again."""
+        """Give the place back, if it is held, for good."""
         if self._is_held:
             self._is_held, self._is_over = False, True
             self._places.give_back(self._key)
 
 
 class _Arriving:
-    """What a client sends, also while its request waits for its turn: one that goes away gives its turn up."""
+    """A client's messages, received also while its request waits: one that disconnects gives up its turn."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
@@ -147,7 +147,7 @@ def _give_back(*places: _Place | None) -> None:
 
 
 def _client_of(scope: Scope, *, by_token: bool = False) -> str:
-    """Return who asks: the address, or the token that was asked for before the body."""
+    """Return the client: its address, or the token that was checked before the body."""
     token = dict(scope.get("headers", ())).get(b"authorization") if by_token else None
     return token.decode("latin-1") if token else str((scope.get("client") or ("",))[0])
 

@@ -20,7 +20,7 @@ YAML_TYPES = (
     "text/plain",
     "application/octet-stream",
 )
-# What curl sends when nobody says what the body is.
+# The media type that curl sends by default.
 UNSAID = ("", "application/x-www-form-urlencoded")
 YAML_REQUEST = {
     "requestBody": {"required": True, "content": {YAML_TYPES[0]: {"schema": {"type": "string"}}}},

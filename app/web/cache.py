@@ -32,7 +32,7 @@ FIRST, NEXT, LAST = range(3)
 
 @dataclass
 class Flight:
-    """A render that was asked for; everybody who wants the page meanwhile waits for the same one."""
+    """A render in progress; all requests for the page in the meantime wait for the same one."""
 
     ask: Ask
     task: asyncio.Task[Kept | Answer] | None = None
@@ -83,12 +83,12 @@ class PublishedPages:
             return
         asked = read_scope(scope)
         if asked.by_somebody and scope["path"] in LISTS and self._sees_more and await self._sees_more(scope):
-            # What somebody may read beside what is public is listed for them alone.
+            # Lists that include non-public entries are rendered for that reader alone.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return
         answer, age_s = await self._find(asked.ask, part, insists=asked.insists)
         if isinstance(answer, Answer) and answer.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
-            # Not there for everyone; it may be for who asks.
+            # It does not exist for the public, but may exist for this reader.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
         elif isinstance(answer, Answer):
             await answer.send(secured(send))
@@ -97,7 +97,9 @@ class PublishedPages:
             await encoded.send(scope, send, _mark(age_s))
 
     async def _find(self, ask: Ask, part: Part, *, insists: bool) -> tuple[Kept | Answer, float | None]:
-        """Return a page, and how long it has been old already; None if it is not. Who insists gets no old one."""
+        """Return a page, and for how long it has been stale (None: it is not). A client that insists gets no stale
+        page.
+        """
         page = self._shelf(ask).pages.get(ask.address)
         if page is not None:
             now = page.read_at = self._freshness.clock()
@@ -118,7 +120,7 @@ class PublishedPages:
         return max(AWAY_S, self._max_stale_s)
 
     async def _wait(self, ask: Ask, part: Part) -> tuple[Kept | Answer, float | None]:
-        """Wait for a render that began after the request came, so that it shows what the reader may have written."""
+        """Wait for a render that began after the request arrived, so that it includes the reader's own writes."""
         arrived_at = self._freshness.clock()
         while True:
             flight = self._fly(ask, part)
@@ -174,7 +176,7 @@ class PublishedPages:
             return await lane.render(ask)
 
     def _lane(self, ask: Ask) -> Lane:
-        """Return where a page is made: a board that is computed for one reader must not delay everybody's pages."""
+        """Return the process that renders a page: a board computed for one reader must not delay other pages."""
         return self._explored if is_explored(ask.path, ask.query) else self._pages
 
     def publish(self, slug: str, boards: list[str]) -> None:
@@ -189,7 +191,7 @@ class PublishedPages:
                 self._fly(ask, part)
 
     def _popular(self, home: str) -> list[Ask]:
-        """Return what is kept of a benchmark, first what was read last: it may be that somebody waits for it now."""
+        """Return the cached pages of a benchmark, most recently read first, since somebody may be waiting for them."""
         kept = [page for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
         return [page.ask for page in sorted(kept, key=lambda page: page.read_at, reverse=True)]
 
@@ -198,7 +200,7 @@ class PublishedPages:
         return list(self._flights.values())
 
     async def stop(self) -> None:
-        """Give up what is being rendered."""
+        """Cancel the renders in progress."""
         tasks = [flight.task for flight in self._flights.values() if flight.task is not None]
         for task in tasks:
             task.cancel()
@@ -224,7 +226,7 @@ def _for_caches(ask: Ask, part: Part, answer: Answer) -> Answer:
 
 
 def _priority(ask: Ask, page: Kept | None) -> int:
-    """Return whose turn comes first: pages that are read, then new ones, then queries, of which there is no end."""
+    """Return the priority of a render: pages in use first, then new ones, then queries, whose number is unlimited."""
     if ask.query:
         return LAST
     return NEXT if page is None else FIRST

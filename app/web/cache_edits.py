@@ -1,4 +1,4 @@
-"""What is changed on the way past the cache in a request, and in an answer that is not kept; for `app.web.cache`."""
+"""Edits of requests that pass the cache, and of answers that are not cached; for `app.web.cache`."""
 
 import gzip
 from http import HTTPStatus

@@ -19,7 +19,7 @@ from app.web.limits import count_guess, refuse_guesses
 
 @dataclass(frozen=True)
 class Caller:
-    """Who writes what: the number, name and role of a token, its act, and what the token is limited to.
+    """The caller of a write: the number, name and role of a token, its act, and the token's limits.
 
     `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
     what a steward does.
@@ -35,21 +35,24 @@ class Caller:
     is_fresh: bool = True
 
     def has_scope(self, scope: str) -> bool:
-        """Say whether the token is for this: to read what is private, to submit, to be a steward."""
+        """Say whether the token's scopes allow this: reading non-public data, submitting, or acting as a steward."""
         return self.scopes is None or scope in self.scopes
 
     def may_write_to(self, slug: str) -> bool:
-        """Say whether the token is for this benchmark, whatever its role is there."""
+        """Say whether the token's limits allow this benchmark, whatever its role there."""
         return self.benchmarks is None or slug in self.benchmarks
 
 
 def caller_of_token(session: Session, text: str, request: Request) -> Caller:
-    """Return who presents this text of a token. Raises Unauthenticated where it does not work."""
+    """Return the holder of the token with this text.
+
+    Raises Unauthenticated where it does not work.
+    """
     shown: Token | None = getattr(request.state, "token_shown", None)
     if shown is None:
         refuse_guesses(session, request)
     token = tokens.find_token(session, text) if shown is None else session.merge(shown, load=False)
-    # For the record of what is refused: whose token it was.
+    # For recording refusals: whose token it was.
     request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
         count_guess(request)
@@ -60,7 +63,10 @@ def caller_of_token(session: Session, text: str, request: Request) -> Caller:
 
 
 def caller_of_session(session: Session, secret: str, request: Request) -> Caller:
-    """Return who works in a session of a browser. Raises Unauthenticated where it is over, or a write is forged."""
+    """Return the holder of a browser session.
+
+    Raises Unauthenticated where it has ended, or a write is forged.
+    """
     known = sessions.find(session, secret)
     if known is None:
         raise Unauthenticated("This session has expired or was ended; sign in again.")

@@ -1,4 +1,4 @@
-"""Who may write is asked before the body is read: the class of every route of the app.
+"""Permissions are checked before the body is read: the class of every route of the app.
 
 The framework reads and parses a body before it looks at a route's dependencies, so that anybody could fill the disk
 of a server that would then answer 401. Used by the routers of `app.web`.
@@ -44,7 +44,7 @@ class CheckedFirst(APIRoute):
         return _noting_refusals(reading_as_asked(self._checking(handle)))
 
     def _checking(self, handle: Handler) -> Handler:
-        """Return the handler behind the checks of who writes, and to which benchmark."""
+        """Return the handler wrapped in checks of the caller and of the benchmark."""
         callers = [each for each in self.dependant.dependencies if _identifies(each)]
         if not callers:
             return handle
@@ -119,7 +119,7 @@ async def _solve(request: Request, checks: Dependant) -> None:
     stack = request.scope["fastapi_inner_astack"]
     if not isinstance(stack, AsyncExitStack):
         raise TypeError("the framework has no stack for dependencies here")
-    # What is malformed in path or query the route itself will say.
+    # Malformed paths and queries are reported by the route itself.
     await solve_dependencies(request=request, dependant=checks, async_exit_stack=stack, embed_body_fields=False)
 
 

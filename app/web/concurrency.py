@@ -1,11 +1,11 @@
-"""Places at work: so many at once, in turns by who asks; nobody has all of them. Used by `app.web.beginning`."""
+"""A limited number of places, in turns by client, none of whom can have all. Used by `app.web.beginning`."""
 
 import asyncio
 from collections import Counter, OrderedDict, deque
 
 
 class Places:
-    """So many places, of which one who asks (`key`) has at most `most_each`; for one event loop alone.
+    """A number of places, of which one client (`key`) has at most `most_each`; for a single event loop.
 
     Who waits is let in by turns of the keys, so that one who asks a thousand times does not go before the others.
     """
@@ -17,7 +17,7 @@ class Places:
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     def take_now(self, key: str) -> bool:
-        """Take a place that is free, and say whether there was one for this key."""
+        """Take a free place, and say whether there was one for this key."""
         if self._n_free == 0 or self._held[key] >= self._most_each:
             return False
         self._n_free -= 1
@@ -25,7 +25,7 @@ class Places:
         return True
 
     async def take(self, key: str) -> None:
-        """Wait for a place; who gives up waiting has none."""
+        """Wait for a place; a cancelled wait takes none."""
         if key not in self._waiting and self.take_now(key):
             return
         turn = asyncio.get_running_loop().create_future()

@@ -26,12 +26,12 @@ class Guarded(Protocol):
         """End it at once."""
 
     def look(self, now: float) -> None:
-        """End it if it has been too slow in what it does now."""
+        """End the connection if its current phase has taken too long."""
 
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """How many connections there may be, and how slow."""
+    """The limits on the number and the slowness of connections."""
 
     most: int
     most_per_address: int
@@ -64,7 +64,7 @@ class Guard:
         self._sweeping: asyncio.TimerHandle | None = None
 
     def admit(self, connection: "Guarded") -> bool:
-        """Count a new connection; False when there is no room and none that could make it."""
+        """Count a new connection; False when there is no room and none that could be closed to make some."""
         if self._n_connections >= self.limits.most and not self._make_room(self._fullest()):
             return False
         own = self._by_address[connection.address]

@@ -1,4 +1,4 @@
-"""What one connection, and all of them together, may take: uvicorn's HTTP protocol with bounds.
+"""Limits for each connection and for all of them together: uvicorn's HTTP protocol with bounds.
 
 Given to uvicorn by `app.cli.web`. uvicorn bounds no head with httptools, no time but that between two requests,
 and no number of connections that have not asked anything yet. The hot path only counts bytes; once a second `Guard`
@@ -59,7 +59,7 @@ class GuardedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what came; refuse a head that does not end."""
+        """Parse received data; refuse a head that does not end."""
         if self._closing:
             return
         self._n_received += len(data)
@@ -69,7 +69,7 @@ class GuardedProtocol(HttpToolsProtocol):
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
 
     def on_body(self, body: bytes) -> None:
-        """Take a piece of a body. What is neither head nor body, as headers after a body, counts as a head does."""
+        """Process a piece of a body. Anything else, such as trailers, counts as a head."""
         self._n_head = 0
         super().on_body(body)
 
@@ -89,7 +89,7 @@ class GuardedProtocol(HttpToolsProtocol):
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
 
     def send_400_response(self, msg: str) -> None:
-        """Answer what is no HTTP, or too large a head: httptools reports both as its own error."""
+        """Answer invalid HTTP, or a head that is too large: httptools reports both as its own error."""
         if self._head_too_large:
             self._refuse(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, _head_rule())
         else:
@@ -116,7 +116,7 @@ class GuardedProtocol(HttpToolsProtocol):
         self.transport.abort()
 
     def look(self, now: float) -> None:
-        """End the connection if it has been too slow in what it does now."""
+        """End the connection if its current phase has taken too long."""
         phase = self.phase()
         if self._looked[0] is not self.scope or self._looked[1] != phase:
             self._looked = (self.scope, phase)
@@ -176,19 +176,19 @@ class GuardedProtocol(HttpToolsProtocol):
         """Leave the requests in hand without answers, or say that one has a part of its own already."""
         if any(cycle.response_started for cycle in self._unanswered()):
             return False
-        # Nothing may be written after the refusal, and who reads the body must not wait for more.
+        # Nothing may be written after the refusal, and the reader of the body must not wait for more.
         self._disconnect()
         return True
 
     def _disconnect(self) -> None:
-        """Tell every request in hand that its client is gone; uvicorn tells only the last one."""
+        """Notify every request in progress that its client has disconnected; uvicorn notifies only the last one."""
         for cycle in self._unanswered():
             cycle.disconnected = True
             cycle.message_event.set()
         self.pipeline.clear()
 
     def close_gently(self) -> None:
-        """Send what is to be sent and the end, and take no more; the sweep closes it when the client has read."""
+        """Send the rest and the end, and accept no more; the sweep closes the connection once that is read."""
         if self._closing or self.transport.is_closing():
             return
         self._closing = True

@@ -51,7 +51,10 @@ def refuse_forged(request: Request, secret: str) -> None:
 
 
 def refuse_cross_site(request: Request) -> None:
-    """Refuse what a browser says that another site made it send. Raises Forbidden."""
+    """Refuse a request that, by the browser's own headers, another site caused.
+
+    Raises Forbidden.
+    """
     if request.headers.get("sec-fetch-site", "none") not in ("same-origin", "none"):
         raise Forbidden("This was sent from another site; open the page here and submit it from there.")
 

@@ -1,4 +1,4 @@
-"""The description of the API at /openapi.json: what FastAPI knows of each address, made whole in one place.
+"""The description of the API at /openapi.json: FastAPI's own description of each address, completed in one place.
 
 What every address can answer (a fault, a database that is away, a missing token) is added here, so that no endpoint
 can forget it; what only some answer is declared at the endpoint, by `app.web.problems.described`.
@@ -34,7 +34,7 @@ class DescribedApi(FastAPI):
     """An app whose description names every answer of every address."""
 
     def openapi(self) -> Json:
-        """Return the description, made once."""
+        """Return the description, built once."""
         if self.openapi_schema is None:
             self.openapi_schema = complete(super().openapi())
         return self.openapi_schema

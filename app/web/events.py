@@ -30,7 +30,7 @@ class EventStream(StreamingResponse):
         self._followers, self._follow = followers, follow
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send them. Raises what `Followers.follow` raises before anything is sent."""
+        """Send the events. Raises what `Followers.follow` raises, before anything is sent."""
         with self._followers.follow(*self._follow) as watched:
             self.body_iterator = self._followers.events(watched)
             await super().__call__(scope, receive, send)

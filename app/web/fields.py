@@ -1,4 +1,4 @@
-"""The types of what a request says in JSON: texts and numbers that can be stored, and nothing that only looks like one.
+"""Field types for JSON requests: texts and numbers that can be stored, without implicit conversions.
 
 Used by the bodies and form fields of `app.web`. A refusal names the field, before anything is read or stored.
 """

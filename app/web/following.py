@@ -1,4 +1,4 @@
-"""Word of submissions for whoever watches them: one reader of the database in a process, however many watch.
+"""Status events for watchers of submissions: one database reader per process, however many watch.
 
 `app.web.events` answers with it; `app.main` makes it and wakes it when a change is heard, `app.cli.web` ends it.
 Who watches holds no connection of the pool.
@@ -22,11 +22,11 @@ from app.store.visibility import reading_all
 logger = logging.getLogger(__name__)
 
 WAITING_FOR = {"received": "evaluation", "evaluated": "publication"}
-"""The states that a submission leaves by itself, and what it waits for in each."""
+"""The states that a submission leaves without action by anybody, and what it waits for in each."""
 MOST, MOST_OF_ONE = 500, 20
 RETRY_AFTER_S = 10
 LOOK_EVERY_S, LOOK_AT_MOST_EVERY_S = 1.0, 0.1
-"""A change is heard of at once, but not of what is private; the database is asked again in between."""
+"""Changes are notified at once, except for non-public benchmarks, so the database is also polled."""
 
 Read = Callable[[Collection[int]], Mapping[int, str]]
 
@@ -52,7 +52,7 @@ class Watched:
 
 
 class Followers:
-    """Everybody who watches a submission here: so many in all and of one address, each for so long."""
+    """The watchers of submissions in this process: limited in total, per address, and in time."""
 
     def __init__(self, read: Read, *, heartbeat_s: float = 15.0, longest_s: float = 600.0) -> None:
         self._read = read
@@ -81,7 +81,10 @@ class Followers:
 
     @contextmanager
     def follow(self, number: int, whose: str | None, status: str) -> Iterator[Watched]:
-        """Count one who watches, for as long as they do. Raises Busy, or TooManyRequests for too many of one."""
+        """Count a watcher while it watches.
+
+        Raises Busy, or TooManyRequests for too many from one address.
+        """
         if whose is not None and self._of_one[whose] >= MOST_OF_ONE:
             raise TooManyRequests(
                 f"You are watching more than {MOST_OF_ONE} submissions from your address.", RETRY_AFTER_S
@@ -120,7 +123,7 @@ class Followers:
             yield watched.as_event("end")
 
     async def _look(self) -> None:
-        """Read what is watched whenever something changed, and now and then, for as long as anybody watches."""
+        """Read the watched submissions on every change, and periodically, as long as anybody watches."""
         while self._watched and not self._is_over:
             self._heard.clear()
             await self._look_once()
@@ -134,7 +137,7 @@ class Followers:
         try:
             statuses = await run_in_threadpool(self._read, {each.number for each in self._watched})
         except Exception as error:
-            # The database may be away for a while; who watches is kept, and notified when it is back.
+            # The database may be unavailable for a while; watchers stay, and are notified when it is back.
             logger.warning("cannot read the watched submissions: %s", error)
             return
         for each in list(self._watched):
@@ -145,6 +148,6 @@ class Followers:
 
 
 def read_statuses(sessions: SessionFactory, numbers: Collection[int]) -> dict[int, str]:
-    """Return the status of submissions; whether who watches may see them was asked when they came."""
+    """Return the status of submissions; watchers' permissions were checked when they connected."""
     with reading_all(), sessions() as session:
         return {number: status for number, _, status in submissions.followed(session, numbers)}

@@ -65,7 +65,7 @@ def came_from(request: Request) -> str | None:
 
 
 def login_address(request: Request, *, again: bool) -> str:
-    """Return where somebody signs in and then comes back to what they wanted; `again` where they are signed in."""
+    """Return the login address that leads back to the wanted page; `again` to confirm an existing session."""
     url = request.url
     wanted = leads_to(request) if is_form(request) else url.path + (f"?{url.query}" if url.query else "")
     return f"/login?{urlencode({'next': wanted, **({'again': '1'} if again else {})})}"
@@ -131,7 +131,7 @@ def _with_json(request: Request, body: bytes) -> Request:
 
 
 def _shown(request: Request, answer: Response) -> Response:
-    """Return what a browser is shown of an answer: a text that is shown once, or the page that the form leads to."""
+    """Return a browser's answer: a page with a secret that is shown once, or a redirect to where the form leads."""
     if not answer.headers.get("content-type", "").startswith("application/json"):
         return answer
     document = json.loads(bytes(answer.body))
@@ -144,10 +144,10 @@ def _shown(request: Request, answer: Response) -> Response:
             shown.headers.update(PRIVATE)
             shown.status_code = answer.status_code
             return shown
-    # Looked at once more: what is filled in could make another site of a path.
+    # Checked again, because a filled-in value could turn the path into another site's address.
     return RedirectResponse(local_path(_filled(leads_to(request), document), HOME), 303, PRIVATE)
 
 
 def _filled(path: str, document: Mapping[str, Any]) -> str:
-    """Return a path in which `{name}` is what the answer says of it."""
+    """Return a path with each `{name}` replaced by that value of the answer."""
     return re.sub(r"\{(\w+)\}", lambda part: quote(str(document.get(part[1], "")), safe=""), path)

@@ -1,4 +1,4 @@
-"""What is known of changes, so that a kept page knows since when it is old. Used by `app.web.cache`.
+"""Tracks changes, so that a cached page knows since when it is stale. Used by `app.web.cache`.
 
 `watch` hears of every change by NOTIFY and reads the counters each second, so that a lost notification is noticed.
 """
@@ -25,7 +25,7 @@ TRUSTED_S = 3.0
 REMEMBERED = 1000
 EVERY_BENCHMARK = ("", "")
 BOARDS, ANYTHING = "boards", "anything"
-# What the addresses of a benchmark show: `boards` changes with a publication, `anything` with each submission too.
+# What a benchmark's pages depend on: `boards` changes with a publication, `anything` with each submission, too.
 SHOWN = dict.fromkeys(
     ("leaderboards", "claims", "profiles", "snapshots", "tables", "feed", "cite", "croissant"), BOARDS
 )
@@ -40,7 +40,7 @@ Part = tuple[str, str]
 
 
 def part_of(path: str) -> Part | None:
-    """Return what a page depends on, or None for one that is not published to everybody alike, or too large to keep."""
+    """Return what a page depends on; None for one that is not the same for everybody, or too large to cache."""
     if path in LISTS:
         return EVERY_BENCHMARK
     if path in UNCHANGING or path.startswith("/static/"):
@@ -68,7 +68,7 @@ class _Changes:
 
 
 class Freshness:
-    """Counts the changes of each part. A page notes the count that it was made at."""
+    """Counts the changes of each part. A page records the count at which it was rendered."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
@@ -82,7 +82,7 @@ class Freshness:
         return self._changes[part].count if part in self._changes else 0
 
     def stale_since(self, part: Part, count: int) -> float | None:
-        """Return when a page made at this count became old, or None if it shows what there is.
+        """Return when a page rendered at this count became stale, or None if it is current.
 
         Without word from the database it is old since the last time that there was one.
         """
@@ -94,7 +94,7 @@ class Freshness:
         return None if since == math.inf else since
 
     def is_changed(self, part: Part, count: int) -> bool:
-        """Say whether a page made at this count is known to be old; one that was not heard of may be."""
+        """Say whether a page rendered at this count is known to be stale; an unknown one may be."""
         return self._changed_at(part, count) < math.inf
 
     def _changed_at(self, part: Part, count: int) -> float:
@@ -142,7 +142,7 @@ async def watch(database_url: str, freshness: Freshness, published: Published) -
                 while True:
                     await _look(connection, freshness, published)
         except Exception as error:
-            # The database may be away for a while; what is kept grows old until it is back.
+            # The database may be unavailable for a while; cached pages become stale until it is back.
             logger.warning("cannot receive notifications of changes: %s", error)
             await asyncio.sleep(POLL_S)
 

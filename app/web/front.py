@@ -1,4 +1,4 @@
-"""The outermost layer: what is answered without the framework, and what must be decided before it reads a body.
+"""The outermost layer: answers that need no framework, and decisions before the framework reads a body.
 
 Made by `app.main` around the page cache. `/healthz` is answered on the event loop, so that it says that the loop
 turns however busy the threads and the database are.
@@ -32,7 +32,7 @@ HEALTH_START: Message = {
 READING = ("GET", "HEAD")
 REQUEST_ID = b"x-request-id"
 PLAUSIBLE_ID = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}", re.ASCII)
-# uvicorn reads so much of a body unasked; a refused one of this size does not cost the connection.
+# uvicorn reads this much of a body in advance; refusing a body of this size need not close the connection.
 SMALL_BODY = 1 << 16
 
 

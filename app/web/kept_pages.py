@@ -29,7 +29,7 @@ SECURITY: Headers = [
 
 @dataclass(frozen=True)
 class Ask:
-    """A request for a page: all that a page may depend on, and so neither Host nor who asks."""
+    """A request for a page: everything a cached page may depend on, so neither Host nor the client."""
 
     path: str
     raw_path: bytes
@@ -38,7 +38,7 @@ class Ask:
 
     @property
     def address(self) -> bytes:
-        """Return what the page is kept under."""
+        """Return the cache key of the page."""
         return self.raw_path + b"?" + self.query
 
     def scope(self) -> Scope:
@@ -76,7 +76,7 @@ class Answer:
         return self.status == 200 and not must_not
 
     async def send(self, send: Send) -> None:
-        """Send it to the one who asked."""
+        """Send it to the client."""
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": self.body})
 
@@ -121,7 +121,7 @@ def _with(start: Message, mark: Headers) -> Message:
 
 @dataclass
 class Kept:
-    """A page: for which request, from which state of its benchmark, when it was last read and last to be made anew."""
+    """A page: its request, the state of its benchmark, when it was last read and last to be rendered."""
 
     ask: Ask
     plain: Encoded
@@ -164,7 +164,7 @@ def _encoded(headers: Headers, body: bytes, encoding: Sequence[tuple[bytes, byte
 
 
 class Shelf:
-    """Pages up to a number of bytes; what was put there first makes room for more."""
+    """A cache of pages up to a number of bytes; the oldest pages are dropped first."""
 
     def __init__(self, max_bytes: int) -> None:
         self.pages: OrderedDict[bytes, Kept] = OrderedDict()
@@ -172,7 +172,7 @@ class Shelf:
         self._n_bytes = 0
 
     def put(self, address: bytes, page: Kept) -> None:
-        """Keep a page in place of the one that was there, unless it is too large for that."""
+        """Store a page in place of the previous one, unless it is too large."""
         self.drop(address)
         if page.size > self._max_bytes // 4:
             return

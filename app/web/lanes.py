@@ -1,4 +1,4 @@
-"""Lanes: where pages are made, one at a time, so that no kind of page delays another. Used by `app.web.cache`."""
+"""Queues in which pages are rendered one at a time, so that no kind delays another. Used by `app.web.cache`."""
 
 import re
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from app.web.renderer import Render, RenderProcess, Turns, render_here
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
 PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(embed\.\w+|badge/.+)")
 MOST_WAITING = 8
-"""So many wait for a board of their own; whoever comes then is asked to come back."""
+"""Most readers that wait for a board of their own; further ones are told to retry."""
 
 
 def is_explored(path: str, query: bytes) -> bool:
@@ -29,7 +29,7 @@ def is_explored(path: str, query: bytes) -> bool:
 
 @dataclass(frozen=True)
 class Lane:
-    """Where pages are made, one at a time; with `most_waiting` only so many wait for it."""
+    """A queue that renders pages one at a time; at most `most_waiting` wait for it."""
 
     render: Render
     turns: Turns
@@ -37,7 +37,7 @@ class Lane:
 
     @classmethod
     def through(cls, app: ASGIApp, process: RenderProcess | None, most_waiting: int | None = None) -> "Lane":
-        """Return a lane through a process of its own, or beside the readers where there is none."""
+        """Return a lane that renders in a separate process, or in this one where there is none."""
         here = render_here(app)
         return cls(here if process is None else process.or_here(here), Turns(), most_waiting)
 

@@ -21,7 +21,7 @@ from app.store import rates
 MOST_KEPT = 100_000
 
 
-# Who took less than this share of their allowance is not worth telling other processes of.
+# Clients that used less than this share of their allowance are not reported to other processes.
 MUCH = 0.1
 
 
@@ -75,7 +75,7 @@ class RateLimit:
 
 
 def address_of(scope: Scope, hops: int) -> str | None:
-    """Return from where a request comes: the peer, or what the configured number of our own proxies saw.
+    """Return the address of a request's client: the peer's, or the one seen by our own proxies, as configured.
 
     Each of them appends the address it was asked from to X-Forwarded-For; what comes before those can be forged.
     """

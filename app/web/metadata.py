@@ -1,4 +1,4 @@
-"""What a submitter says of an entrant and a run beside the rows: all of it optional, typed and shown.
+"""What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
 
 Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered by
 those of `app.boards.entrant_filter`.
@@ -58,7 +58,7 @@ TYPES: Mapping[str, Any] = {
 
 
 def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
-    """Return what a submission may say where a manifest declares these fields: theirs beside everybody's."""
+    """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
     if not declared:
         return Metadata
     return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})

@@ -1,4 +1,4 @@
-"""What a reader asks of the metadata of entrants, out of an address. Used by `app.web.explore`."""
+"""Parses a reader's filters on the metadata of entrants from an address. Used by `app.web.explore`."""
 
 import math
 from datetime import date
@@ -27,7 +27,10 @@ def read_wish(
         list[str] | None, Query(max_length=100, description="of a declared field: architecture=decoder, context>=8192")
     ] = None,
 ) -> Wish:
-    """Return what is asked of the metadata of entrants. Raises FieldRejected."""
+    """Return the filters on the metadata of entrants.
+
+    Raises FieldRejected.
+    """
     problems: list[Problem] = []
     wish = Wish(
         organization=filled(organization),
@@ -78,7 +81,7 @@ def _day(name: str, text: str | None, problems: list[Problem]) -> str:
 
 
 def filled(values: list[str] | None) -> tuple[str, ...]:
-    """Return what is given, each once; empty fields of a form ask for nothing."""
+    """Return the given values, each once; empty fields of a form are ignored."""
     return tuple(dict.fromkeys(value for value in values or () if value))
 
 

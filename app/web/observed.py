@@ -25,7 +25,7 @@ WORKER_SILENT_S = 60
 
 @dataclass(frozen=True)
 class Readiness:
-    """Why a process cannot serve, and what somebody should look at although it can; a sentence each."""
+    """Why a process cannot serve, and warnings although it can; one sentence each."""
 
     problems: Sequence[str]
     warnings: Sequence[str]
@@ -33,7 +33,7 @@ class Readiness:
 
 
 def look_soon(state: State) -> Readiness:
-    """Do what `look` does; say after a few seconds that the database has not answered, however many ask."""
+    """Run `look`, shared between concurrent callers; report after a few seconds that the database has not answered."""
     try:
         readiness: Readiness = state.probe.ask(partial(look, state))
     except NoAnswer as error:
@@ -69,7 +69,7 @@ def _engine(state: State) -> Engine:
 
 
 def gauges(state: State, session: Session) -> Gauges:
-    """Return what is measured now; the rows of benchmarks that the reader may not see are not counted."""
+    """Return the current measurements, without benchmarks that the reader may not see."""
     counted = health.count(session)
     return {
         "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
@@ -89,7 +89,7 @@ def gauges(state: State, session: Session) -> Gauges:
 
 
 def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
-    """Return what a web process knows of itself, also while the database does not answer."""
+    """Return a web process's own figures, which do not need the database."""
     pool = _engine(state).pool
     held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
     turns = state.readers.turns

@@ -1,4 +1,4 @@
-"""One question at a time to a database that may hang: who asks meanwhile waits a little, and then learns that it does.
+"""One query at a time to a database that may hang: concurrent callers wait briefly, then get an error.
 
 A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
 thread and another connection until nobody is served, and none of them would be answered. Used by `app.web.ops` and
@@ -17,7 +17,7 @@ WITHIN_S = 3.0
 
 
 class NoAnswer(Exception):
-    """The question that is under way has not been answered in time; `since_s` says for how long."""
+    """The running query has not been answered in time; `since_s` says for how long."""
 
     def __init__(self, since_s: float) -> None:
         super().__init__(since_s)
@@ -26,7 +26,7 @@ class NoAnswer(Exception):
 
 @dataclass
 class Probe(Generic[T]):
-    """One per process: whoever asks while a question is under way waits for the answer to that one."""
+    """One per process: callers during a running query wait for its answer."""
 
     within_s: float = WITHIN_S
     _lock: threading.Lock = field(default_factory=threading.Lock)
@@ -34,7 +34,10 @@ class Probe(Generic[T]):
     _asked_at: float = 0.0
 
     def ask(self, question: Callable[[], T]) -> T:
-        """Return the answer. Raises NoAnswer, and what the question raises."""
+        """Return the answer.
+
+        Raises NoAnswer, and what the query raises.
+        """
         with self._lock:
             if self._answer is None or self._answer.done():
                 self._answer, self._asked_at = Future(), time.monotonic()

@@ -29,7 +29,7 @@ logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
 RETRY_AFTER_DISK_S = 60
-# What the framework says of a form with too many parts.
+# The framework's message for a form with too many parts.
 TOO_MANY = re.compile(r"Too many (fields|files)\. Maximum number of \1 is (\d+)\.")
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -184,7 +184,7 @@ def too_large() -> tuple[list[tuple[bytes, bytes]], bytes]:
 
 
 def problem_bytes(status: HTTPStatus, detail: str) -> bytes:
-    """Return a problem document, for what is answered outside the framework."""
+    """Return a problem document, for answers outside the framework."""
     return to_json({"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail})
 
 
@@ -212,7 +212,7 @@ def answer(
 
 
 def refusal_document(error: PlumblineError) -> dict[str, Any]:
-    """Return what a refused write is answered with, as JSON."""
+    """Return the JSON answer to a refused write."""
     return _document(status_of(error), str(error), error if isinstance(error, Rejected) else None)
 
 

@@ -1,4 +1,4 @@
-"""A table that a steward puts for a benchmark: what `app.web.labels` and `app.web.items` have in common."""
+"""Tables that a steward uploads for a benchmark: the common part of `app.web.labels` and `app.web.items`."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -62,7 +62,7 @@ async def read_and_store(
     job: Callable[[Sequence[Upload], Limits], Job],
     store: Callable[[Any], Response],
 ) -> Response:
-    """Have the table read where uploads are read, then store what was read; the client may go meanwhile."""
+    """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
     with received_files() as folder:
         uploads = await run_in_threadpool(spool, [file], folder)
         reading_job = job(uploads, Limits.from_settings(state.settings))

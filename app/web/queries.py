@@ -1,4 +1,4 @@
-"""What a request says that no address knows: a misspelt parameter must not be passed over silently.
+"""Refuses unknown parameters of a request: a misspelt one must not be ignored silently.
 
 Called by `app.web.checked_first` for every route, by the endpoints that read forms, and by `app.web.cache` for what a
 page is kept under.
@@ -13,9 +13,9 @@ from app.errors import FieldRejected, Problem
 from app.names import clip_for_message
 from app.prereg.fields import nearest
 
-# What every table takes, see `app.render.table_page`.
+# The parameters of every table, see `app.render.table_page`.
 OF_TABLES = frozenset({"sort", "order", "detail", "page", "picture", "column"})
-# Other sites put these behind a link that somebody shares.
+# Other sites append these to shared links.
 PASSED_OVER = ("utm_", "fbclid", "gclid", "msclkid", "mc_cid", "mc_eid")
 MOST_NAMED = 20
 

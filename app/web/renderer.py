@@ -224,7 +224,7 @@ class Turns:
         return sum(not turn.done() for _, _, turn in self._waiting)
 
     def _pass_on(self) -> None:
-        """Give the turn to the next one who still waits; it stays taken until somebody takes none."""
+        """Pass the turn to the next one that still waits; it is released when nobody waits."""
         while self._waiting:
             turn = heappop(self._waiting)[2]
             if not turn.done():

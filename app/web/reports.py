@@ -93,6 +93,6 @@ def _section(submission: int, table: Table, task: str) -> ReportSection:
 
 
 def _distinguishing_columns(table: Table) -> Sequence[ShownColumn]:
-    """Return the columns without those that say the same name in every row: the heading says it."""
+    """Return the columns without those with the same name in every row, which is in the heading."""
     shown = shown_columns(table, detail=False)
     return [each for each in shown if each.column.name not in NAMED or len({row[each.at] for row in table.rows}) > 1]

@@ -126,7 +126,7 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
 
 
 def _with_ownership(table: Table, ownership: Ownership) -> Table:
-    """Return an entrant's table that says whose it is and how it changed hands, in words and as data."""
+    """Return an entrant's table with its owner and transfers, in words and as data."""
     owner = ownership.owner
     moves = [
         {"at": m.at.isoformat(), "from": _holder(m.before), "to": _holder(m.to), "by": m.by.name, "reason": m.reason}
@@ -149,7 +149,7 @@ def _holder(token: Token | None) -> dict[str, Any] | None:
 def _published_part(
     session: Session, declared: Declared, snapshot: Snapshot | None, column: str, name: str
 ) -> Table | None:
-    """Return what a board says of one entrant or task, where a board breaks its numbers down; rows can be too many."""
+    """Return a board's breakdown for one entrant or task, where it has one; rows could be too many."""
     kind = kind_of(declared.manifest).pages.breakdown
     for board in declared.manifest.leaderboards:
         table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"{kind}/{board.name}")

@@ -1,4 +1,4 @@
-"""Who reads much is known to every process: each tells the database every second, and hears what the others counted.
+"""Shares read counts between processes: each reports heavy readers to the database every second, and receives totals.
 
 Run by `app.main` beside the server. Who reads little is not written down at all. A page is still answered without the
 database, so an address can read more than its limit for a second in each process.
@@ -32,7 +32,7 @@ async def share_reads(limit: RateLimit, transact: Transact) -> None:
 
 
 async def share_once(limit: RateLimit, transact: Transact) -> None:
-    """Tell the database who read much since the last time, and take note of what all processes come to."""
+    """Report heavy readers since the last time to the database, and store the totals over all processes."""
     taken = limit.unreported()
     if taken:
         limit.hear(_read(await run_in_threadpool(transact, partial(_count, taken, limit.per_minute))))

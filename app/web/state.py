@@ -1,4 +1,4 @@
-"""What a request can reach: settings, sessions, the queue; handed to endpoints as dependencies."""
+"""The resources of a request: settings, sessions, the queue; passed to endpoints as dependencies."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -34,7 +34,7 @@ RANK = {"submitter": 0, "steward": 1, "admin": 2}
 
 @dataclass(frozen=True)
 class State:
-    """One per process. Who holds `computing` computes boards while somebody waits; `reads` are those of tokens."""
+    """One per process. The holder of `computing` computes boards while somebody waits; `reads` are those of tokens."""
 
     settings: Settings
     sessions: SessionFactory
@@ -53,7 +53,7 @@ class State:
         return await run_in_threadpool(self.transact, lambda session: work(session, *arguments))
 
     def source_of(self, shown: Snapshot) -> Source:
-        """Return where the rows of a snapshot are read: from the copy for reading once the snapshot is there."""
+        """Return where the rows of a snapshot are read: from the replica once it has the snapshot."""
         return Source(self.sessions, self.replica, partial(snapshots.is_there, shown=shown))
 
     def transact(self, work: Callable[[Session], T]) -> T:
@@ -68,7 +68,7 @@ def get_state(request: Request) -> State:
 
 
 async def _state_of(request: Request) -> State:
-    """Return what `get_state` does: a dependency that waits for nothing is async, which costs no turn of a thread."""
+    """Return what `get_state` does: async, because a dependency without waiting then needs no thread."""
     return get_state(request)
 
 
@@ -89,7 +89,9 @@ Presented = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
 
 
 async def get_caller(request: Request, presented: Presented, state: StateDep) -> Caller:
-    """Return who sent the request. Raises Unauthenticated, or TooManyRequests.
+    """Return the sender of the request.
+
+    Raises Unauthenticated, or TooManyRequests.
 
     Asked before the body is read and again for the endpoint; a request is one write all the same.
     """
@@ -98,7 +100,7 @@ async def get_caller(request: Request, presented: Presented, state: StateDep) ->
 
 
 def find_caller(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
-    """Look up who sent the request and count its write. Raises what `get_caller` raises."""
+    """Look up the sender of the request and count its write. Raises what `get_caller` raises."""
     request.state.caller = caller = _identify(request, presented, state)
     if "slug" in request.path_params:
         refuse_elsewhere(caller, request.path_params["slug"])
@@ -106,7 +108,10 @@ def find_caller(request: Request, presented: HTTPAuthorizationCredentials | None
 
 
 def refuse_elsewhere(caller: Caller, slug: str | None) -> None:
-    """Refuse what is not about a benchmark that the token is for. Raises Forbidden."""
+    """Refuse a request about a benchmark outside the token's limits.
+
+    Raises Forbidden.
+    """
     if caller.benchmarks is not None and slug not in caller.benchmarks:
         raise Forbidden(f"This token is only for {', '.join(sorted(caller.benchmarks))}.")
 
@@ -152,7 +157,7 @@ Uploader = Annotated[Caller, Depends(get_uploader)]
 
 
 def is_admin(caller: Caller) -> bool:
-    """Say whether the caller may do what an admin does: an admin's token that is for reading alone may not."""
+    """Say whether the caller may act as an admin: an admin's token limited to reading may not."""
     return caller.role == "admin" and caller.has_scope("steward")
 
 
