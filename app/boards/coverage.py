@@ -5,7 +5,7 @@ of a task in a condition and seed. A cell of the grid without a row counts as at
 no value counts as absent, too, and separately as failed.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from app.boards.wording import sentences
 from app.names import in_words
-from app.stats.arrays import FloatArray
+from app.stats.arrays import FloatArray, IntArray
 from app.values.frame import Field
 from app.values.table import Cell, Column
 
@@ -148,6 +148,11 @@ class Roster:
         why = coverage.why_unranked if coverage is not None and entrant in self.apart else None
         if_worst, if_best = bounds or (None, None)
         return RankStatus(coverage, why, if_worst, if_best, self.is_provisional)
+
+    def not_asked(self, entrants: Iterable[str]) -> IntArray:
+        """Return how many cells were not asked of each entrant: it has none of them, and failed at none."""
+        known = (self.coverages.get(name) for name in entrants)
+        return np.array([0 if coverage is None else coverage.n_not_asked for coverage in known], dtype=np.int64)
 
     def behind_ranks(self, points: Mapping[str, float]) -> dict[str, int]:
         """Return the ranks of those behind, larger points being better; an entrant without a point has none."""

@@ -30,7 +30,7 @@ from app.boards.wording import count
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
-from app.stats.arrays import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.difference import compare_means
 from app.stats.known_columns import Columns
 from app.stats.resample import Resamples
@@ -93,7 +93,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     standing = _standing(spec, ranked, ranking.kept, columns, sign)
     placed = _placed(ranking, standing)
     ours = _calibrated(ranking, task_intervals(columns, ranking.within, level))
-    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking.cells, ranking.kept))
+    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking))
     few = few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level)
     notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
@@ -202,8 +202,12 @@ def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
-def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:
-    failures, leaked = np.isnan(cells.values).sum(axis=0), cells.leaked[kept].sum(axis=0)
+def _failures(ranking: _Ranking) -> IntArray:
+    return np.asarray(np.isnan(ranking.cells.values).sum(axis=0) - ranking.roster.not_asked(ranking.cells.entrants))
+
+
+def _counts(ranking: _Ranking) -> tuple[Field[int], ...]:
+    failures, leaked = _failures(ranking), ranking.cells.leaked[ranking.kept].sum(axis=0)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
     return (
         Field(failed, cell_at(failures)),
@@ -212,10 +216,8 @@ def _counts(cells: CellMatrix, kept: BoolArray) -> tuple[Field[int], ...]:
 
 
 def _notes(ranking: _Ranking) -> Iterator[str]:
-    n_tasks, n_kept = len(ranking.cells.tasks), int(ranking.kept.sum())
-    n_failed = int(np.isnan(ranking.cells.values).sum())
-    of_board = f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}"
-    yield f"{of_board}; {count(n_failed, 'failure')}."
+    n_tasks, n_kept, n_failed = len(ranking.cells.tasks), int(ranking.kept.sum()), int(_failures(ranking).sum())
+    yield f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}; {count(n_failed, 'failure')}."
     if n_kept < n_tasks:
         yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."
     yield from ranking.roster.notes("tasks")

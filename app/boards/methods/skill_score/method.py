@@ -4,6 +4,7 @@ Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_c
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -70,14 +71,15 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     errors = clipped_errors(cells, spec)
     among = find_ranked(manifest, spec, cells, errors)
     everyone = treat_missing(cells, errors, spec.missing)
+    counted = replace(everyone, n_failures=everyone.n_failures - among.roster.not_asked(cells.entrants))
     scored = among.relative if spec.missing == "error" else everyone
     with_pairs = with_pairs and spec.explored is None and len(scored.cells.entrants) > 1
     raw = raw_errors(scored, spec) if with_pairs else None
     resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored, raw)
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
-    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(everyone))
-    notes = (*notes_of(spec, everyone), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
+    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(counted))
+    notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
     meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
