@@ -27,7 +27,7 @@ def give_back_large_arrays() -> bool:
 
 
 def give_back_free_pages() -> bool:
-    """Return whole pages that hold nothing to the system, and say whether there were any; some milliseconds."""
+    """Return free whole pages to the system, and say whether there were any; takes some milliseconds."""
     try:
         trim = ctypes.CDLL(None).malloc_trim
     except (AttributeError, OSError):  # another allocator than glibc's

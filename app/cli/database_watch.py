@@ -41,7 +41,7 @@ class DatabaseWatch:
 
     def _start(self) -> None:
         logger.warning("the embedded database has ended; starting it again")
-        # In a session of its own, so that Ctrl-C reaches the supervisor alone. What goes wrong it prints itself.
+        # In a session of its own, so that Ctrl-C reaches only the supervisor. It prints its own errors.
         self._starter = subprocess.Popen(  # noqa: S603 - the command is our own
             STARTER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
         )
@@ -60,7 +60,7 @@ class DatabaseWatch:
             logger.warning("the embedded database did not start; trying again in %.1f s", delay_s)
 
     def stop(self) -> None:
-        """End the process that is starting the server, if there is one; the server's last user stops what it began."""
+        """End the process that is starting the server, if there is one; the server's last user stops the server."""
         if self._starter is not None:
             self._starter.kill()
             self._starter.wait()

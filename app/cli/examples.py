@@ -1,4 +1,4 @@
-"""What an example folder holds: a manifest, registrations, results, and which of them belong together.
+"""The contents of an example folder: a manifest, registrations, results, and which of them belong together.
 
 Read by `app.cli.demo`. Without a submissions.yaml every file of results/ is a submission that cites prereg.yaml.
 """

@@ -56,14 +56,14 @@ def shared_figures() -> Iterator[None]:
 
 
 class FiguresOfEnded:
-    """Adds up each minute what the processes of this server counted that have ended since."""
+    """Adds up, each minute, the counters of this server's processes that have ended since."""
 
     def __init__(self, every_s: float = ADDS_UP_EVERY_S) -> None:
         self._every_s = every_s
         self._next_at = time.monotonic() + every_s
 
     def tend(self) -> None:
-        """Do what is due now; it takes milliseconds. What does not succeed is tried again."""
+        """Do what is due now; it takes milliseconds. Failures are retried."""
         if time.monotonic() < self._next_at:
             return
         self._next_at = time.monotonic() + self._every_s

@@ -36,12 +36,12 @@ def note(text: str, *, style: str | None = None) -> None:
 
 
 def noticed(warning: Mapping[str, Any]) -> str:
-    """Return what is odd about an upload and no reason to refuse it, with its place."""
+    """Return a warning about an upload, with its place in the files."""
     return "Note: " + ": ".join(warning[part] for part in ("file", "column", "message") if warning[part])
 
 
 def show_error(error: PlumblineError) -> None:
-    """Print what was wrong, with every problem that the error knows of."""
+    """Print an error with all of its problems."""
     note(f"Error: {error}", style="red")
     if isinstance(error, Rejected) and error.problems:
         make_console(sys.stderr).print(cause_table(error.causes))

@@ -1,4 +1,4 @@
-"""`plumbline db rebuild`: the packed evidence of every submission, made anew from its rows."""
+"""`plumbline db rebuild`: the packed evidence of every submission, rebuilt from its rows."""
 
 import typer
 

@@ -8,7 +8,7 @@ from collections import deque
 
 AT_ONCE_S = 0.2
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
-# What came up less than this ago can come up. More ends than MANY within it: a pause, so that the rest goes on.
+# A process that came up within this time is able to. After more than MANY ends within it, restarts pause.
 WINDOW_S, MANY = 60.0, 20
 PAUSE_S = 2.0
 # Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.

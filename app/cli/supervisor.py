@@ -24,7 +24,7 @@ logger = logging.getLogger(__name__)
 
 # A job that is cut is done again, so it gets less time than an upload, which would have to be sent again.
 JOB_GRACE_S = 5.0
-# Beyond the grace that what is in hand has: closing connections and ending the interpreter take a moment, too.
+# Added to the grace period of running work: closing connections and ending the interpreter take a moment, too.
 STOP_MARGIN_S = 3.0
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -76,7 +76,7 @@ class Program:
 
 
 class Tended(Protocol):
-    """What a server consists of and must be looked at again and again."""
+    """A part of the server that must be checked periodically."""
 
     def tend(self) -> None:
         """Do what is due now; never waits."""

@@ -35,7 +35,7 @@ def register(app: typer.Typer) -> None:
 
 
 def spare_collector() -> None:
-    """Leave what a started process keeps until its end, some 600,000 objects, out of every further collection.
+    """Exempt the some 600,000 objects that a started process keeps until its end from all further collections.
 
     A full collection looks at each of them with the interpreter in hand, and on a busy machine nobody was answered for
     a second meanwhile. What the database's classes need on their first use is made before.
@@ -58,7 +58,7 @@ class EndingServer(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End what has no end of its own, then wait for the rest."""
+        """Cancel tasks that would never end, then wait for the rest."""
         self._front.end_streams()
         await super().shutdown(sockets)
         fork_server().end_unready()
@@ -88,7 +88,7 @@ def web(
     configure_log(settings, "web")
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
-    # Not held up by a database that is away: the process says so itself, and serves when it is back.
+    # An unavailable database does not delay startup: the process reports it, and serves once it is back.
     limits = ConnectionLimits.from_settings(settings, n_files=allow_most_files())
     with own_temporary_folder(), open_database(settings) as database_url:
         with paused():

@@ -38,7 +38,7 @@ def worker(
     give_back_large_arrays()
     if supervised:
         stop_with_supervisor(job_grace_s(settings) + STOP_MARGIN_S)
-    # Whoever reads a page or hands something in comes first.
+    # Requests have priority over background work.
     os.nice(NICENESS)
     with open_migrated(settings) as database_url:
         if not supervised:

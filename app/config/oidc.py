@@ -1,4 +1,4 @@
-"""What a server knows of its identity provider, and what the groups of it may do. Read from the settings."""
+"""The configuration of an identity provider, and the roles of its groups. Read from the settings."""
 
 import re
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ class GroupRole:
 
 @dataclass(frozen=True)
 class Oidc:
-    """The identity provider of a server: its address, who we are to it, and what of its claims counts."""
+    """The identity provider of a server: its address, our client credentials, and the claims to use."""
 
     issuer: str
     client_id: str

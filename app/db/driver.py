@@ -1,6 +1,7 @@
-"""The driver's own cursor of a session, for rows in bulk: SQLAlchemy would make objects of every one of them.
+"""The driver's own cursor of a session, for rows in bulk: SQLAlchemy would create an object for each of them.
 
-Called by `app.store`. What goes wrong is raised as SQLAlchemy would raise it, so that a lost connection is one.
+Called by `app.store`. Errors are raised as SQLAlchemy would raise them, so that a lost connection is recognised as
+such.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
-"""How long a connection waits for a Postgres that went away without a word: a machine that lost power, a cut line.
+"""How long a connection waits for a Postgres that vanished silently: a machine that lost power, a cut line.
 
-The system's own patience is a quarter of an hour for what was sent and two hours for what is awaited. Nothing is cut
-that lives: its machine acknowledges in time however long a statement takes. Used wherever a process of ours stays
+The system's defaults are a quarter of an hour for sent data and two hours for awaited data. No live connection is cut:
+the server's machine acknowledges in time however long a statement takes. Used wherever a process of ours stays
 connected; a setting in the address itself wins, and a socket of the same machine knows none of them.
 """
 

@@ -1,7 +1,7 @@
-"""Where much is read at once: a copy of the database for reading where it has what is asked for, else the database.
+"""Where large reads go: to a read replica of the database if it has the data, otherwise to the database.
 
-Called by `app.web.exports` through `app.web.state`. A copy follows by streaming replication: it may be behind, away, or
-end a statement because of what it must replay, and none of that is for a reader to notice.
+Called by `app.web.exports` through `app.web.state`. A replica follows by streaming replication: it may be behind,
+unavailable, or cancel a statement to replay changes, and readers should notice none of that.
 """
 
 import logging
@@ -21,13 +21,13 @@ from app.db.engine import SessionFactory
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 
-# A host that answers nobody costs a reader the time of a connection; one that failed is left alone for so long.
+# An unreachable host costs a reader a connection timeout; one that failed is not tried again for this long.
 LEFT_ALONE_S = 30.0
 
 
 @dataclass
 class Replica:
-    """A copy for reading, and until when (monotonic) it is left alone because it failed."""
+    """A read replica, and until when (monotonic) it is not tried because it failed."""
 
     sessions: SessionFactory
     left_alone_until: float = float("-inf")
@@ -35,7 +35,7 @@ class Replica:
 
     @property
     def is_left_alone(self) -> bool:
-        """Say whether it failed a moment ago."""
+        """Say whether it failed recently."""
         return time.monotonic() < self.left_alone_until
 
     def close(self) -> None:

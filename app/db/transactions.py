@@ -1,4 +1,4 @@
-"""Work in one transaction, done again when the database broke it off for the sake of another one.
+"""Work in one transaction, repeated when the database aborted it in favour of another one.
 
 Called by `app.web` and `app.jobs` around everything that writes.
 """
@@ -20,16 +20,16 @@ BROKEN_OFF = frozenset({"40001", "40P01"})
 
 
 def is_broken_off(error: BaseException) -> bool:
-    """Say whether the database ended a transaction so that another one could go on: doing it again is the remedy."""
+    """Say whether the database aborted a transaction in favour of another one, so that it should be repeated."""
     return isinstance(error, DBAPIError) and getattr(error.orig, "sqlstate", None) in BROKEN_OFF
 
 
-# Classes of errors that are no fault of what is asked: away or closing, broken off, out of room, busy.
+# Classes of errors not caused by the statement: unavailable or closing, aborted, out of space, busy.
 TRANSIENT = frozenset({"08", "25", "40", "53", "55", "57", "58"})
 
 
 def is_transient(error: BaseException) -> bool:
-    """Say whether the database could not answer now: later the same may succeed, and nobody's evidence is at fault."""
+    """Say whether an error is temporary: the same work may succeed later, and no evidence is at fault."""
     if isinstance(error, PoolTimeout):
         return True
     if not isinstance(error, DBAPIError):
@@ -40,9 +40,9 @@ def is_transient(error: BaseException) -> bool:
 
 
 def run_in_transaction(sessions: SessionFactory, work: Callable[[Session], T]) -> T:
-    """Return what `work` does in one transaction; its only effects are in the database, so it can be done again.
+    """Return the result of `work` in one transaction; its only effects are in the database, so it can be repeated.
 
-    Raises what `work` raises, and DBAPIError when it was broken off every time.
+    Raises what `work` raises, and DBAPIError when it was aborted every time.
     """
     for _ in range(MAX_ATTEMPTS - 1):
         try:

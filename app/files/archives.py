@@ -1,4 +1,4 @@
-"""What a zip archive may hold before anything of it is unpacked. Called by `app.files.uploads`.
+"""Checks of a zip archive before anything in it is unpacked. Called by `app.files.uploads`.
 
 The directory of an archive is written by a stranger: its size is bounded before Python reads it, and members
 are never written under their own names.

@@ -1,7 +1,7 @@
 """How many blank lines a CSV file may have. Called by `app.files.csv_tables`.
 
-The parser makes a record of nulls of each, so that the numbers of the rows behind them stay right: one byte becomes
-a cell in every column, in 10 kB of gzip many gigabytes.
+The parser turns each into a record of nulls, so that row numbers stay right: one byte becomes a cell in every column,
+so 10 kB of gzip could become many gigabytes.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every kind of table file is read as: a header, then blocks of records with their row numbers.
+"""The common form of every kind of table file: a header, then blocks of records with their row numbers.
 
 Made by `csv_tables` and `json_tables`, read by the evidence kinds. A cell is text, or null when it is empty.
 """

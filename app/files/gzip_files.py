@@ -17,7 +17,7 @@ MAX_MEMBERS = 100_000
 
 
 class BrokenGzip(Exception):
-    """What is no gzip, or not to its end; the message says why."""
+    """Invalid or truncated gzip; the message says which."""
 
 
 def unpacked(packed: IO[bytes]) -> Iterator[bytes]:

@@ -1,4 +1,4 @@
-"""What to say of a column that a file lacks: the ones that it has, and which was probably meant.
+"""Messages for a column that a file lacks: the columns it has, and which was probably meant.
 
 Called by the kinds of evidence, whose manifests say which columns there are to be.
 """

@@ -1,4 +1,4 @@
-"""Text cells as numbers, a column at a time, with a word for each that is none.
+"""Text cells as numbers, a column at a time, with a message for each that is not a number.
 
 Called by `app.kinds.summary.read` for metrics and measured quantities.
 """

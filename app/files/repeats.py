@@ -1,4 +1,4 @@
-"""What is in a submission twice: an (entrant, task) pair, or an entrant's name in two spellings.
+"""Finds repeats in a submission: an (entrant, task) pair, or an entrant's name in two spellings.
 
 Called by `app.kinds.summary.read` when every file has been read.
 """
@@ -44,7 +44,7 @@ def _first_of_group(ordered_keys: IntArray) -> IntArray:
 
 
 def problems_of_case(names: Sequence[str], column: str | None) -> Iterator[Problem]:
-    """Yield a problem for each name that is another one in another spelling: on a board they are one entrant."""
+    """Yield a problem for each name that is another spelling of an earlier one: on a board they are one entrant."""
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(name_key(name), name)

@@ -1,4 +1,4 @@
-"""Whether a file is UTF-8 text at all, and if not, what it looks like and where it stops being one.
+"""Checks that a file is UTF-8 text and, if not, says what it looks like and where it stops being text.
 
 Called by `app.files.tables` before a parser sees the file.
 """

@@ -1,6 +1,6 @@
 """From the files of a request to plain tables on disk: names checked, gzip and zip unpacked, bytes hashed.
 
-Called by `app.kinds.reader`. Whatever a file claims about its size, the budget counts what really comes out.
+Called by `app.kinds.reader`. Whatever size a file claims, the limits count the bytes actually unpacked.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""What a harness's module says of its files: which are its own, and how their rows are read.
+"""The contract of a harness's module: which files are its own, and how their rows are read.
 
 Filled by the modules beside it, looked up in `app.harnesses.known`; read by the kinds of evidence and by
 `app.cli.drafting`. Adding a harness is a module with a `Harness`, its line in `known.py`, and a sample in its test.
@@ -49,10 +49,10 @@ class Row:
 
 @dataclass
 class HarnessRun:
-    """The files of one harness in one submission, and what is found of them.
+    """The files of one harness in one submission, and what is read from them.
 
-    `stated` is what the run says of itself, (key, task, value); it is kept and shown. `lacking` is what a reader would
-    want to know and it does not say.
+    `stated` holds the run's statements about itself, (key, task, value), which are stored and shown. `lacking` names
+    what a reader would want to know but the run does not state.
     """
 
     files: Sequence[ReceivedFile]
@@ -63,7 +63,7 @@ class HarnessRun:
     directions: dict[str, str] = field(default_factory=dict)
 
     def state(self, key: str, value: Any, task: str | None = None) -> None:
-        """Keep what the run says of itself; nothing where it says nothing."""
+        """Record a statement of the run about itself; None is ignored."""
         if value is None or value == "" or value == {}:
             return
         statement = (whole(key), whole(task), whole(clip_for_message(str(value), MAX_STATED)))
@@ -77,7 +77,7 @@ class HarnessRun:
         self.findings.add(Problem(message, file.name, row, column, shown))
 
     def warn(self, file: ReceivedFile, message: str, column: str | None = None, value: Any = None) -> None:
-        """Tell what is odd and no reason to refuse."""
+        """Note a warning."""
         shown = None if value is None else clip_for_message(str(value))
         self.warnings.append(Problem(message, file.name, column=column, value=shown))
 

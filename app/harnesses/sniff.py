@@ -1,4 +1,4 @@
-"""What a JSON file begins with, for harnesses that name their files anyhow. Called by the modules beside it."""
+"""Looks at the beginning of a JSON file, for harnesses without fixed file names. Called by the modules beside it."""
 
 import re
 from functools import lru_cache
@@ -16,7 +16,7 @@ def begins_with(file: ReceivedFile, *patterns: str) -> bool:
     return all(re.search(pattern, head) for pattern in patterns)
 
 
-# Every harness asks of the same file in turn.
+# Cached, because every harness looks at the same file in turn.
 @lru_cache(maxsize=1)
 def _head(path: Path, *version: int) -> str:
     del version

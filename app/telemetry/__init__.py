@@ -1,1 +1,1 @@
-"""What a running server says of itself: its log, its figures, its traces."""
+"""The telemetry of a running server: logs, metrics and traces."""

@@ -28,7 +28,7 @@ QUIET = ("alembic", "httpx", "procrastinate", "botocore", "urllib3")
 
 
 def configure(form: Form, process: str, secrets: tuple[str | None, ...] = ()) -> None:
-    """Have everything that this process logs written to standard error in one form; `secrets` stand in no line."""
+    """Write everything that this process logs to standard error in one form; `secrets` are removed from every line."""
     known = tuple(text for text in secrets if text)
 
     def hide(_: Any, __: str, fields: Fields) -> Fields:
@@ -96,7 +96,7 @@ def _hidden(value: Any, known: tuple[str, ...]) -> Any:
 
 
 def event(logger: logging.Logger, what: str, **fields: Any) -> None:
-    """Log what happened, with its facts as fields of the line."""
+    """Log an event, with its facts as fields of the line."""
     logger.info(what, extra={"fields": fields})
 
 

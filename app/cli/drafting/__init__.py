@@ -1,1 +1,1 @@
-"""From results to a manifest: what a table or a harness's output shows, as a benchmark that it could be."""
+"""Drafts a manifest from results: the benchmark that a table or a harness's output could belong to."""

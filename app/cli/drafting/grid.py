@@ -16,7 +16,7 @@ MAX_SEEDS = 1_000
 
 
 def grid_lines(sheet: Sheet, roles: Roles) -> list[str]:
-    """Return the lines of the grid, with a comment on who lacks some of it; none where it would say nothing."""
+    """Return the lines of the grid, with a comment on who lacks some of it; none for an empty grid."""
     lines = [*_seeds(sheet, roles), *_conditions(sheet, roles), *_items(sheet, roles)]
     if not lines:
         return []

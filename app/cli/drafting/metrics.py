@@ -1,4 +1,4 @@
-"""What a column of numbers is as a metric: its name in a manifest, which way is better, its range and unit.
+"""Guesses a metric from a column of numbers: its name in a manifest, which way is better, its range and unit.
 
 Called by `app.cli.drafting.draft`; pure. A direction comes from the words of the name alone: the numbers
 cannot say it.

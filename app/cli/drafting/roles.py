@@ -1,4 +1,4 @@
-"""Which column of a table holds what: who is compared, the task, the seed, the item, and which numbers are metrics.
+"""The roles of a table's columns: entrant, task, seed, item, and which numbers are metrics.
 
 Called by `app.cli.drafting.draft`; pure. By the names of columns, then by what their cells can be: a seed is a
 whole number, and rows that share every name must differ somewhere.
@@ -16,7 +16,7 @@ MAX_TASKS = 5_000
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns by what they hold; None where there is none. `unknown` are what must be asked: role, and why."""
+    """Columns by role; None where there is none. `unknown` are the roles to ask about, each with the reason."""
 
     entrant: str | None = None
     task: str | None = None
@@ -30,7 +30,7 @@ class Roles:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The columns that tell rows apart, from entrant to item."""
+        """Return the columns that identify a row, from entrant to item."""
         one = (self.entrant, self.task, self.condition, self.seed)
         return (*(name for name in one if name is not None), *self.item)
 
@@ -41,7 +41,7 @@ class Roles:
 
 
 def guess_roles(sheet: Sheet, given: Roles) -> Roles:
-    """Return what each column holds; what is given stays, and what fits no column is None."""
+    """Return the role of each column; given ones are kept, and a role that fits no column is None."""
     free = dict(sheet.columns)
 
     def take(asked: str | None, known: Sequence[str], *, whole: bool = False) -> str | None:
@@ -85,7 +85,7 @@ def _repeats(sheet: Sheet, roles: Roles) -> bool:
 
 
 def _item(sheet: Sheet, roles: Roles, free: dict[str, SheetColumn]) -> tuple[str, ...]:
-    """Return the column, or the two, that tell rows apart which nothing else does."""
+    """Return the column, or the two, that distinguish rows which are otherwise alike."""
     by_name = {words.plain(name): name for name in reversed(free)}
     known = [by_name[word] for word in words.ITEM if word in by_name]
     candidates = [name for name in known if _fits(free[name], whole=False)]

@@ -1,4 +1,4 @@
-"""A table of results as it is looked at before there is a manifest: every column as text, from one file or several.
+"""A table of results before there is a manifest: every column as text, from one file or several.
 
 Called by `app.cli.drafting.draft`. Files are unpacked within the limits of an upload, by the code that reads uploads.
 """
@@ -55,14 +55,14 @@ class SheetColumn:
 
     @cached_property
     def numbers(self) -> FloatArray | None:
-        """The cells as numbers, NaN where empty; None where any is text, or nothing is there."""
+        """Return the cells as numbers, NaN where empty; None if any is text, or all are empty."""
         parsed = read_numbers(self.cells)
         is_number = not parsed.is_text.any() and not parsed.empty.all()
         return parsed.values if is_number else None
 
     @property
     def finite(self) -> FloatArray:
-        """The numbers that are there; none where the column is text."""
+        """Return the numbers that are not empty; none if the column is text."""
         if self.numbers is None:
             return np.zeros(0)
         return self.numbers[np.isfinite(self.numbers)]

@@ -1,4 +1,4 @@
-"""What the names of columns mean in tables of results: who is compared, on what, and which way a metric is better.
+"""The meanings of column names in tables of results: entrants, tasks, and which way a metric is better.
 
 Read by `app.cli.drafting.roles` and `app.cli.drafting.metrics`. A name that is not here is asked about, never guessed.
 """

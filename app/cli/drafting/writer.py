@@ -1,4 +1,4 @@
-"""What every drafted manifest says, whatever its evidence. `app.cli.drafting.writers` has what differs; pure."""
+"""The common parts of every drafted manifest. `app.cli.drafting.writers` has what differs; pure."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

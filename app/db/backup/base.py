@@ -24,7 +24,7 @@ MAKING = ("--format=tar", "--gzip", "--wal-method=stream", "--checkpoint=fast", 
 
 
 def make_base(database_url: str, target: Path) -> Note:
-    """Write the files of a whole server into a new folder and return the note; whoever uses the server goes on.
+    """Write the files of a whole server into a new folder and return the note, without interrupting its users.
 
     Raises BackupError; then the folder is not there.
     """
@@ -65,7 +65,7 @@ def _now(connection: psycopg.Connection[Any]) -> datetime:
 
 
 def _empty_cut_segments(target: Path, segment_bytes: int) -> None:
-    """Empty what a full disk let nobody make as long as a segment is: nothing was received into it yet.
+    """Empty segments that a full disk left shorter than their full length: nothing was received into them yet.
 
     pg_receivewal goes on with a segment that is empty or of full length, and refuses any other for ever.
     """

@@ -32,7 +32,7 @@ Connection = psycopg.Connection[Any]
 
 
 def make_dump(database_url: str, target: Path) -> Note:
-    """Write a dump of a database into a new folder and return its note; whoever uses the database goes on.
+    """Write a dump of a database into a new folder and return its note, without interrupting its users.
 
     Raises BackupError; then the folder is not there.
     """
@@ -94,7 +94,7 @@ def count_rows(connection: Connection) -> dict[str, int]:
 
 
 def restore_dump(folder: Path, database_url: str) -> Note:
-    """Bring a dump into an empty database, all or nothing, and see that every row came.
+    """Restore a dump into an empty database, all or nothing, and check that every row arrived.
 
     Raises BackupError for a copy that is not whole, a target that runs or holds something, and a Postgres that is too
     old; SchemaMismatch for a copy of a newer plumbline.

@@ -1,4 +1,4 @@
-"""`backup.json`: what a copy is of, and the digests by which it is known to be whole.
+"""`backup.json`: what a copy contains, and the digests that prove it complete.
 
 Written last, so that a copy that was cut short has none. Called by the other modules beside it and by
 `app.cli.backups`.
@@ -17,7 +17,7 @@ from app.db.backup.programs import BackupError
 NAME = "backup.json"
 BLOCK = 1 << 20
 FILES = {"dump": {"database.dump"}, "base": {"base.tar.gz", "pg_wal.tar.gz", "backup_manifest"}}
-"""What a restoring reads: all of it must be listed, or it would not be compared with its digest."""
+"""Files that a restore reads: all must be listed, since an unlisted one would not be verified."""
 
 
 class FileNote(BaseModel):
@@ -69,7 +69,10 @@ def write_note(folder: Path, note: Note) -> None:
 
 
 def read_note(folder: Path) -> Note:
-    """Return the note of a copy. Raises BackupError for whatever plumbline did not make."""
+    """Return the note of a copy.
+
+    Raises BackupError for anything that plumbline did not create.
+    """
     try:
         text = (folder / NAME).read_text("utf-8")
     except (FileNotFoundError, NotADirectoryError):

@@ -1,4 +1,4 @@
-"""Brings a base backup and the log after it back as the files of a server, at the end of the log or at an instant.
+"""Restores a base backup, and the log after it, as the files of a server, up to the end of the log or an instant.
 
 Called by `app.cli.backups`. For the embedded database the server is run until it has got there, so that what appears is
 whole; for a Postgres of one's own the files are laid out, and its own start does the rest.
@@ -117,7 +117,7 @@ def _unpack(archive: Path, into: Path) -> None:
 
 
 def _segments(wal: Path) -> list[Path]:
-    """Return the files of a log in their order, whatever else lies beside them."""
+    """Return the files of a log in order, ignoring other files."""
     return sorted(path for path in wal.glob("*") if SEGMENT.fullmatch(path.name) and path.is_file())
 
 
@@ -138,7 +138,7 @@ def _give_to(account: Account, folder: Path) -> None:
 
 
 def _run_recovery(account: Account, programs: Path, cluster: Path) -> None:
-    """Run the server, without a way in for anybody, until it takes connections; then it has got there."""
+    """Run the server, inaccessible to anybody, until it accepts connections, which is when recovery is complete."""
     sockets = Path(tempfile.mkdtemp(prefix="plumbline-recovery-", dir="/tmp"))
     log = cluster / "recovery.log"
     try:

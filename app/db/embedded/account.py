@@ -78,7 +78,7 @@ def user_name(uid: int) -> str:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """What a program finds when it starts: its folder, more environment, and open files it inherits."""
+    """The environment of a program at start: its folder, further variables, and open files it inherits."""
 
     folder: Path
     environ: Mapping[str, str]

@@ -22,7 +22,7 @@ def lock_file(path: Path) -> Iterator[int]:
 
 @contextmanager
 def exclusive(path: Path) -> Iterator[None]:
-    """Hold a lock alone, once everybody else has let go of it."""
+    """Hold a lock exclusively, once everybody else has released it."""
     with lock_file(path) as fd:
         fcntl.flock(fd, fcntl.LOCK_EX)
         yield
@@ -34,7 +34,7 @@ def share(fd: int) -> None:
 
 
 def try_alone(fd: int) -> bool:
-    """Take a lock alone if nobody else holds it; if somebody does, a share that we held may be lost."""
+    """Take a lock exclusively if nobody else holds it; if somebody does, a shared lock that we held may be lost."""
     try:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""What the embedded Postgres says when it cannot be made or started: what, where, what to do, the end of its log.
+"""Errors for an embedded Postgres that cannot be created or started: what, where, advice, the end of its log.
 
 Called by the other modules beside it.
 """
