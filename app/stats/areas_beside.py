@@ -15,9 +15,9 @@ from app.stats.compiled import compiled
 
 LANES = 32
 """So many resamples side by side."""
-N_SUMS = 7
+N_SUMS = 8
 Int32Array = NDArray[np.int32]
-_FALSE, _GAINED, _TIED, _TRUE, _PASSED, _HALVES, _STEPS, _AFTER, _RIGHT = range(0, 9 * LANES, LANES)
+_FALSE, _GAINED, _TIED, _TRUE, _PASSED, _HALVES, _STEPS, _AFTER, _RIGHT, _BEYOND = range(0, 10 * LANES, LANES)
 """Where in one array the numbers of each kind begin: that they are apart must be known to the compiler."""
 _LINE = 64
 """Bytes of a line of the cache."""
@@ -26,27 +26,28 @@ _NEAR = 256
 
 
 def sums_beside(counts: Counts, places: Int32Array, ends: Int32Array) -> FloatArray:
-    """Return seven sums of thirty-two resamples, [7, 32], from their counts [32, n_examples].
+    """Return eight sums of thirty-two resamples, [8, 32], from their counts [32, n_examples].
 
     `places` [n_examples] is where each example stands by falling score, positives before negatives with the same one.
     `ends` [n_levels + 1, 3] is where, before each distinct score of a positive, the negatives above it end, then its
     positives, then the negatives that share it; its last row ends the negatives below.
     Sums are those of `app.stats.resampled_curves`: weight of the positives and of the negatives, twice the pairs in the
-    wrong order, the precision before and after each gain, before it, after it, and the most that is called rightly.
+    wrong order, the precision before and after each gain, before it, after it, the most that is called rightly, and
+    what mixed ties have beyond the straight lines across them.
     A count is finite, so no sum is NaN. Raises nothing: whoever calls it has checked the arrays.
     Source: as in `app.stats.curves`.
 
     >>> counts = np.ones((32, 2), dtype=np.uint8)
     >>> ends = np.array([[0, 1, 1], [2, 2, 2]], dtype=np.int32)
     >>> sums_beside(counts, np.array([1, 0], dtype=np.int32), ends)[:, 0].tolist()
-    [1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 2.0]
+    [1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 2.0, 0.0]
     """
-    sums = aligned(9 * LANES)
+    sums = aligned((_BEYOND // LANES + 1) * LANES)
     compiled(_add_beside)(lay_beside(counts, places), ends, sums)
     rows = sums.reshape(-1, LANES)
     # What is right is weighed against all negatives, which are known at the end.
     rows[_RIGHT // LANES] += rows[_FALSE // LANES]
-    return rows[[kind // LANES for kind in (_TRUE, _FALSE, _PASSED, _HALVES, _STEPS, _AFTER, _RIGHT)]]
+    return rows[[kind // LANES for kind in (_TRUE, _FALSE, _PASSED, _HALVES, _STEPS, _AFTER, _RIGHT, _BEYOND)]]
 
 
 def lay_beside(counts: Counts, places: Int32Array) -> Counts:
@@ -112,6 +113,16 @@ def _add_beside(beside: Counts, ends: Int32Array, sums: FloatArray) -> None:
             kind = LANES * (int(at >= gained_from) + int(at >= tied_from))
             for lane in range(n_lanes):
                 sums[kind + lane] += beside[at, lane]
+        if ends[level, 2] > tied_from:
+            for lane in range(n_lanes):
+                above, gained, missed = sums[_FALSE + lane], sums[_GAINED + lane], sums[_TIED + lane]
+                if gained > 0.0 and missed > 0.0:
+                    true, called, per_hit = sums[_TRUE + lane], sums[_TRUE + lane] + above, 1.0 + missed / gained
+                    line = (true / called if called > 0.0 else 1.0) + (true + gained) / (called + gained * per_hit)
+                    beyond = gained / per_hit
+                    if called > 0.0:
+                        beyond += (true - called / per_hit) / per_hit * np.log1p(gained * per_hit / called)
+                    sums[_BEYOND + lane] += beyond - gained * line / 2.0
         for lane in range(n_lanes):
             above, gained, true = sums[_FALSE + lane], sums[_GAINED + lane], sums[_TRUE + lane]
             before = true / (true + above) if true + above > 0.0 else 1.0

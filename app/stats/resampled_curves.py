@@ -126,6 +126,8 @@ def sort_scores(scores: FloatArray, is_positive: BoolArray, example: Int32Array 
 class Areas:
     """The areas of every weighting, [n_weightings]. Each is as in `app.stats.curves`.
 
+    `precision_recall` has a straight line across each tie, `precision_recall_by_ties` has the hits and misses of a tie
+    come in proportion: the line is above what any order of them gives, so whoever has few scores would gain by it.
     `average_precision` takes the precision before each gain in recall, `average_precision_after` the one after it.
 
     NaN where only one class has weight, and where the weight of a class, or for `roc` the product of both, is too small
@@ -137,6 +139,7 @@ class Areas:
 
     roc: FloatArray
     precision_recall: FloatArray
+    precision_recall_by_ties: FloatArray
     average_precision: FloatArray
     average_precision_after: FloatArray
     most_right: FloatArray
@@ -147,12 +150,16 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass.
 
     Raises InvalidArgument for weightings of fewer examples than there are scores.
-    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; YDF 0.16 and scikit-learn for AP.
+    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; Davis & Goadrich
+    2006, section 3, for ties; YDF 0.16 and scikit-learn for AP.
 
     >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
     >>> areas = curve_areas(scores, np.ones((1, 3)))
     >>> (areas.roc.tolist(), areas.average_precision.tolist())
     ([0.5], [0.75])
+    >>> tied = curve_areas(sort_scores(np.zeros(4), np.array([True, False, False, False])), np.ones((1, 4)))
+    >>> (tied.precision_recall.tolist(), tied.precision_recall_by_ties.tolist())
+    ([0.625], [0.25])
     """
     require_weightings(scores, weights)
     n_beside, falling = 0, scores.falling
@@ -169,13 +176,14 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
 
 
 def _areas_of(sums: FloatArray) -> Areas:
-    """Return areas from the sums that `app.stats.areas_beside` names, [7, n_weightings]."""
-    true, false, passed, halves, steps, after, right = sums
+    """Return areas from the sums that `app.stats.areas_beside` names, [8, n_weightings]."""
+    true, false, passed, halves, steps, after, right, beyond = sums
     has_both, pairs = (true >= SMALLEST_WEIGHT) & (false >= SMALLEST_WEIGHT), 2.0 * true * false
     with np.errstate(all="ignore"):
         return Areas(
             roc=np.where(has_both & (pairs >= SMALLEST_WEIGHT), 1.0 - passed / pairs, np.nan),
             precision_recall=np.where(has_both, halves / (2.0 * true), np.nan),
+            precision_recall_by_ties=np.where(has_both, halves / (2.0 * true) + beyond / true, np.nan),
             average_precision=np.where(has_both, steps / true, np.nan),
             average_precision_after=np.where(has_both, after / true, np.nan),
             most_right=right,
@@ -193,12 +201,16 @@ def _add_areas(
     false: NDArray[Any],
     sums: FloatArray,
 ) -> None:
-    """Go through the scores from highest to lowest; `false` is scratch space for the negatives above each position."""
+    """Go through the scores from highest to lowest; `false` is scratch space for the negatives above each position.
+
+    With t of t + f called rightly above it, a tie of g hits and m misses has ∫ (t + x) / (t + f + x (1 + m / g)) over
+    x from 0 to g.
+    """
     for row in range(weights.shape[0]):
         each = weights[row]
         for at in range(len(negative) - 1, -1, -1):
             false[at] = false[at + 1] + each[negative[at]]
-        true, passed, halves, steps, after, right = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 * false[0]
+        true, passed, halves, steps, after, right, beyond = 0.0, 0.0, 0.0, 0.0, 0.0, 1.0 * false[0], 0.0
         for level in range(len(levels) - 2, -1, -1):
             gained = 0.0
             for at in range(levels[level], levels[level + 1]):
@@ -206,6 +218,14 @@ def _add_areas(
             false_above, false_from = false[upto[level]], false[below[level]]
             called = true + false_above
             precision_above = true / called if called > 0.0 else 1.0
+            missed = 1.0 * (false_from - false_above)
+            if gained > 0.0 and missed > 0.0:
+                per_hit = 1.0 + missed / gained
+                line = precision_above + (true + gained) / (called + gained * per_hit)
+                curve = gained / per_hit
+                if called > 0.0:
+                    curve += (true - called / per_hit) / per_hit * np.log1p(gained * per_hit / called)
+                beyond += curve - gained * line / 2.0
             true += gained
             right = max(right, true + false[0] - false_from)
             called = true + false_from
@@ -215,7 +235,7 @@ def _add_areas(
             steps += gained * precision_above
             after += gained * precision
         sums[row, 0], sums[row, 1], sums[row, 2], sums[row, 3] = true, false[0], passed, halves
-        sums[row, 4], sums[row, 5], sums[row, 6] = steps, after, right
+        sums[row, 4], sums[row, 5], sums[row, 6], sums[row, 7] = steps, after, right, beyond
 
 
 def require_weightings(scores: SortedScores, weights: Weights) -> None:

@@ -27,7 +27,7 @@ def sample(n_examples: int, n_levels: int, seed: int, n_rows: int) -> tuple[Floa
 
 
 def one_by_one(scores: SortedScores, counts: Counts) -> list[list[float]]:
-    """Return the six areas of each resample, asked for alone."""
+    """Return the seven areas of each resample, asked for alone."""
     return [[float(area[0]) for area in astuple(curve_areas(scores, row[None]))] for row in counts]
 
 
@@ -49,7 +49,7 @@ def test_one_class_has_no_areas(label: bool) -> None:
     counts = np.full((LANES, 3), 2, dtype=np.uint8)
     areas = curve_areas(sort_scores(np.array([0.1, 0.2, 0.3]), np.full(3, label)), counts)
 
-    assert all(np.isnan(of).all() for of in astuple(areas)[:4])
+    assert all(np.isnan(of).all() for of in astuple(areas)[:5])
     assert (areas.most_right.tolist(), areas.total.tolist()) == ([6.0] * LANES, [6.0] * LANES)
 
 

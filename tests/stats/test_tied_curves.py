@@ -5,7 +5,6 @@ import pytest
 
 from app.stats.arrays import FloatArray
 from app.stats.resampled_curves import curve_areas, sort_scores
-from app.stats.tied_curves import area_by_ties
 
 TIED = np.array([0.9, 0.9, 0.9, 0.5, 0.5, 0.2, 0.2, 0.2, 0.1])
 IS_POSITIVE = np.array([True, False, True, True, False, False, True, False, False])
@@ -13,8 +12,7 @@ IS_POSITIVE = np.array([True, False, True, True, False, False, True, False, Fals
 
 def area(scores: FloatArray, is_positive: np.ndarray, weights: np.ndarray) -> FloatArray:
     """Return the area of weightings, within ties as hits and misses come."""
-    sorted_scores = sort_scores(scores, is_positive)
-    return area_by_ties(sorted_scores, weights, curve_areas(sorted_scores, weights).precision_recall)
+    return curve_areas(sort_scores(scores, is_positive), weights).precision_recall_by_ties
 
 
 def by_quadrature(weights: FloatArray) -> float:

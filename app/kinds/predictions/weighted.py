@@ -18,7 +18,6 @@ from app.stats.example_sums import flag_sums, weighted_sums
 from app.stats.resampled_calls import Calls, count_calls
 from app.stats.resampled_curves import Areas, SortedScores, curve_areas, sort_scores
 from app.stats.resampled_volume import SortedVolume, precision_at_volume, sort_volume
-from app.stats.tied_curves import area_by_ties
 
 POOLED = -1
 """Stands for a class where the decisions for all classes are pooled."""
@@ -126,7 +125,7 @@ class Weighted:
 
     def precision_recall(self, at: int) -> FloatArray:
         """Return the area under precision by recall of one class, in which ties gain nothing."""
-        return area_by_ties(self._prepared.scores(at), self._weights, self.areas(at).precision_recall)
+        return self.areas(at).precision_recall_by_ties
 
     def calls(self, at: int) -> Calls:
         """Return what is called positive at the thresholds of one class against the rest."""
