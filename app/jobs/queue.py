@@ -6,6 +6,7 @@ looks up what there is to do and the sweep asks again for what was not done.
 
 import asyncio
 import gc
+import json
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -14,7 +15,8 @@ from typing import Any
 
 from procrastinate import App, PsycopgConnector, SyncPsycopgConnector
 from procrastinate.exceptions import AlreadyEnqueued
-from procrastinate.jobs import Status
+from procrastinate.jobs import Job, JobInserted, Status
+from procrastinate.manager import JobManager, get_channel_for_queues
 from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
@@ -45,6 +47,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     patience = patience_with(database_url)
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
+    app.job_manager = _WakingManager(app.connector)
     engine = make_engine(database_url, pool_size=6)
     sessions, jobs = make_session_factory(engine), QueuedJobs()
 
@@ -71,6 +74,26 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
         await asyncio.to_thread(notifying.notify_due, sessions, outgoing)
 
     return app
+
+
+class _WakingManager(JobManager):
+    """Announces a job once more when the one ends whose lock it waited for.
+
+    The queue announces a job when it is added. One that could not begin then would lie there until a worker next polls,
+    a second later, and with it every submission that found a job queued already.
+    """
+
+    async def finish_job(self, job: Job, status: Status, delete_job: bool) -> None:
+        """Set a job to its final state, and wake the workers if another one waits for its lock."""
+        await super().finish_job(job, status, delete_job)
+        for channel in get_channel_for_queues():
+            await self.connector.execute_query_async(
+                "SELECT pg_notify(%(channel)s, %(payload)s) "
+                "WHERE EXISTS (SELECT FROM procrastinate_jobs WHERE lock = %(lock)s AND status = 'todo')",
+                channel=channel,
+                payload=json.dumps(JobInserted(type="job_inserted", job_id=job.id or 0)),
+                lock=job.lock,
+            )
 
 
 class QueuedJobs:
