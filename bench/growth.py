@@ -69,7 +69,7 @@ def grow_episodes(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
                 next_one()()
             n += growing.copy_up_to(round(share * N_RUNS), n)
             size = f"{n:,} submissions"
-            yield growing.one_more(size, "2,000 episodes", next_one(), n - 1)
+            yield growing.several_more(size, "2,000 episodes", next_one, n)
 
 
 def grow_predictions(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
@@ -88,7 +88,7 @@ def grow_predictions(shares: Sequence[float] = SHARES) -> Iterator[Grown]:
                 next_one()()
             n += growing.copy_up_to(round(share * N_RUNS), n)
             size = f"{n:,} submissions"
-            yield growing.one_more(size, f"{N_ITEMS:,} predictions", next_one(), n - 1)
+            yield growing.several_more(size, f"{N_ITEMS:,} predictions", next_one, n)
 
 
 def predicted(number: int) -> bytes:
