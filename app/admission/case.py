@@ -3,7 +3,7 @@
 Read by `app.admission.rules`, by the rules of each kind, and by `app.receiving`.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -63,6 +63,18 @@ def no_checks(case: Case) -> list[Check]:
     return []
 
 
+def without_conditions(manifest: Manifest) -> Collection[str] | None:
+    """Return no condition, for a kind whose evidence has none."""
+    del manifest
+    return ()
+
+
+def any_entrant(manifest: Manifest) -> Collection[str] | None:
+    """Return None, for a kind that lets entrants of any name in."""
+    del manifest
+    return None
+
+
 def claims_of_entrants(case: Case) -> list[Check]:
     """Require a claimed value for every entrant, for a benchmark that requires claims."""
     claimed = {entrant for entrant, values in (case.claims or {}).items() if values}
@@ -78,7 +90,8 @@ class KindRules:
     before and after those of what the submission states about itself. `claims` is called where the benchmark requires
     claims. `counts_missing_tasks`: a task without rows counts as a failure on the boards, rather than as not run.
     `needs_values`: each registered metric must have some value for each entrant. `computes_metrics`: the server
-    computes the metrics, so any evidence delivers all of them.
+    computes the metrics, so any evidence delivers all of them. `conditions` and `enrolled` return the closed lists of
+    conditions and of entrants, None where a list is open.
     """
 
     prereg: Callable[[Case, Registered], list[Check]] = warn_of_seeds
@@ -88,6 +101,8 @@ class KindRules:
     counts_missing_tasks: bool = True
     needs_values: bool = False
     computes_metrics: bool = False
+    conditions: Callable[[Manifest], Collection[str] | None] = without_conditions
+    enrolled: Callable[[Manifest], Collection[str] | None] = any_entrant
 
     def computed_metrics(self, manifest: Manifest) -> tuple[str, ...]:
         """Return the metrics that any evidence delivers, because the server computes them."""

@@ -3,7 +3,7 @@
 Called by `app.admission.rules`; `unknown_names` and `shortfalls` when one is registered.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime
 
 from app.admission.check import Check, Registered, TokenHolder, in_utc, is_after, listed, numbers
@@ -50,18 +50,21 @@ def check_registrant(registered: Registered, submitter: TokenHolder | None) -> l
     return [Check(rule, "warned", reason)]
 
 
-def unknown_names(prereg: Prereg, manifest: Manifest, computed: Iterable[str] = ()) -> list[str]:
+def unknown_names(
+    prereg: Prereg, manifest: Manifest, computed: Iterable[str] = (), enrolled: Collection[str] | None = None
+) -> list[str]:
     """Return, in sentences, what a registration names that the benchmark does not have, to be shown before the run.
 
-    `computed` are metrics that the server computes beside the declared ones.
+    `computed` are metrics that the server computes beside the declared ones, `enrolled` the closed list of entrants,
+    None where it is open. What hypotheses compare: `app.admission.contrasts`.
     """
     metrics = {*manifest.metrics, *computed}
     asked = [*prereg.metrics, *(each.metric for each in prereg.hypotheses if each.metric is not None)]
     tasks = manifest.task_ids()
-    strange = [] if tasks is None or prereg.tasks is None else [task for task in prereg.tasks if task not in tasks]
     sentences = [
-        _unknown("metrics", [metric for metric in asked if metric not in metrics], metrics),
-        _unknown("tasks", strange, tasks or ()),
+        _unknown("metrics", asked, metrics),
+        _unknown("tasks", prereg.tasks or (), tasks),
+        _unknown("entrants", prereg.entrants or (), enrolled),
     ]
     if prereg.form not in manifest.admission.prereg_forms:
         wanted = " or ".join(manifest.admission.prereg_forms)
@@ -105,5 +108,7 @@ def _other_seeds(prereg: Prereg, asked: int | list[int] | None) -> Iterator[str]
         yield f"The benchmark does not ask for seeds {numbers(strange)}: a run with them is not admitted."
 
 
-def _unknown(what: str, names: Sequence[str], known: Iterable[str]) -> str:
-    return f"The benchmark has no {what} {listed(set(names))}; it has {listed(known)}." if names else ""
+def _unknown(what: str, names: Sequence[str], known: Collection[str] | None) -> str:
+    """Return the sentence about names that a closed list lacks; empty where it has all, or is open (None)."""
+    strange = set() if known is None else {name for name in names if name not in known}
+    return f"The benchmark has no {what} {listed(strange)}; it has {listed(known or ())}." if strange else ""

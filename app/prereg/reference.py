@@ -31,7 +31,8 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "entrants": "the entrants to be measured; names not yet in use are reserved for the registrant",
         "tasks": "a list of tasks, or all",
         "metrics": "the metrics to be reported",
-        "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}",
+        "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}; contrast names two entrants or "
+        "two conditions, the first minus the second (unknown names are said at registration)",
         "analysis": "text: how the results will be analysed",
     },
     "axis": {

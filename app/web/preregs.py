@@ -9,6 +9,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.admission.contrasts import unknown_sides
 from app.admission.registration import shortfalls, unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
@@ -18,7 +19,7 @@ from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import audit, benchmark_rows, benchmarks, preregs, reservations, snapshots, submissions
+from app.store import audit, benchmark_rows, benchmarks, entrants, preregs, reservations, snapshots, submissions
 from app.store.audit import Change
 from app.store.tokens import get_token
 from app.values.table import Table
@@ -99,11 +100,14 @@ def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[
     if slug is None:
         return ["It is not registered for any benchmark, so no run can cite it: give ?benchmark= before the run."]
     try:
-        manifest = benchmarks.find_declared(session, slug).manifest
+        declared = benchmarks.find_declared(session, slug)
     except NotFound:
         return [f"There is no benchmark {slug} yet, so its tasks and metrics could not be looked up."]
-    unknown = unknown_names(parsed, manifest, kind_of(manifest).rules.computed_metrics(manifest))
-    return [*unknown, *shortfalls(parsed, manifest)]
+    manifest = declared.manifest
+    rules = kind_of(manifest).rules
+    unknown = unknown_names(parsed, manifest, rules.computed_metrics(manifest), rules.enrolled(manifest))
+    known = entrants.names(session, declared.benchmark.id) if parsed.hypotheses else ()
+    return [*unknown, *unknown_sides(parsed, rules.conditions(manifest), known), *shortfalls(parsed, manifest)]
 
 
 @router.get(

@@ -242,6 +242,21 @@ def test_a_metric_is_known_by_its_whole_name(site: Site) -> None:
     assert answer["warnings"] == ["The benchmark has no metrics MASE@0.9; it has MASE, hits@5."]
 
 
+def test_what_a_hypothesis_compares_is_looked_up_at_registration(site: Site) -> None:
+    """An entrant with results is known, one that nobody announced is said, before the run is paid for."""
+    declare(site)
+    submit(site, GOOD)
+    claims = ", ".join(f"{{contrast: [mine, {name}], metric: MASE, threshold: 0}}" for name in ("Good", "rival"))
+    answer = post(
+        site, "/preregs", f"benchmark: tiny\nmetrics: [MASE]\nentrants: [mine]\nhypotheses: [{claims}]".encode()
+    )
+
+    assert answer[1]["warnings"] == [
+        "Nobody has submitted rival, and the registration does not list it: "
+        "a hypothesis about it stays inconclusive until there are results of rival."
+    ]
+
+
 def test_a_beginning_in_another_zone_is_said_in_utc(site: Site) -> None:
     """10:14 in a zone two hours ahead is 08:14, before a registration at nine."""
     make_arms(site)

@@ -61,6 +61,10 @@ def _claims(case: Case) -> list[Check]:
     return check_claims_present(case.scores.entrant.words, case.facts.bundles, case.claims)
 
 
+def _conditions(manifest: Manifest) -> Collection[str] | None:
+    return part_of(manifest, EpisodesPart).conditions_of(manifest)
+
+
 def _is_composed_of_tasks(manifest: Manifest) -> bool:
     return any(isinstance(spec, EstimateBoard) and spec.composite for spec in manifest.leaderboards)
 
@@ -79,7 +83,13 @@ EPISODES = Kind(
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(
-        prereg=_prereg, scores=_scores, run=_run, claims=_claims, counts_missing_tasks=False, needs_values=True
+        prereg=_prereg,
+        scores=_scores,
+        run=_run,
+        claims=_claims,
+        counts_missing_tasks=False,
+        needs_values=True,
+        conditions=_conditions,
     ),
     rows=Rows(by_task=_is_composed_of_tasks),
     delivered=_delivered,

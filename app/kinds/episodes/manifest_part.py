@@ -1,6 +1,6 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Annotated
 
 from pydantic import Field
@@ -46,6 +46,18 @@ class EpisodesPart(KindPart):
     def where(self) -> Episodes:
         """Return where an episode says what, whether it is declared or not."""
         return self.episodes or Episodes()
+
+    def conditions_of(self, common: Common) -> Collection[str] | None:
+        """Return the closed list of conditions, empty where there is only one condition, None where any may come."""
+        if not self.where.condition_paths:
+            return ()
+        grid = common.grid
+        if self.where.conditions is not None or grid is None:
+            return self.where.conditions
+        if grid.conditions is None:
+            return None
+        lists = [axes.conditions or () for axes in (grid, *grid.tasks.values(), *grid.entrants.values())]
+        return tuple(dict.fromkeys(name for names in lists for name in names))
 
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield the metrics that are declared boolean but are not the benchmark's."""

@@ -1,5 +1,7 @@
 """Evidence kind series_metrics, as the other rooms see it. Read by `app.kinds.known`."""
 
+from collections.abc import Collection
+
 from app.admission.case import Case, KindRules
 from app.admission.check import Check
 from app.boards.methods.weighted_rank.records import strata_of_grid
@@ -14,7 +16,7 @@ from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rules import check_records
 from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
-from app.manifest.manifest import part_of
+from app.manifest.manifest import Manifest, part_of
 from app.values.table import Table
 
 
@@ -42,6 +44,10 @@ def _tables(published: Published) -> list[Table]:
     )
 
 
+def _enrolled(manifest: Manifest) -> Collection[str] | None:
+    return part_of(manifest, SeriesPart).enrolled()
+
+
 SERIES = Kind(
     name="series_metrics",
     part=SeriesPart,
@@ -51,7 +57,7 @@ SERIES = Kind(
     summarise=summarise,
     own_claims=own_claims,
     suffixes=SUFFIXES,
-    rules=KindRules(run=_records),
+    rules=KindRules(run=_records, enrolled=_enrolled),
     rows=Rows(form="records"),
     benchmark_tables=_tables,
 )
