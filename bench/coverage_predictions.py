@@ -1,8 +1,10 @@
 """How often an interval of a metric of predictions holds the truth: `python -m bench.coverage_predictions`.
 
-Every data set goes the way that a submission's does. The tables stand in docs/statistics.md; a test repeats a row.
+Every data set goes the way that a submission's does. A number after it is that of data sets a row instead of 2,000, in
+twenties. The tables stand in docs/statistics.md; a test repeats a row.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -96,28 +98,28 @@ def manifest_of(kind: str, metrics: str) -> Manifest:
     )
 
 
-def main() -> None:
+def main(n_datasets: int = N_DATASETS) -> None:
     """Print the tables as Markdown."""
     classes = manifest_of("classification", "accuracy, auc, pr_auc")
     titles = [f"{metric} {tag}" for metric, tag in TAGS]
     print(f"| AUC | examples | {' | '.join(titles)} |\n|---|---|{'---|' * len(titles)}")
     for area in AREAS:
         for n_examples in N_EXAMPLES:
-            held = _in_parallel(classes, partial(simulate_classes, area, n_examples), true_metrics(area))
+            held = _in_parallel(classes, partial(simulate_classes, area, n_examples), true_metrics(area), n_datasets)
             print(f"| {area} | {n_examples} | {' | '.join(f'{100 * held[tag]:.1f} %' for tag in TAGS)} |")
     values = manifest_of("regression", "rmse")
     print("\n| residuals | examples | rmse X2 | rmse B |\n|---|---|---|---|")
     for title, degrees in RESIDUALS.items():
         for n_examples in N_EXAMPLES:
-            held = _in_parallel(values, partial(simulate_values, degrees, n_examples), {"rmse": 1.0})
+            held = _in_parallel(values, partial(simulate_values, degrees, n_examples), {"rmse": 1.0}, n_datasets)
             shown = (f"{100 * held['rmse', tag]:.1f} %" for tag in ("X2", "B"))
             print(f"| {title} | {n_examples} | {' | '.join(shown)} |")
 
 
 def _in_parallel(
-    manifest: Manifest, simulate: Callable[[np.random.Generator], Dataset], truth: dict[str, float]
+    manifest: Manifest, simulate: Callable[[np.random.Generator], Dataset], truth: dict[str, float], n_datasets: int
 ) -> Held:
-    size = N_DATASETS // N_PARTS
+    size = max(n_datasets // N_PARTS, 1)
     parts = [range(at * size, (at + 1) * size) for at in range(N_PARTS)]
     with ProcessPoolExecutor() as pool:
         result = list(pool.map(partial(simulate_coverage, manifest, simulate, truth), parts))
@@ -141,4 +143,4 @@ def _shift(area: float) -> float:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

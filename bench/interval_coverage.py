@@ -55,17 +55,38 @@ def ratio(result: dict[str, Held]) -> float | None:
     return result[OURS].width / min(widths) if widths and result[OURS].flat <= MOST_FLAT else None
 
 
+@dataclass(frozen=True)
+class Options:
+    """What a command asks for: families by name (none: all), data sets a cell, and the seed."""
+
+    families: list[str]
+    n_datasets: int
+    rng_seed: int
+
+
+def options(words: Sequence[str]) -> Options:
+    """Return what the words of a command line ask for, as the module's head explains them.
+
+    >>> options(["tasks", "sets=1000", "20271"])
+    Options(families=['tasks'], n_datasets=1000, rng_seed=20271)
+    """
+    sizes = [int(word.removeprefix(SETS)) for word in words if word.startswith(SETS)]
+    seeds = [int(word) for word in words if word.isdigit()]
+    names = [word for word in words if word not in ("quick", "choosing") and not word.startswith(SETS)]
+    return Options(
+        families=[word for word in names if not word.isdigit()],
+        n_datasets=QUICK if "quick" in words else min(sizes, default=N_DATASETS),
+        rng_seed=CHOOSING if "choosing" in words else min(seeds, default=REPORTING),
+    )
+
+
 def main() -> None:
     """Print a table for each family, then how low each method's coverage gets in it."""
-    asked = set(sys.argv[1:])
-    sizes = {int(word.removeprefix(SETS)) for word in asked if word.startswith(SETS)}
-    n_datasets = QUICK if "quick" in asked else min(sizes, default=N_DATASETS)
-    own = {int(word) for word in asked if word.isdigit()}
-    rng_seed = CHOOSING if "choosing" in asked else min(own, default=REPORTING)
-    words = [word for word in asked - {"quick", "choosing"} if not (word.isdigit() or word.startswith(SETS))]
+    asked = options(sys.argv[1:])
     every = list(worlds())
-    for family in chosen(words, [world.family for world in every]):
-        measured = [(world, measure(world, n_datasets, rng_seed)) for world in every if world.family == family]
+    for family in chosen(asked.families, [world.family for world in every]):
+        cells = [world for world in every if world.family == family]
+        measured = [(world, measure(world, asked.n_datasets, asked.rng_seed)) for world in cells]
         print(f"\n### {family}\n")
         print("\n".join([*_table(measured), "", *_methods(measured)]), flush=True)
 
