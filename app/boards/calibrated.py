@@ -16,11 +16,12 @@ from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.compiled import in_parts
 from app.stats.known_columns import Columns
-from app.stats.spreads import SHARE, Range, task_spread
+from app.stats.spreads import SHARE, Range, Spread, task_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
 
 CellsAt = Callable[[int], CalibratedCells]
+SpreadOf = Callable[[FloatArray], Spread]
 NOTHING = CalibratedCells()
 MANY_TASKS = 40
 """From this many tasks on, a mean without a range keeps its coverage without allowing for unseen outliers."""
@@ -48,11 +49,13 @@ def task_intervals(
     level: float,
     *,
     scale: Callable[[FloatArray], FloatArray] | None = None,
+    spread: SpreadOf = task_spread,
 ) -> CellsAt:
     """Return a function from an entrant's position to the interval of its mean over tasks.
 
     `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
-    the ends swap. For `Columns` only those not in the cache are computed. A column with NaN has no interval, and
+    the ends swap. `spread` is that of the mean of tasks [..., n_tasks]; another one than that of the plain mean is
+    meant for arrays. For `Columns` only those not in the cache are computed. A column with NaN has no interval, and
     neither has a mean of fewer than MIN_UNITS tasks or of equal values; the reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
@@ -70,7 +73,7 @@ def task_intervals(
         if isinstance(given, Columns) and whole is values:
             low, high = given.numbers(("intervals", held, level), partial(_intervals, within=held, level=level))
         else:
-            low[known], high[known] = _intervals(whole, held, level)
+            low[known], high[known] = _intervals(whole, held, level, spread)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
     return _cells_at(low, high, known, how_of(within), len(values))
@@ -92,14 +95,14 @@ def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, n_t
     return each.__getitem__
 
 
-def _intervals(values: FloatArray, within: Range, level: float) -> FloatArray:
+def _intervals(values: FloatArray, within: Range, level: float, spread: SpreadOf = task_spread) -> FloatArray:
     """Return the ends of each column, [2, n_columns]."""
     ends = np.empty((2, values.shape[1]))
 
     def fill(part: slice) -> None:
         for start in range(part.start, part.stop, AT_ONCE):
             columns = slice(start, min(start + AT_ONCE, part.stop))
-            ends[:, columns] = intervals(task_spread(values[:, columns].T), within, level)
+            ends[:, columns] = intervals(spread(values[:, columns].T), within, level)
 
     in_parts(values.shape[1], AT_ONCE, fill)
     return ends

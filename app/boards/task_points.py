@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.calibrated import few_units_note, task_intervals
+from app.boards.calibrated import CellsAt, few_units_note, task_intervals
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.contrasts import Contrasts
 from app.boards.coverage import rank_among
@@ -38,7 +38,8 @@ class Points:
     that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
     a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
     points; `is_relative` means that they come from the order on each task, and so depend on who else is ranked;
-    otherwise `weights` [n_tasks] are the weights of the tasks' values.
+    otherwise `weights` [n_tasks] are the weights of the tasks' values. `calibrated` are the intervals of scores that
+    are no plain mean of points.
     """
 
     points: FloatArray
@@ -53,6 +54,7 @@ class Points:
     within: Range = EVERYWHERE
     is_relative: bool = True
     weights: FloatArray | None = None
+    calibrated: CellsAt | None = None
 
 
 def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
@@ -83,8 +85,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     standing, level = contenders.standing(spec), spec.uncertainty.level
     shown = _spread(given, given.points.sum(axis=0) * given.unit)
     drawn = None if contenders.drawn is None else _spread(given, contenders.drawn * (given.unit * sheet.n_tasks))
-    points = np.where(given.ranked, given.points, np.nan)
-    ours = task_intervals(points, given.within, level, scale=lambda mean: mean * given.unit * sheet.n_tasks)
+    ours = given.calibrated or _of_points(given, sheet.n_tasks, level)
     ends = None if drawn is None else np.stack(percentile_interval(drawn, level))
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
@@ -93,6 +94,11 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (*_notes(sheet, given), *_on_intervals(contenders, given, sheet.n_tasks, level), *pairs.notes())
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
     return BoardTables(board, pairs.table(spec, meta, len(names)))
+
+
+def _of_points(given: Points, n_tasks: int, level: float) -> CellsAt:
+    points = np.where(given.ranked, given.points, np.nan)
+    return task_intervals(points, given.within, level, scale=lambda mean: mean * given.unit * n_tasks)
 
 
 @dataclass(frozen=True)

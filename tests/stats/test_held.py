@@ -9,7 +9,7 @@ from scipy.special import ndtr
 from app.boards.measured import Estimate
 from app.kinds.predictions.calibrated import Spreading, calibrated_average
 from app.stats.arrays import FloatArray
-from app.stats.averaged_spreads import averaged_spread
+from app.stats.averaged_spreads import averaged_spread, grouped_spread
 from app.stats.calibrated import calibrate, intervals
 from app.stats.calibrated_areas import area_spread, root_mean_squares
 from app.stats.calibrated_forms import Ends
@@ -47,6 +47,13 @@ def hidden_tasks_from_zero(rng: np.random.Generator) -> tuple[float, Ends]:
 def tasks_near_the_end(rng: np.random.Generator) -> tuple[float, Ends]:
     """Means over ten tasks within 0 and 1 of which nearly all are near 1."""
     return 0.97, intervals(task_spread(rng.beta(0.97 * 7 / 3, 0.03 * 7 / 3, size=(N_DATASETS, 10))), SHARE, LEVEL)
+
+
+def groups_of_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
+    """Means over groups of twelve and of two tasks, of which the two vary more: they often lie together by chance."""
+    large, small = rng.beta(9, 1, size=(N_DATASETS, 12)), rng.beta(3, 7, size=(N_DATASETS, 2))
+    spread = grouped_spread(np.concatenate([large, small], axis=1), [12, 2], np.full(2, 0.5))
+    return 0.6, intervals(spread, SHARE, LEVEL)
 
 
 def unequal_weights(rng: np.random.Generator) -> tuple[float, Ends]:
@@ -88,6 +95,7 @@ def areas_of_many_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
         hidden_tasks,
         hidden_tasks_from_zero,
         tasks_near_the_end,
+        groups_of_tasks,
         unequal_weights,
         seeds_of_many_tasks,
         areas_of_many_tasks,

@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field as Key
 from pydantic import model_validator
 
+from app.boards.calibrated import CellsAt, range_of, task_intervals
 from app.boards.columns import cell_at
 from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.spread import MIN_UNITS
@@ -21,6 +22,7 @@ from app.manifest.base import Name, TaskName
 from app.manifest.manifest import Manifest, Task
 from app.manifest.metric import Metric
 from app.stats.arrays import FloatArray
+from app.stats.averaged_spreads import grouped_spread
 from app.stats.group_resamples import GroupResamples
 from app.stats.resample import board_generator
 from app.values.frame import Field
@@ -84,8 +86,19 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
-                  {"groups": dict(sizes)}, is_relative=False, weights=weights)  # fmt: skip
+                  {"groups": dict(sizes)}, is_relative=False, weights=weights,
+                  calibrated=_calibrated(spec, sheet, metric, sizes, shares))  # fmt: skip
     return assemble(spec, sheet, weighted)
+
+
+def _calibrated(
+    spec: GroupMean, sheet: Sheet, metric: Metric, sizes: Mapping[str, int], shares: Mapping[str, float]
+) -> CellsAt:
+    """Return the intervals: tasks vary within their group, as they are resampled; differences of groups are fixed."""
+    values = np.where(sheet.complete, sheet.cells.values, np.nan)
+    weights = np.array([shares[name] for name in sizes])
+    spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights)
+    return task_intervals(values, range_of(metric), spec.uncertainty.level, spread=spread)
 
 
 def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:

@@ -1,0 +1,68 @@
+"""Calibrated intervals of means over groups of tasks: what groups differ by is fixed, and no end leaves the range."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.boards.registry import compute_board
+from app.stats.arrays import FloatArray
+from app.values.scores import Coded, ScoreTable
+from tests.cases.boards import declare
+
+TASKS = ("t0", "t1", "t2", "t3", "t4")
+VALUES = np.array([[0.92, 0.95, 0.91, 0.2, 0.4], [0.9, 0.94, 0.93, 0.3, 0.35]])
+OF_TWO, OF_ONE = "{easy: [t0, t1, t2], hard: [t3, t4]}", "{easy: [t0, t1, t2], a: [t3], b: [t4]}"
+MOVED = np.array([0.0, 0.0, 0.0, 5.0, -3.0])
+ALL_OF_ONE = "{a: [t0], b: [t1], c: [t2], d: [t3], e: [t4]}"
+
+
+def ends(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> list[dict[str, Any]]:
+    """Return point, low, high and the reason of each entrant's mean over groups, in the order of the entrants."""
+    tasks = ", ".join(f"{{id: {task}}}" for task in TASKS)
+    board = f"metric: x, method: group_mean, groups: {groups}"
+    manifest = declare("evaluation_summary", f"{{x: {{direction: {way}{within}}}}}", board, tasks=f"[{tasks}]")
+    n_entrants, n_tasks = values.shape
+    entrant, task = np.repeat(np.arange(n_entrants), n_tasks), np.tile(np.arange(n_tasks), n_entrants)
+    nothing = np.zeros(values.size, dtype=np.int64)
+    rows = ScoreTable(
+        Coded(("A", "B"), entrant), Coded(TASKS, task), ("x",), values.reshape(-1, 1), nothing.astype(bool),
+        nothing, nothing,
+    )  # fmt: skip
+    shown = compute_board(manifest, manifest.leaderboards[0], rows).leaderboard.records()
+    by_name = {str(row["entrant"]): row for row in shown}
+    names = {"point": "", "low": "_calibrated_low", "high": "_calibrated_high", "how": "_calibrated_how"}
+    return [{key: by_name[who][f"group_mean_x{end}"] for key, end in names.items()} for who in ("A", "B")]
+
+
+def test_no_end_leaves_the_declared_range() -> None:
+    """Groups that differ much are no noise: before, the ends were below 0 and above 1."""
+    for row in ends(VALUES, ", min: 0, max: 1"):
+        assert 0.0 < row["low"] < row["point"] < row["high"] < 1.0
+        assert row["how"] == "wilson_neff"
+
+
+def test_a_constant_that_is_added_moves_the_ends_by_itself() -> None:
+    """The width does not depend on where zero of the unit is."""
+    for row, moved in zip(ends(VALUES), ends(VALUES + 50.0), strict=True):
+        assert [moved["low"] - 50.0, moved["high"] - 50.0] == pytest.approx([row["low"], row["high"]])
+
+
+def test_the_negative_metric_has_the_mirrored_interval() -> None:
+    """The low end of the one is minus the high end of the other."""
+    for row, turned in zip(ends(VALUES, ", min: 0"), ends(-VALUES, ", max: 0", way="minimize"), strict=True):
+        assert [row["low"], row["high"]] == pytest.approx([-turned["high"], -turned["low"]])
+
+
+def test_a_group_of_one_task_adds_nothing_to_the_width() -> None:
+    """Its chance is in no interval, as a note says: whatever that task's value is, the width is the same."""
+    first, other = (ends(values, groups=OF_ONE)[0] for values in (VALUES, VALUES + MOVED))
+
+    assert other["high"] - other["low"] == pytest.approx(first["high"] - first["low"])
+    assert other["point"] == pytest.approx(first["point"] + 2 / 3)
+
+
+def test_groups_of_one_task_alone_have_no_interval() -> None:
+    """There is nothing that could vary, and the cell says so."""
+    for row in ends(VALUES, groups=ALL_OF_ONE):
+        assert (row["low"], row["high"]) == (None, None)
