@@ -17,6 +17,7 @@ from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT
 from app.stats.compiled import in_parts
 from app.stats.known_columns import Columns
 from app.stats.spreads import SHARE, Range, Spread, task_spread
+from app.stats.weighing import weighed_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
 
@@ -49,14 +50,16 @@ def task_intervals(
     level: float,
     *,
     scale: Callable[[FloatArray], FloatArray] | None = None,
-    spread: SpreadOf = task_spread,
+    spread: SpreadOf | None = None,
+    n_units: float | None = None,
 ) -> CellsAt:
     """Return a function from an entrant's position to the interval of its mean over tasks.
 
     `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
-    the ends swap. `spread` is that of the mean of tasks [..., n_tasks]; another one than that of the plain mean is
-    meant for arrays. For `Columns` only those not in the cache are computed. A column with NaN has no interval, and
-    neither has a mean of fewer than MIN_UNITS tasks or of equal values; the reason is given.
+    the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean; `n_units` is the
+    effective number of tasks of values from `app.stats.weighing.weigh`. For `Columns` only those not in the cache are
+    computed. A column with NaN has no interval, and neither has a mean of fewer than MIN_UNITS tasks or of equal
+    values; the reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
     >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
@@ -64,24 +67,27 @@ def task_intervals(
     (0.0, 1.0, 2.0, None)
     """
     values = given.values if isinstance(given, Columns) else given
+    of_mean = spread or (task_spread if n_units is None else partial(weighed_spread, n_units=n_units))
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
         # A copy of a large board's values would take a lot of memory.
         whole = values if known.all() else values[:, known]
-        held = within.holding(float(whole.min()), float(whole.max()))
-        if isinstance(given, Columns) and whole is values:
+        # What is averaged may lie outside where it is weighted; the averages do not.
+        points = whole if n_units is None else whole.mean(axis=0)
+        held = within.holding(float(points.min()), float(points.max()))
+        if isinstance(given, Columns) and whole is values and of_mean is task_spread:
             low, high = given.numbers(("intervals", held, level), partial(_intervals, within=held, level=level))
         else:
-            low[known], high[known] = _intervals(whole, held, level, spread)
+            low[known], high[known] = _intervals(whole, held, level, of_mean)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
-    return _cells_at(low, high, known, how_of(within), len(values))
+    return _cells_at(low, high, known, how_of(within), float(len(values)) if n_units is None else n_units)
 
 
-def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, n_tasks: int) -> CellsAt:
+def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, units: float) -> CellsAt:
     """Return the cells of ends [n_entrants], without a reference to the values, which take a lot of memory."""
-    reason, units = TOO_FEW_UNITS if n_tasks < MIN_UNITS else ALL_EQUAL, float(n_tasks)
+    reason = TOO_FEW_UNITS if units < MIN_UNITS else ALL_EQUAL
     without = CalibratedCells(None, None, reason, units)
     ends = zip(known.tolist(), low.tolist(), high.tolist(), strict=True)
     each = [

@@ -18,7 +18,7 @@ from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.ranked_tasks import borda_points, ranks_beside
 from app.stats.spreads import Range
-from app.stats.weighing import weigh
+from app.stats.weighing import effective_units, weigh
 from app.values.scores import ScoreTable
 
 EVERYWHERE = Range()
@@ -84,6 +84,11 @@ class Sheet:
     def n_tasks(self) -> int:
         """Return the number of tasks."""
         return len(self.cells.tasks)
+
+    @property
+    def n_weighed(self) -> float | None:
+        """Return the effective number of tasks that a reader weighs; None where all weigh the same."""
+        return None if self.weights is None else effective_units(self.weights)
 
     def means(self) -> FloatArray:
         """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""

@@ -28,8 +28,8 @@ class Precision:
     inflation: float
 
     @classmethod
-    def of_units(cls, n_units: int) -> "Precision":
-        """Return the precision of a mean of `n_units` units, at least two."""
+    def of_units(cls, n_units: float) -> "Precision":
+        """Return the precision of a mean of `n_units` units, at least two; a fraction where they weigh differently."""
         return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
 
     @classmethod
@@ -52,7 +52,7 @@ class Spread:
     in_steps: bool = False
 
     @classmethod
-    def of_units(cls, replicates: FloatArray, n_units: int) -> "Spread":
+    def of_units(cls, replicates: FloatArray, n_units: float) -> "Spread":
         """Return a spread in which every score has the same number of units."""
         return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1])
 

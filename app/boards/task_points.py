@@ -38,8 +38,7 @@ class Points:
     that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
     a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
     points; `is_relative` means that they come from the order on each task, and so depend on who else is ranked;
-    otherwise `weights` [n_tasks] are the weights of the tasks' values. `calibrated` are the intervals of scores that
-    are no plain mean of points.
+    otherwise `weights` [n_tasks] are those of the tasks' values. `calibrated`: the intervals, if of no plain mean.
     """
 
     points: FloatArray
@@ -60,9 +59,8 @@ class Points:
 def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     """Return the board of these points [n_tasks, n_entrants], larger being better, and its pairwise table.
 
-    Scores have the unit and direction of `given.column`; an unranked entrant's is None, and it is listed below. The
-    pairwise table is None for fewer than two ranked.
-    Source: the method that defines the points.
+    Scores have the unit and direction of `given.column`; an unranked entrant's is None, and it is listed below. There
+    is no pairwise table for fewer than two ranked. Source: the method that defines the points.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.sheet import read_sheet
@@ -73,7 +71,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     [('Good', -0.6), ('Fair', -0.9), ('Poor', -2.4)]
     """
     if sheet.weights is not None:
-        given = replace(given, points=weigh(given.points, sheet.weights), within=EVERYWHERE)
+        given = replace(given, points=weigh(given.points, sheet.weights))
     names = [name for name, has in zip(sheet.cells.entrants, given.ranked, strict=True) if has]
     points = given.points[:, given.ranked]
     # Where points depend on everybody, task wins are computed from results instead: for earlier entrants these do not
@@ -85,20 +83,24 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     standing, level = contenders.standing(spec), spec.uncertainty.level
     shown = _spread(given, given.points.sum(axis=0) * given.unit)
     drawn = None if contenders.drawn is None else _spread(given, contenders.drawn * (given.unit * sheet.n_tasks))
-    ours = given.calibrated or _of_points(given, sheet.n_tasks, level)
+    ours = given.calibrated or _of_points(given, sheet, level)
     ends = None if drawn is None else np.stack(percentile_interval(drawn, level))
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **given.meta}  # fmt: skip
-    notes = (*_notes(sheet, given), *_on_intervals(contenders, given, sheet.n_tasks, level), *pairs.notes())
+    notes = (
+        *_notes(sheet, given),
+        *_on_intervals(contenders, given, sheet.n_weighed or sheet.n_tasks, level),
+        *pairs.notes(),
+    )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
     return BoardTables(board, pairs.table(spec, meta, len(names)))
 
 
-def _of_points(given: Points, n_tasks: int, level: float) -> CellsAt:
-    points = np.where(given.ranked, given.points, np.nan)
-    return task_intervals(points, given.within, level, scale=lambda mean: mean * given.unit * n_tasks)
+def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:
+    points, unit = np.where(given.ranked, given.points, np.nan), given.unit * sheet.n_tasks
+    return task_intervals(points, given.within, level, scale=lambda mean: mean * unit, n_units=sheet.n_weighed)
 
 
 @dataclass(frozen=True)
@@ -135,10 +137,11 @@ class _Contenders:
     def _spread(self, spec: TaskBoard) -> Spread | None:
         """Return the mean points with tasks drawn by their names."""
         named, strata = draw_named_tasks(spec.uncertainty, self.tasks), self.strata or [len(self.tasks)]
-        if named is None or max(strata) < MIN_UNITS:
+        weighed = self.sheet.n_weighed
+        if named is None or max(strata) < MIN_UNITS or (weighed or MIN_UNITS) < MIN_UNITS:
             return None
-        precision = Precision.of_strata(strata)
         means = stratified_means(named, strata, self.points)
+        precision = Precision.of_strata(strata) if weighed is None else Precision.of_units(weighed)
         return Spread(means, [precision if complete else None for complete in self.complete.tolist()])
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
@@ -229,7 +232,7 @@ def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
     return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
-def _on_intervals(contenders: _Contenders, given: Points, n_tasks: int, level: float) -> Iterator[str]:
+def _on_intervals(contenders: _Contenders, given: Points, n_tasks: float, level: float) -> Iterator[str]:
     yield from few_units_note([(name, n_tasks) for name in contenders.names], "tasks", level)
     if given.is_relative and len(contenders.names) > 1:
         yield "The score is about these opponents: its interval is about other tasks, not about other opponents."

@@ -145,7 +145,7 @@ def _even_spread(values: FloatArray) -> Spread:
     return _spread(point, apart, kish, np.full(kish.shape, n_units - 1.0), least)
 
 
-def support_of_values(n_units: int) -> float:
+def support_of_values(n_units: float) -> float:
     """Return `Spread.support` for `n_units` units that are single values, as tasks are; larger asks for more units.
 
     Raises nothing. Source: `bench.interval_coverage`.

@@ -13,8 +13,8 @@ from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks
 from app.boards.cells import CellMatrix, build_cells
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
-from app.boards.sheet import EVERYWHERE, task_weights
-from app.boards.spread import Spread, draw_named_tasks, named_means, resampled_ends
+from app.boards.sheet import task_weights
+from app.boards.spread import MIN_UNITS, Spread, draw_named_tasks, named_means, resampled_ends
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -35,7 +35,7 @@ from app.stats.difference import compare_means
 from app.stats.known_columns import Columns
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
-from app.stats.weighing import weigh
+from app.stats.weighing import effective_units, weigh
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -90,11 +90,11 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     resamples = draw_tasks(spec, len(values))
     columns = Columns(values)
     drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
-    standing = _standing(spec, ranked, ranking.kept, columns, sign)
+    standing = _standing(spec, ranking, ranked, columns)
     placed = _placed(ranking, standing)
-    ours = _calibrated(ranking, task_intervals(columns, ranking.within, level))
+    ours = _calibrated(ranking, task_intervals(columns, ranking.within, level, n_units=ranking.n_weighed))
     fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking))
-    few = few_units_note([(name, len(values)) for name in ranked.entrants], "tasks", level)
+    few = few_units_note([(name, ranking.n_weighed or len(values)) for name in ranked.entrants], "tasks", level)
     notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
@@ -105,14 +105,14 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     return BoardTables(board, pairs)
 
 
-def _standing(spec: Mean, ranked: CellMatrix, kept: BoolArray, columns: Columns, sign: float) -> BoardStanding | None:
+def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Columns) -> BoardStanding | None:
     """Return the standing of the ranked by sign × values [n_tasks, n_entrants], larger being better; None if none."""
     if not len(ranked.entrants):
         return None
-    named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(kept)])
-    values = columns.values
-    spread = None if named is None else Spread.of_units(sign * named_means(columns, named), len(values))
-    return stand(sign * values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)])
+    sign, n_units = ranking.sign, ranking.n_weighed or float(len(columns.values))
+    spread = Spread.of_units(sign * named_means(columns, named), n_units) if named and n_units >= MIN_UNITS else None
+    return stand(sign * columns.values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ class _Ranking:
     """Every entrant's values, which entrants are ranked, and which tasks [n_tasks] the ranked are compared on.
 
     `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
-    of the values. With `is_weighed` the values include a reader's weights, and are no longer the metric's own.
+    of the values; with `n_weighed`, the effective number, they include a reader's weights, and only means are within.
     """
 
     cells: CellMatrix
@@ -130,11 +130,11 @@ class _Ranking:
     sign: float
     ends: tuple[float | None, float | None]
     within: Range
-    is_weighed: bool = False
+    n_weighed: float | None = None
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if the values it lacks were worst and best; None if it lacks none."""
-        if not self.roster.coverages[entrant].n_lacking or self.is_weighed:
+        if not self.roster.coverages[entrant].n_lacking or self.n_weighed is not None:
             return None
         among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
         own = self.cells.values[:, self.cells.column(entrant)]
@@ -156,10 +156,10 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
         reason = "No task has a result of every entrant that could be ranked."
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
     sign = 1.0 if metric.direction == "maximize" else -1.0
-    within = range_of(metric) if weights is None else EVERYWHERE
     ends = (metric.worst, metric.best)
     means = _means(cells.values)
-    return _Ranking(cells, roster, kept, means, sign, ends, within, is_weighed=weights is not None)
+    n_weighed = None if weights is None else effective_units(weights[kept])
+    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_weighed)
 
 
 def _means(values: FloatArray) -> FloatArray:
