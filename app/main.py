@@ -61,7 +61,7 @@ from app.web import (
 )
 from app.web.beginning import BegunTogether
 from app.web.cache import PublishedPages
-from app.web.description import DescribedApi
+from app.web.description import SUMMARY, DescribedApi
 from app.web.following import Followers, read_statuses
 from app.web.freshness import Freshness, watch
 from app.web.front import Front
@@ -151,6 +151,7 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     factory = narrow_to_reader(make_session_factory(engine))
     app = DescribedApi(
         title="plumbline",
+        description=SUMMARY,
         version=release(),
         lifespan=lifespan,
         default_response_class=Response,

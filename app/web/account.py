@@ -31,7 +31,7 @@ MAX_CODE = 200
 
 @router.get("/account/tokens", include_in_schema=False, summary="The tokens", responses=described(403, also=("html",)))
 def show_tokens(request: Request, session: SessionDep, caller: Steward) -> Response:
-    """Show whose tokens there are; an admin makes and revokes them here."""
+    """Show the tokens and their holders; an admin creates and revokes them here."""
     return _private(
         page(
             "tokens.html",
@@ -62,9 +62,9 @@ def show_invitations(request: Request, session: SessionDep, caller: Steward) -> 
     )
 
 
-@router.get("/benchmarks/{slug}/people", summary="Its people", responses=described(403, 404, also=("html",)))
+@router.get("/benchmarks/{slug}/people", summary="A benchmark's people", responses=described(403, 404, also=("html",)))
 def show_people(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
-    """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide all of that here."""
+    """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide this here."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
     given = (*GIVEN_BY_STEWARDS, "steward") if caller.role == "admin" else GIVEN_BY_STEWARDS
     return _private(
@@ -85,14 +85,14 @@ def show_people(slug: str, request: Request, session: SessionDep, caller: Stewar
 
 @router.get("/invitation", include_in_schema=False, summary="Use an invitation", responses=described(also=("html",)))
 def show_invitation(code: Annotated[str, Query(max_length=MAX_CODE)] = "") -> Response:
-    """Show the form that makes the token of an invitation; to look at it uses nothing up."""
+    """Show the form that creates the token of an invitation; looking at it does not use the invitation."""
     shown = page("join.html", title="Use an invitation", action="/invitations/redeem", code=code.strip(), slug=None)
     return _private(shown)
 
 
 @router.get("/benchmarks/{slug}/join", summary="Get a submitter's token", responses=described(404, also=("html",)))
 def show_join(slug: str, session: SessionDep) -> Response:
-    """Show the form that makes a submitter's token for whoever asks, where the manifest says `registration`."""
+    """Show the form that creates a submitter's token for anyone, if the manifest's `registration` allows it."""
     if benchmarks.find_declared(session, slug).manifest.admission.registration is None:
         raise NotFound(f"{slug} does not hand out tokens on request; its stewards invite submitters.")
     shown = page("join.html", title=f"Submit to {slug}", action=f"/benchmarks/{slug}/join", code=None, slug=slug)

@@ -36,7 +36,7 @@ from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, name_links, published
 
-router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst)
 
 EntrantName = Annotated[str, Query(max_length=200)]
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
@@ -71,7 +71,7 @@ def show_against(
     b: EntrantName = "",
     snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Say of two entrants which one is better and by how much, or that the data do not tell; with the rows under it."""
+    """Compare two entrants: which is better and by how much, or that the data do not separate them; with the rows."""
     view = published(session, slug, snapshot, f"pairwise/{board}")
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"

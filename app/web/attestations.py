@@ -32,13 +32,13 @@ class Attestation(Body):
 @router.post(
     "/{sha256}/attestations",
     status_code=201,
-    summary="Attest",
+    summary="Attest an earlier registration",
     responses=described(403, 404, answer=AttestedDocument, status=201),
 )
 def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
     """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address).
 
-    A steward's word counts in the benchmarks of theirs that it was registered for, an admin's everywhere.
+    A steward's attestation counts in those of their benchmarks that it was registered for, an admin's everywhere.
     """
     at = attestation.registered_at.astimezone(UTC)
     if at > clock.now(session):

@@ -40,7 +40,7 @@ DryRun = Annotated[bool, Query(description="only report problems, or the version
 def list_benchmarks(
     session: SessionDep, page_number: Annotated[str, Query(alias="page", max_length=9)] = "1"
 ) -> Response:
-    """List the benchmarks, so many to a page."""
+    """List the benchmarks, page by page."""
     count = benchmark_list.count_benchmarks(session)
     paging = page_of([("page", page_number)], count, BENCHMARKS)
     first = 0 if paging is None else paging.first - 1
@@ -56,7 +56,7 @@ def list_benchmarks(
 
 @router.get("/benchmarks", summary="Redirects to the benchmarks", status_code=307, response_class=RedirectResponse)
 def lead_to_benchmarks() -> Response:
-    """Lead to the page that lists every benchmark."""
+    """Redirect to the page that lists every benchmark."""
     return RedirectResponse("/")
 
 
@@ -89,7 +89,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
 @router.post(
     "/benchmarks",
     status_code=201,
-    summary="Make a benchmark",
+    summary="Create a benchmark",
     responses=described(403, 409, 415, answer=MadeDocument, status=201) | described(answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
@@ -101,10 +101,10 @@ async def create_benchmark(
     *,
     dry_run: DryRun = False,
 ) -> Response:
-    """Make a benchmark from its manifest (YAML). Who makes it is its first steward.
+    """Create a benchmark from its manifest (YAML). Whoever creates it is its first steward.
 
-    A private one is there for those with a role in it alone; a draft for its stewards and reviewers, it takes no
-    submissions and can be deleted. `POST /benchmarks/{slug}/visibility` widens who may read it.
+    A private benchmark is visible only to those with a role in it; a draft only to its stewards and reviewers, and it
+    takes no submissions and can be deleted. `POST /benchmarks/{slug}/visibility` widens who may read it.
     """
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 

@@ -17,6 +17,11 @@ from app.web.endpoint_answers import REFERENCE
 from app.web.problems import PROBLEM_JSON
 
 Json = dict[str, Any]
+SUMMARY = (
+    "Evidence is submitted over HTTP and checked against what was registered before the run; ranks with intervals are "
+    "computed from it and published as HTML, CSV and JSON. Public benchmarks are read without a token; every write "
+    "needs one, as `Authorization: Bearer …`. Errors are problem documents (RFC 9457)."
+)
 # FastAPI describes its own form of a 422, which no address of ours answers.
 FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
 EVERYWHERE = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)

@@ -41,14 +41,14 @@ MOST = 50
     include_in_schema=False,
 )
 def show_desk(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
-    """Show what waits, what was flagged, refused or is overdue, and the forms of a steward."""
+    """Show what is waiting, flagged, refused or overdue, and the forms of a steward."""
     del caller
     return _desk(slug, request, session)
 
 
 @router.post(
     f"{ADDRESS}/withdraw",
-    summary="Withdraw by the form of the desk",
+    summary="Withdraw a submission by the form of the stewards' desk",
     status_code=303,
     responses=described(403, 404, 409),
 )
@@ -88,7 +88,7 @@ def put_manifest(
     manifest: Annotated[str, Form(max_length=1_000_000)],
     act: Annotated[Literal["preview", "put"], Form()] = "preview",
 ) -> Response:
-    """Show what another manifest would change, line by line and rank by rank; or put it."""
+    """Show what another manifest would change, line by line and rank by rank; or save it as a version."""
     yaml = manifest.replace("\r\n", "\n").encode()
     if len(yaml) > state.settings.max_manifest_kib * 1024:
         most = f"a manifest has at most {state.settings.max_manifest_kib} KiB"

@@ -34,7 +34,7 @@ ABOUT = (Column("what", "What", "text"), Column("value", "Value", "text", glossa
 
 @table_routes(router, "/benchmarks/{slug}/commitment", "The commitment to private labels", 404, answer=TableDocument)
 def show_commitment(slug: str, request: Request, session: SessionDep) -> Response:
-    """Show what was committed to when the labels were put, and after the close what it is made of (.csv, .json)."""
+    """Show the commitment published when the labels were uploaded; after the close also its parts (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     return _shown(request, session, declared, _commitment_table(_find(session, declared)))
 
@@ -86,7 +86,7 @@ class Close(Body):
     responses=described(403, 404, 409, answer=TableDocument),
 )
 def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Response:
-    """Close a benchmark of private labels for good (its steward): nothing more is scored, the private part decides."""
+    """Close a benchmark of private labels for ever (its steward): no more is scored, and the private part decides."""
     return state.transact(lambda session: _close(session, state, slug, order, caller))
 
 
@@ -117,7 +117,7 @@ def show_disclosed(slug: str, request: Request, session: SessionDep, caller: Ste
 
 
 class Link(Body):
-    """As whose a token's submissions are counted, and why: the number or the name of another token."""
+    """The token (number or name) as whose a token's submissions are counted, and why."""
 
     counted_as: TokenNumber | Line
     reason: Reason
@@ -135,7 +135,7 @@ def link_owner(
     session: SessionDep,
     caller: StewardHere,
 ) -> Response:
-    """Say that two tokens are one owner, who has one quota and one best (a steward); a token's own name undoes it."""
+    """Count two tokens as one owner, with one quota and one best (a steward); naming the token itself undoes it."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
     one, owner = tokens.find_named(session, token), tokens.find_named(session, str(order.counted_as))
     owner_link = OwnerLink(

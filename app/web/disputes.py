@@ -32,7 +32,7 @@ class Saying(Body):
 
 
 class Answering(Body):
-    """What a steward answers; public for ever, with what it answers."""
+    """A steward's answer; public for ever, together with the dispute."""
 
     answer: Reason
 
@@ -66,7 +66,7 @@ def show(submission: int, request: Request, session: SessionDep, caller: Holder)
     responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
 )
 def say(submission: int, saying: Saying, session: SessionDep, caller: Submitter) -> Response:
-    """Keep it for the stewards; everybody sees at once that it waits, and reads it with the answer."""
+    """Store a dispute for the stewards; everybody sees at once that there is one, and reads it with its answer."""
     stored, slug = _stored(session, submission)
     refuse_elsewhere(caller, slug)
     new = disputes.dispute(session, stored, caller.id, saying.text)
@@ -80,7 +80,7 @@ def say(submission: int, saying: Saying, session: SessionDep, caller: Submitter)
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
 def answer(submission: int, dispute: int, answering: Answering, session: SessionDep, caller: Submitter) -> Response:
-    """Answer once (a steward of the benchmark): from then on everybody reads both."""
+    """Answer a dispute, once (a steward of the benchmark); from then on both are public."""
     stored, slug = _stored(session, submission)
     if not is_steward_of(session, caller, stored.benchmark_id):
         raise Forbidden("Only a steward of its benchmark may answer a dispute.")

@@ -66,7 +66,7 @@ def list_all(slug: str, session: SessionDep, caller: ReviewerHere) -> Response:
     openapi_extra=YAML_REQUEST,
 )
 async def put(slug: str, board: BoardName, request: Request, state: StateDep, caller: StewardHere) -> Response:
-    """Keep a board as a draft, in YAML as it would stand in the manifest; checked as the manifest with it would be."""
+    """Save a board as a draft, in YAML as in a manifest; it is checked like a manifest that contains it."""
     yaml = await yaml_body(request, MOST_BYTES, "board")
 
     def keep(session: Session) -> Response:
@@ -82,7 +82,7 @@ async def put(slug: str, board: BoardName, request: Request, state: StateDep, ca
 
 @router.delete("/{board}", summary="Remove a draft board", responses=described(403, 404, answer=RemovedDraftDocument))
 def remove(slug: str, board: BoardName, session: SessionDep, caller: StewardHere) -> Response:
-    """Remove a draft."""
+    """Remove a draft board."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
     draft_boards.remove(session, draft_boards.get_draft(session, benchmark.id, board))
     audit.record(session, caller.act, 200, Change({"draft": board}))
@@ -95,7 +95,7 @@ def remove(slug: str, board: BoardName, session: SessionDep, caller: StewardHere
     responses=described(403, 404, 409, answer=PublishedDraftDocument),
 )
 def publish(slug: str, board: BoardName, session: SessionDep, state: StateDep, caller: StewardHere) -> Response:
-    """Make a draft a board: a version of the manifest with it at the end, and the draft is gone."""
+    """Publish a draft: add a version of the manifest that ends with this board, and remove the draft."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     draft = draft_boards.get_draft(session, benchmark.id, board)
     now = benchmarks.load_declared(session, benchmark)

@@ -34,7 +34,7 @@ Dataset = Annotated[
 
 @router.get(
     "/benchmarks/{slug}/every-eval-ever.zip",
-    summary="Every board as Every Eval Ever",
+    summary="Every board in the format of Every Eval Ever (zip)",
     responses=described(404, 422, also=("zip",)),
 )
 def download(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
@@ -56,7 +56,7 @@ def download(slug: str, session: SessionDep, state: StateDep, snapshot: Snapshot
     "/benchmarks/{slug}/eval.yaml", summary="A benchmark for the Hub", responses=described(404, 422, also=("yaml",))
 )
 def show_benchmark(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the file by which a repository on the Hub is a benchmark: its boards are the tasks."""
+    """Return the file that makes a repository on the Hub a benchmark, whose tasks are the boards."""
     return _yaml(hub_benchmark(_source(session, state, slug, snapshot)))
 
 

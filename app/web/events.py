@@ -38,11 +38,11 @@ class EventStream(StreamingResponse):
 
 @router.get(
     "/submissions/{submission}/events",
-    summary="A submission's steps as they happen (server-sent events)",
+    summary="A submission's status as it changes (server-sent events)",
     responses=described(404, 429, 503, also=("events",)),
 )
 async def watch(submission: int, request: Request, state: StateDep) -> Response:
-    """Send the status of a submission now and whenever it changes, until it waits for nothing more."""
+    """Send the status of a submission now and at each change, until it is final."""
     status = await run_in_threadpool(_status_of, state, submission)
     return EventStream(state.followers, submission, network_of_reader(request), status)
 

@@ -32,7 +32,7 @@ from app.web.metadata_filters import WishDep, filled
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
-router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst)
 MOST_NAMED = 500
 MOST_TEXT = 200
 NAMED = Annotated[list[str] | None, Query(max_length=MOST_NAMED)]

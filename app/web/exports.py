@@ -37,7 +37,11 @@ NOT_KEPT = {"Cache-Control": "no-store"}
 RAW = {"metrics.csv": metric_rows, "estimates.csv": estimate_rows}
 
 
-@router.get("/benchmarks/{slug}/tables.zip", summary="Every contract table", responses=described(404, also=("zip",)))
+@router.get(
+    "/benchmarks/{slug}/tables.zip",
+    summary="Every table of the output contract (zip)",
+    responses=described(404, also=("zip",)),
+)
 def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
     shown = _with_contract_tables(session, slug, snapshot)
@@ -71,7 +75,7 @@ def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot
     responses=described(404, also=("csv",)),
 )
 def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return every row that a snapshot was computed from, by entrant and task; the file of a series is another one."""
+    """Return every row that a snapshot was computed from, by entrant and task; of series see `raw/metrics.csv`."""
     declared, shown = _snapshot(session, slug, snapshot)
     counted = find_counted(session, declared, shown.id)
     rows = rows_to_csv(counted.columns, read_counted(state.source_of(shown), counted))
@@ -125,7 +129,7 @@ def show_table(
     wanted: WantedDep,
     snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Show one of the benchmark's own tables (.csv, .json), or some of its rows: failures, strata, uncertainty."""
+    """Return one of the benchmark's own tables, such as failures or strata, or some of its rows (.csv, .json)."""
     stem, fmt = split_format(table)
     declared, shown = _snapshot(session, slug, snapshot)
     names = _names(session, shown)

@@ -37,9 +37,11 @@ class AlsoWithoutDatabase(CheckedFirst):
 router = APIRouter(route_class=AlsoWithoutDatabase, tags=["operations"])
 
 
-@router.get("/metrics", summary="Figures in Prometheus' text form", responses=described(also=("text",)))
+@router.get(
+    "/metrics", summary="Figures of the server, in Prometheus' text format", responses=described(also=("text",))
+)
 def metrics(session: SessionDep, state: StateDep) -> Response:
-    """Count what is under way, done and refused. Private benchmarks count for who may read them."""
+    """Return what is under way, done and refused. Private benchmarks are counted only for callers who may read them."""
     return _answer(gauges(state, session))
 
 

@@ -52,7 +52,7 @@ def show_sitemap(session: SessionDep, state: StateDep) -> Response:
 
 @router.get("/robots.txt", include_in_schema=False)
 def show_robots(state: StateDep) -> Response:
-    """Say what crawlers may read."""
+    """Return what crawlers may read."""
     return PlainTextResponse(robots((state.settings.base_url or "").rstrip("/")))
 
 

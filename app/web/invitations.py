@@ -30,7 +30,7 @@ Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class NewInvitation(Body):
-    """Whom to invite: to which role, in which benchmark; how long the code and then the token works, in days.
+    """Whom to invite: to which role, in which benchmark; for how many days the code works, and then the token.
 
     Without `benchmark` the token is one of the server, which only an admin invites.
     """
@@ -57,11 +57,11 @@ class Joining(Body):
 @router.post(
     "/invitations",
     status_code=201,
-    summary="Invite",
+    summary="Create an invitation",
     responses=described(403, 404, answer=InvitationDocument, status=201),
 )
 def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Response:
-    """Make an invitation; its code is in this answer and nowhere else. Only an admin invites stewards."""
+    """Create an invitation; only this answer contains its code. Only an admin invites stewards."""
     benchmark = None if wanted.benchmark is None else benchmark_rows.find_benchmark(session, wanted.benchmark)
     if wanted.role == "steward" or benchmark is None:
         _refuse_unless_admin(caller)
@@ -87,7 +87,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     responses=described(403, 404, 409, answer=ListedInvitation),
 )
 def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response:
-    """Make an invitation useless (an admin, or a steward of its benchmark); one that was used has made its token."""
+    """Revoke an invitation (an admin, or a steward of its benchmark); the token of one that was used remains."""
     revoked = invitations.get_invitation(session, invitation)
     if caller.role != "admin" and not _is_of_theirs(session, revoked, caller):
         raise Forbidden("Only an admin, or a steward of its benchmark, may revoke an invitation.")
@@ -105,7 +105,7 @@ def revoke(invitation: Number, session: SessionDep, caller: Steward) -> Response
     responses=described(404, 409, answer=TokenDocument, status=201),
 )
 def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
-    """Make the token of an invitation, once; its text is in this answer and nowhere else."""
+    """Create the token of an invitation, once; only this answer contains its text."""
     # Its code is what lets somebody see that there is such a benchmark.
     with visibility.reading_all():
         used, token, text = invitations.redeem(session, order.code, order.name)
@@ -122,7 +122,7 @@ def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
     responses=described(404, 409, 429, answer=TokenDocument, status=201),
 )
 def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Response:
-    """Make a submitter's token for whoever asks, where the manifest says `registration`; so many a day as it says."""
+    """Create a submitter's token for anyone, if the manifest's `registration` allows it, up to its number a day."""
     token, text = invitations.join(session, benchmarks.find_declared(session, slug), order.name)
     audit.record(session, act, 201, Change(after=tokens.in_short(token)))
     return _with_text(token, text)

@@ -49,7 +49,7 @@ async def put_items(
     uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, task?; CSV or JSON")],
 ) -> Response:
-    """Put the items for the newest version of the manifest, which says `items: file`. 200 for the same bytes again."""
+    """Upload the grid's items for the newest version of a manifest with `items: file`. 200 for the same bytes again."""
     declared = await find_declared(request, state, slug)
 
     def job(uploads: Sequence[Upload], limits: Limits) -> ItemsJob:
@@ -72,7 +72,7 @@ def _store(state: State, declared: Declared, caller: Caller, reading: ItemsReadi
 
 
 def show_items(slug: str, session: SessionDep) -> Response:
-    """Say how many items each task of the grid has, since when, and of which file."""
+    """Return how many items each task of the grid has, since when, and from which file."""
     return json_answer(_describe(session, benchmarks.find_declared(session, slug)), headers=PRIVATE)
 
 

@@ -52,7 +52,7 @@ async def put_labels(
     uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
-    """Put the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
+    """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
     part = labels.private_part(declared.manifest)
 
@@ -77,7 +77,7 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
 
 
 def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response:
-    """Say which tasks have labels, of how many items, since when."""
+    """Return which tasks have labels, of how many items, since when."""
     del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
     labels.private_part(declared.manifest)

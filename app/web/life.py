@@ -28,7 +28,7 @@ class Retiring(Body):
 
 
 class Renaming(Body):
-    """What a benchmark is called from now on; what is left out stays."""
+    """The new title or description of a benchmark; what is left out stays."""
 
     title: Line | None = None
     description: Annotated[str, Field(max_length=50_000)] | None = None
@@ -38,7 +38,7 @@ class Renaming(Body):
     "/benchmarks/{slug}/retire", summary="Retire a benchmark", responses=described(403, 404, 409, answer=LifeDocument)
 )
 def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere) -> Response:
-    """Take no more submissions, for ever. Every address stays, and every page says so with the reason."""
+    """Retire a benchmark: it takes no more submissions, for ever. Its pages remain, and each shows the reason."""
     declared = _locked(session, slug)
     life.retire(session, declared.version, slug, order.reason, caller.id)
     audit.record(session, caller.act, 200, Change(None, {"retired": True}, order.reason, slug))
@@ -52,7 +52,7 @@ def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere)
     responses=described(403, 404, answer=LifeDocument),
 )
 def rename(slug: str, order: Renaming, session: SessionDep, caller: StewardHere) -> Response:
-    """Change how a benchmark is called, without another version of its manifest."""
+    """Change the title or description of a benchmark, without another version of its manifest."""
     if order.title is None and order.description is None:
         problem = Problem("give a title, a description, or both", column="title")
         raise FieldRejected("There is nothing to change.", [problem])

@@ -26,7 +26,7 @@ def list_mine(
     caller: Submitter,
     benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
 ) -> Response:
-    """List the newest 200 submissions of this token, with their state and entrants."""
+    """List the newest 200 submissions of this token, with their status and entrants."""
     submissions = own_submissions(session, caller.id, benchmark)
     listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
               for each in submissions]  # fmt: skip

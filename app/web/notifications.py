@@ -31,7 +31,7 @@ EVERY_EVENT: tuple[Event, ...] = ("published", "not_admitted", "superseded")
 
 
 class NewNotification(Body):
-    """Who is notified of what; without a benchmark: of every submission of this token."""
+    """Which address is notified of what; without a benchmark: of every submission of this token."""
 
     address: Annotated[Line, Field(max_length=500, description="An HTTPS address, or mailto: and an e-mail address")]
     benchmark: Annotated[Line, Field(max_length=63)] | None = None
@@ -39,7 +39,7 @@ class NewNotification(Body):
 
 
 class Confirmation(Body):
-    """The code that was sent to an address of mail."""
+    """The code that was sent to an e-mail address."""
 
     code: Annotated[Line, Field(max_length=100)]
 
@@ -47,11 +47,11 @@ class Confirmation(Body):
 @router.post(
     "/notifications",
     status_code=201,
-    summary="Subscribe to your submissions",
+    summary="Subscribe an address to your submissions",
     responses=described(403, 404, 409, answer=MadeNotificationDocument, status=201),
 )
 def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
-    """Notify an address. The secret that signs what it is sent is in this answer and nowhere else."""
+    """Subscribe an address. Only this answer contains the secret with which its notifications are signed."""
     refuse_other_scopes(caller)
     _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
     if order.benchmark is not None:
@@ -77,7 +77,7 @@ def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None
 
 @router.get("/notifications", summary="Your notifications", responses=described(403, answer=list[NotificationDocument]))
 def list_mine(session: SessionDep, caller: Submitter) -> Response:
-    """List the addresses that are notified of this token's submissions, with what went wrong last."""
+    """List the addresses notified of this token's submissions, each with its latest error."""
     own = notifications.list_own(session, caller.id)
     errors = notifications.last_errors(session, [each.id for each in own])
     return json_answer([_shown(session, each, errors.get(each.id)) for each in own], headers=UNCACHED)
@@ -89,7 +89,7 @@ def list_mine(session: SessionDep, caller: Submitter) -> Response:
     responses=described(403, 404, answer=NotificationDocument),
 )
 def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:
-    """Begin to tell an address of mail, with the code that was sent there."""
+    """Confirm an e-mail address with the code that was sent to it; notifications begin."""
     notification = notifications.find_own(session, number, caller.id)
     notifications.confirm(session, notification, order.code)
     audit.record(session, caller.act, 200, Change(after={"notification": number, "confirmed": True}))
@@ -101,7 +101,7 @@ def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submi
     "/notifications/{number}", summary="Unsubscribe an address", status_code=204, responses=described(403, 404)
 )
 def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
-    """Notify an address no more; what is due is not sent either."""
+    """Unsubscribe an address; notifications that are due are not sent either."""
     notifications.end(session, notifications.find_own(session, number, caller.id), "removed")
     audit.record(session, caller.act, 204, Change(before={"notification": number}))
     return Response(status_code=204)

@@ -24,15 +24,16 @@ from app.web.state import StateDep
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
 
-@router.get("/healthz", summary="Alive", responses=described(answer=HealthDocument))
+@router.get("/healthz", summary="Whether the process answers", responses=described(answer=HealthDocument))
 def healthz() -> Response:
-    """Say that the process answers, and of which version it is: `app.web.front` sends the same bytes before."""
+    """Return the version of the process that answers."""
+    # `app.web.front` answers with the same bytes, before the framework.
     return Response(HEALTHY, media_type="application/json")
 
 
-@router.get("/readyz", summary="Ready", responses=described(answer=ReadyDocument))
+@router.get("/readyz", summary="Whether the server is ready", responses=described(answer=ReadyDocument))
 def readyz(request: Request, state: StateDep) -> Response:
-    """Say whether the database answers and is migrated; 503 says what is wrong, `warnings` what will be soon."""
+    """Return whether the database answers and is migrated; 503 says what is wrong, `warnings` what soon will be."""
     readiness = look_soon(state)
     if readiness.problems:
         return answer(request, 503, " ".join(readiness.problems), headers={"Retry-After": str(RETRY_AFTER_S)})
@@ -47,7 +48,7 @@ def glossary() -> Response:
 
 @router.get("/glossary.csv", summary="The glossary as CSV", responses=described(also=("csv",)))
 def glossary_csv() -> Response:
-    """Explain every number, interval and rule, a row each."""
+    """Explain every number, interval and rule, as CSV with a row for each."""
     return csv_answer(glossary_table(glossary_entries()))
 
 

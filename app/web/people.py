@@ -25,14 +25,14 @@ class Erasure(Body):
 
 @router.get("/whoami/data", summary="Your data", responses=described(401, answer=OwnDataDocument))
 def own_data(session: SessionDep, caller: Holder) -> Response:
-    """Return everything that is kept about the holder of this token: roles, sessions, what they sent, what they did."""
+    """Return all that is stored about the holder of this token: roles, sessions, submissions, and their actions."""
     token = tokens.get_token(session, caller.id)
     return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=UNCACHED)
 
 
 @router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
 def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Holder) -> Response:
-    """Put a name that says nothing in the place of a token's (its holder, or an admin); there is no way back.
+    """Replace a token's name by one that says nothing (its holder, or an admin); this cannot be undone.
 
     What its submissions say of an organisation, an address or in notes is emptied. Rows, registrations, digests and
     ranks stay, and so does the token.

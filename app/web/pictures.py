@@ -31,7 +31,7 @@ from app.web.endpoint_answers import table_routes
 from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published
 
-router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst)
 HOME = "/benchmarks/{slug}/leaderboards/{board}"
 ColumnName = Annotated[str | None, Query(max_length=200)]
 DRAWN_PAGES = (
@@ -47,7 +47,7 @@ MOST_SHOWN = 300
 def show_letters(
     slug: str, board: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
 ) -> Response:
-    """Show the entrants with the letters that those share who are not separable, drawn as bars beside their scores."""
+    """Show the entrants with letters: those that share one are not separable. Drawn as bars beside the scores."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     pairwise = None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, f"pairwise/{board}")
     return _answer(request, session, replace(view, table=letters_table(view.table, pairwise)), board, "letters")
@@ -63,7 +63,7 @@ def show_tradeoff(
     y: ColumnName = None,
     snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Show two columns of a board against each other, the cost across, with the front of those that nobody beats."""
+    """Show two columns of a board against each other, the cost across, with the entrants that none beats on both."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     view = replace(view, table=_with_sizes(session, view))
     known = [column.name for column in offered(view.table)] if view.table.rows else []

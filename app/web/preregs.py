@@ -42,7 +42,7 @@ BenchmarkName = Annotated[str | None, Query(max_length=63)]
 @router.post(
     "",
     status_code=201,
-    summary="Register",
+    summary="Register a preregistration",
     responses={
         **described(403, 404, 409, 415, answer=RegistrationDocument, status=201),
         **described(answer=RegistrationDocument),

@@ -34,7 +34,7 @@ class Widening(Body):
     responses=described(403, 404, answer=VisibilityDocument),
 )
 def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
-    """Say who may read a benchmark, and what would become visible if more people might (its stewards only)."""
+    """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
     del caller  # the dependency has refused everyone else
     benchmark = benchmark_rows.find_benchmark(session, slug)
     return json_answer(_about(benchmark, publishing.contents_of(session, benchmark)), headers=PRIVATE)
@@ -44,9 +44,9 @@ def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
     ADDRESS, summary="Let more people read a benchmark", responses=described(403, 404, 409, answer=VisibilityDocument)
 )
 def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) -> Response:
-    """Publish a draft to those with a role in it, or a benchmark to everyone; the answer says what is visible now.
+    """Open a draft to those with a role in it, or a benchmark to everyone; the answer lists what is now visible.
 
-    There is no way back: what was read is known.
+    This cannot be undone: what was read is known.
     """
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before, contents = benchmark.visibility, publishing.contents_of(session, benchmark)
@@ -60,7 +60,7 @@ def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) 
     "/benchmarks/{slug}", summary="Delete a draft", responses=described(403, 404, 409, answer=DeletedDocument)
 )
 def delete(slug: str, session: SessionDep, caller: StewardHere) -> Response:
-    """Delete a draft, with its manifests, roles and invitations; what was published to anybody stays."""
+    """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before = {"visibility": benchmark.visibility}
     publishing.delete_draft(session, benchmark)

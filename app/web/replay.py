@@ -21,11 +21,11 @@ router = APIRouter(route_class=CheckedFirst, tags=["exports"])
 
 @router.get(
     "/benchmarks/{slug}/replay.zip",
-    summary="All inputs of a snapshot",
+    summary="All inputs of a snapshot (zip)",
     responses=described(404, 409, also=("zip",)),
 )
 def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return manifest, rows and published tables of a snapshot, which `plumbline replay` recomputes."""
+    """Return manifest, rows and published tables of a snapshot, for `plumbline replay` to recompute."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
     shown = snapshots.find_snapshot(session, benchmark, snapshot)
     if shown is None:

@@ -22,7 +22,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.endpoint_answers import described
 from app.web.state import SessionDep
 
-router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
+router = APIRouter(route_class=CheckedFirst)
 
 NAMED = ("entrant", "task")
 
@@ -52,7 +52,7 @@ def _address(submission: int, task: str) -> str:
     responses=described(404, 422, also=("html",)),
 )
 def show_report(submission: int, task: str, session: SessionDep) -> Response:
-    """Show every table of a submission's report of one task: intervals, curves, confusion, calibration, errors."""
+    """Return the tables of a submission's report on one task: intervals, curves, confusion, calibration, errors."""
     task = name_in_path(task)
     stored = submissions.find_submission(session, submission)
     tables = submissions.read_tables(session, stored.id)

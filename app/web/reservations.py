@@ -46,20 +46,20 @@ def describe(session: Session, sha256: str) -> list[dict[str, Any]]:
 
 
 def _about(reserved: Reserved) -> dict[str, Any]:
-    given_free = reserved.release
+    released = reserved.release
     return {
         "benchmark": reserved.reservation.benchmark,
         "entrant": reserved.reservation.name,
         "until": reserved.reservation.until.isoformat(),
         "state": reserved.state,
-        "released_at": None if given_free is None else given_free.at.isoformat(),
+        "released_at": None if released is None else released.at.isoformat(),
         "released_by": None if reserved.released_by is None else reserved.released_by.name,
-        "reason": None if given_free is None else given_free.reason,
+        "reason": None if released is None else released.reason,
     }
 
 
 class Release(Body):
-    """An order to give a reserved name free, and why; shown with the registration."""
+    """Why a reserved name is released; shown with the registration."""
 
     reason: Reason
 
@@ -70,7 +70,7 @@ class Release(Body):
     responses=described(403, 404, answer=ReleasedDocument),
 )
 def release(slug: str, entrant: str, order: Release, session: SessionDep, caller: Submitter) -> Response:
-    """Give a reserved name free (a steward of the benchmark, or its registrant); the reason is kept and shown."""
+    """Release a reserved name (a steward of the benchmark, or its registrant); the reason is stored and shown."""
     held = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
     if held.holder.id != caller.id and not _is_steward(session, slug, caller):
         what = f"or a steward of {slug}, may release {held.reservation.name}."

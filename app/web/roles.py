@@ -32,22 +32,22 @@ PRIVATE = {"Cache-Control": "no-store"}
 
 @router.get("", summary="A benchmark's roles and their history", responses=described(403, 404, answer=RolesDocument))
 def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
-    """List who has a role in a benchmark, and who was given one or lost it, when and by whom (its stewards only)."""
+    """List who has a role in a benchmark, and who was granted or lost one, when and by whom (its stewards only)."""
     del caller  # the dependency has refused everyone else
     return _answer(session, benchmark_rows.find_benchmark(session, slug))
 
 
 class NewRole(Body):
-    """To whom a role is given, by the number or the name of a token, and until when; without `until` it lasts."""
+    """To whom a role is granted, by the number or the name of a token, and until when; without `until` for ever."""
 
     token: TokenNumber | Line
     role: RoleName
     until: AwareDatetime | None = None
 
 
-@router.post("", summary="Give a role", responses=described(403, 404, 409, answer=RolesDocument))
+@router.post("", summary="Grant a role", responses=described(403, 404, 409, answer=RolesDocument))
 def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) -> Response:
-    """Give a role in a benchmark: a steward makes reviewers and submitters, only an admin makes stewards.
+    """Grant a role in a benchmark: a steward that of reviewer or submitter, only an admin that of steward.
 
     Given again it ends when the newer one says.
     """
@@ -65,7 +65,7 @@ def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) 
 
 @router.delete("/{role}/{token}", summary="Revoke a role", responses=described(403, 404, 409, answer=RolesDocument))
 def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, caller: StewardHere) -> Response:
-    """End a token's role in a benchmark; what it did there stays. Only an admin ends that of a steward."""
+    """Revoke a token's role in a benchmark; what it did there remains. Only an admin revokes that of a steward."""
     _refuse_unless_above(caller, role)
     benchmark = _lock(session, slug)
     holder = tokens.find_named(session, token)

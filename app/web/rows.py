@@ -167,13 +167,13 @@ class Transfer(Body):
 
 @router.put(
     "/benchmarks/{slug}/entrants/{entrant:path}/owner",
-    summary="Move ownership",
+    summary="Move an entrant to another owner",
     responses=described(403, 404, 409, answer=OwnerDocument),
 )
 def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: StewardHere) -> Response:
-    """Make another token the owner of an entrant, or of a name that is reserved; the reason is kept and shown.
+    """Move an entrant, or a reserved name, to another owner; the reason is stored and shown.
 
-    Its own owner changes nothing.
+    Naming its own owner changes nothing.
     """
     entrant = name_in_path(entrant)
     benchmark = benchmark_rows.find_benchmark(session, slug)

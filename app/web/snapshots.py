@@ -38,7 +38,7 @@ def list_snapshots(
     from_: Annotated[int | None, Query(alias="from", ge=1, le=2**31 - 1)] = None,
     to: SnapshotNumber = None,
 ) -> Response:
-    """List the snapshots, the newest first, and what changed from one to the next, or between any two.
+    """List the snapshots, newest first, with what changed from each to the next, or between any two.
 
     .csv has a row for each change; .json has everything.
     """

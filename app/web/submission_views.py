@@ -29,7 +29,7 @@ from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep
 
-router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
+router = APIRouter(route_class=CheckedFirst)
 
 
 def check_document(check: Any) -> dict[str, str]:
@@ -83,7 +83,7 @@ def describe(session: Session, submission: Submission, just_stored: Parts | None
     responses=described(404, answer=SubmissionDocument, also=("html", "csv")),
 )
 def show(submission: str, session: SessionDep) -> Response:
-    """Show a submission: status, checks, history, files, its own averages."""
+    """Return a submission: status, checks, history, files, and averages of its own rows."""
     name, fmt = split_format(submission)
     refuse_other_formats(fmt, "csv", "json")
     stored = submissions.find_submission(session, _number(name))
@@ -128,7 +128,9 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
     return csv_answer(table)
 
 
-@router.get("/submissions/{submission}/scores.csv", summary="Its rows", responses=described(404, also=("csv",)))
+@router.get(
+    "/submissions/{submission}/scores.csv", summary="The rows of a submission", responses=described(404, also=("csv",))
+)
 def scores(submission: int, session: SessionDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
@@ -143,11 +145,11 @@ class Withdrawal(Body):
 
 @router.post(
     "/submissions/{submission}/withdraw",
-    summary="Withdraw",
+    summary="Withdraw a submission",
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
 def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
-    """Take a submission off the boards (its submitter, or a steward of its benchmark)."""
+    """Withdraw a submission from the boards (its submitter, or a steward of its benchmark)."""
 
     def take_off(session: Session) -> dict[str, Any]:
         stored = submissions.lock_submission(session, submission)

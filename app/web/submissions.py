@@ -95,7 +95,7 @@ def make_router(settings: Settings) -> APIRouter:
         submit,
         methods=["POST"],
         status_code=202,
-        summary="Submit results",
+        summary="Submit evidence",
         responses={
             **described(403, 404, 409, answer=SubmissionDocument, status=202),
             **described(answer=DryRunDocument),
@@ -126,7 +126,7 @@ async def submit(
     impact: Annotated[bool, Query(description="in a dry run: also report what would change on the boards")] = False,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
-    """Send results. 202: stored whole, with its checks; nothing of a malformed upload is stored."""
+    """Submit evidence: 202 with its checks once all of it is stored. Nothing of a malformed upload is stored."""
     refuse_unknown(await request.form(), FORM_FIELDS, "form field")
     del uploader  # asked whether an upload could be read soon
     form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)

@@ -40,7 +40,7 @@ def show_badge(
 ) -> Response:
     """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current.
 
-    With the query of an explored board it is that of the reader's choice, and says so.
+    With the query of an explored board it is the rank in that reader's choice, and says so.
     """
     if not entrant.endswith(".svg"):
         raise NotFound("A badge is a picture; its address ends in .svg.")
@@ -63,7 +63,7 @@ def show_badge(
 def show_picture(
     slug: str, board: str, session: SessionDep, state: StateDep, asked: AskedDep, snapshot: SnapshotNumber = None
 ) -> Response:
-    """Return the first places with their rank sets, for pages that can embed no table; of a choice, which it names."""
+    """Return the first places with their rank sets as a picture; of a reader's choice, if the query has one."""
     return drawn_answer(*_pictured(session, state, slug, board, snapshot, asked), "svg")
 
 
@@ -75,7 +75,7 @@ def show_picture(
 def show_preview(
     slug: str, board: str, session: SessionDep, state: StateDep, asked: AskedDep, snapshot: SnapshotNumber = None
 ) -> Response:
-    """Return the same picture in pixels, for previews of links, which take no SVG."""
+    """Return the same picture as PNG, for link previews, which take no SVG."""
     return drawn_answer(*_pictured(session, state, slug, board, snapshot, asked), "png")
 
 
@@ -93,7 +93,7 @@ def _pictured(
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
 def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return the snapshot with its permanent address."""
+    """Return a BibTeX entry of a snapshot, with its permanent address."""
     declared, shown = _published(session, slug, snapshot)
     board = declared.manifest.leaderboards[0].name
     base = (state.settings.base_url or "").rstrip("/")

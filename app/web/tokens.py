@@ -31,7 +31,7 @@ TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 
 class NewToken(Body):
-    """Whom a token is for, what it may do, and where and how long: without limits everywhere and for ever."""
+    """Whom a token is for, what it may do, where, and for how long; without limits: everywhere and for ever."""
 
     name: Line
     role: Line
@@ -48,10 +48,13 @@ class Rotation(Body):
 
 
 @router.post(
-    "/tokens", status_code=201, summary="Make a token", responses=described(403, 409, answer=TokenDocument, status=201)
+    "/tokens",
+    status_code=201,
+    summary="Create a token",
+    responses=described(403, 409, answer=TokenDocument, status=201),
 )
 def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
-    """Make a token; its text is in this answer and nowhere else. Each name is given once, also after a revocation."""
+    """Create a token; only this answer contains its text. A name is used once, even if its token is revoked."""
     bounds = Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
     audit.record(session, caller.act, 201, Change(after=in_short(token)))
@@ -62,8 +65,7 @@ def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
 def list_all(session: SessionDep, caller: Steward) -> Response:
     """List the tokens without their texts, the oldest first: to whom a steward can move an entrant.
 
-    Those that are for benchmarks that the caller may not read are not there; for which entrants they are only an admin
-    is told.
+    Tokens for benchmarks that the caller may not read are left out; only an admin sees for which entrants each is.
     """
     listed = [
         {
@@ -85,7 +87,7 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
 def rotate(token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: Holder) -> Response:
-    """Replace a token's text (its holder, or an admin); the former one works for some hours more.
+    """Replace a token's text (its holder, or an admin); the former text works for some more hours.
 
     What the token owns, and when it expires, stays. To end a text at once, give 0 hours: then the browser sessions that
     began with it end as well, but for the one that asks.
@@ -106,7 +108,7 @@ def rotate(token_id: TokenNumber, order: Rotation, request: Request, session: Se
     "/tokens/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument)
 )
 def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Response:
-    """Make a token useless from now on."""
+    """Revoke a token: from now on it is refused."""
     before = {"token": token_id, "revoked": tokens.get_token(session, token_id).revoked_at is not None}
     token = tokens.revoke_token(session, token_id)
     audit.record(session, caller.act, 200, Change(before, {"token": token_id, "revoked": True}))
@@ -115,7 +117,7 @@ def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Respons
 
 @router.get("/whoami", summary="What this token may do", responses=described(401, answer=WhoamiDocument))
 def whoami(session: SessionDep, caller: Holder) -> Response:
-    """Say whose token this is, what it may do, and where."""
+    """Return whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
     steward_of = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
     return json_answer({**about_token(token), "steward_of": steward_of}, headers=UNCACHED)

@@ -138,6 +138,15 @@ def test_an_address_is_described_with_its_own_formats(site: Site) -> None:
     assert "200" not in actual["get /benchmarks/{slug}/profiles"]
 
 
+def test_every_operation_has_one_tag_and_uses_the_words_of_the_list(site: Site) -> None:
+    """A router within a router repeats no tag, and what docs/architecture.md calls created or granted is."""
+    described = dict(operations(site))
+    begins = {word.partition(" ")[0] for o in described.values() for word in (o["summary"], o["description"])}
+
+    assert {name: o["tags"] for name, o in described.items() if len(o["tags"]) != 1} == {}
+    assert begins.isdisjoint({"Make", "Give", "Put", "Keep", "Say", "Tell", "Its"})
+
+
 def references(part: Any) -> set[str]:
     """Return every reference in a document."""
     if isinstance(part, dict):

@@ -8,7 +8,7 @@ from app.web.documents.base import Document
 
 
 class MadeDocument(Document):
-    """A benchmark with the version of its manifest that was stored; of a dry run the one that would be."""
+    """A benchmark with the version of its manifest that was stored, or that a dry run would store."""
 
     slug: str
     version: int
@@ -43,7 +43,7 @@ class BenchmarkDocument(Document):
 
 
 class ListedBenchmark(Document):
-    """One benchmark of the list; `retired` is there where it takes no more submissions."""
+    """One benchmark of the list; `retired` is present if it takes no more submissions."""
 
     slug: str
     title: str
@@ -93,7 +93,7 @@ class LifeDocument(Document):
 
 
 class ContentsDocument(Document):
-    """What who may read a benchmark finds there: how much of it, and which entrants. Labels are never among it."""
+    """What a benchmark contains, as its readers see it: counts and entrants, never labels."""
 
     manifest_versions: int
     snapshots: int
@@ -111,7 +111,7 @@ class VisibilityDocument(Document):
 
 
 class DeletedDocument(Document):
-    """A draft that is there no more."""
+    """A draft that was deleted."""
 
     benchmark: str
     deleted: bool

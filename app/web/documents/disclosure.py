@@ -4,7 +4,7 @@ from app.web.documents.base import Document
 
 
 class OwnerLinkDocument(Document):
-    """A token, and the one as whose its submissions are counted; itself where it is its own owner."""
+    """A token, and the token as whose its submissions are counted: itself if it is its own owner."""
 
     benchmark: str
     token: int

@@ -4,7 +4,7 @@ from app.web.documents.base import Document
 
 
 class DraftDocument(Document):
-    """A board that is in no manifest yet: who put it there last, and where it is computed."""
+    """A board that is in no manifest yet: who saved it last, and the address that computes it."""
 
     name: str
     title: str | None
@@ -15,14 +15,14 @@ class DraftDocument(Document):
 
 
 class RemovedDraftDocument(Document):
-    """A draft that is gone."""
+    """A draft board that was removed."""
 
     name: str
     removed: bool
 
 
 class PublishedDraftDocument(Document):
-    """What became visible: the board of this name, in this version of the manifest."""
+    """A draft board that was published, and the version of the manifest that contains it."""
 
     slug: str
     version: int

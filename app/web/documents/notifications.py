@@ -4,7 +4,7 @@ from app.web.documents.base import Document
 
 
 class NotificationDocument(Document):
-    """An address that is notified of submissions, whether it is confirmed, and what went wrong last."""
+    """An address that is notified of submissions, whether it is confirmed, and its latest error."""
 
     id: int
     address: str
@@ -16,6 +16,6 @@ class NotificationDocument(Document):
 
 
 class MadeNotificationDocument(NotificationDocument):
-    """A new one; the secret that signs what it is sent is in this answer alone, and null for an address of mail."""
+    """A new subscription, with the secret that signs its notifications; null for an e-mail address."""
 
     secret: str | None

@@ -6,7 +6,7 @@ from app.web.documents.base import Document
 
 
 class OwnerDocument(Document):
-    """Whose an entrant is now."""
+    """An entrant and its owner."""
 
     entrant: str
     owner: int
@@ -23,7 +23,7 @@ class HeldRoleDocument(Document):
 
 
 class GrantDocument(Document):
-    """A token was given a role in a benchmark (granted) or lost it (revoked): when, until when, and by whom."""
+    """A role in a benchmark that was granted to a token or revoked: when, until when, and by whom."""
 
     at: str
     token: int
@@ -35,7 +35,7 @@ class GrantDocument(Document):
 
 
 class RolesDocument(Document):
-    """Who has a role in a benchmark, of tokens that work, and how that came, the oldest change first."""
+    """The valid tokens with a role in a benchmark, and the history of its roles, oldest change first."""
 
     benchmark: str
     roles: list[HeldRoleDocument]
@@ -55,7 +55,7 @@ class TermsDocument(Document):
 
 
 class TokenDocument(TermsDocument):
-    """A token; its text is in the answer that made it and nowhere else."""
+    """A new token with its text, which no other answer contains."""
 
     token: str
 
@@ -73,7 +73,7 @@ class WhoamiDocument(TermsDocument):
 
 
 class ListedToken(TermsDocument):
-    """A token as stewards see it; its text is kept nowhere. `used_at` is its last use, to the hour."""
+    """A token as stewards see it; its text is stored nowhere. `used_at` is its last use, to the hour."""
 
     created_at: str
     used_at: str | None
@@ -81,7 +81,7 @@ class ListedToken(TermsDocument):
 
 
 class ListedInvitation(Document):
-    """An invitation: its terms, by whom, and its state: open, used, revoked or expired; `token` is the one it made."""
+    """An invitation: its terms, its creator, its state (open, used, revoked, expired), and the `token` it created."""
 
     id: int
     role: str
@@ -95,20 +95,20 @@ class ListedInvitation(Document):
 
 
 class InvitationDocument(ListedInvitation):
-    """An invitation that was made just now; its code is in this answer and nowhere else."""
+    """A new invitation with its code, which no other answer contains."""
 
     code: str
 
 
 class ErasedDocument(Document):
-    """A token whose name says nothing any more."""
+    """A token whose name was erased."""
 
     id: int
     name: str
 
 
 class OwnDataDocument(Document):
-    """Everything that is kept about the holder of a token."""
+    """Everything that is stored about the holder of a token."""
 
     token: dict[str, Any]
     identity: dict[str, Any] | None
@@ -124,7 +124,7 @@ class OwnDataDocument(Document):
 
 
 class RevokedDocument(Document):
-    """A token that is useless from now on."""
+    """A token that was revoked."""
 
     id: int
     name: str
@@ -133,7 +133,7 @@ class RevokedDocument(Document):
 
 
 class OwnSubmissionDocument(Document):
-    """A submission of the token that asks: where it went, its state, and whom it brought."""
+    """A submission of the calling token: its benchmark, status and entrants."""
 
     id: int
     benchmark: str

@@ -36,7 +36,7 @@ class NotReservedDocument(Document):
 
 
 class ReleasedDocument(Document):
-    """A name that is anybody's again, and for whom it was reserved."""
+    """A reserved name that was released, and for whom it was reserved."""
 
     benchmark: str
     entrant: str
@@ -78,7 +78,7 @@ class RegistrationDocument(RegisteredDocument):
 
 
 class OutcomeDocument(Document):
-    """What came of a registration in one submission: the claims it decided alone, and declared beside delivered."""
+    """The outcome of a registration in one submission: the claims that it decides alone, declared beside delivered."""
 
     submission: int
     status: str

@@ -4,7 +4,7 @@ from pydantic import BaseModel
 
 
 class RowProblem(BaseModel):
-    """One thing that is wrong, and where; for the description of the API."""
+    """One thing that is wrong, and where."""
 
     file: str | None
     row: int | None
@@ -14,13 +14,13 @@ class RowProblem(BaseModel):
 
 
 class ProblemCause(RowProblem):
-    """How many problems have one cause, and the first of them; for the description of the API."""
+    """How many problems have one cause, and the first of them."""
 
     n: int
 
 
 class ProblemDocument(BaseModel):
-    """An error as every address answers it; for the description of the API."""
+    """An error as every address answers it."""
 
     title: str
     status: int

@@ -1,4 +1,4 @@
-"""The JSON of the labels and items that a steward puts beside a manifest, for `app.web.labels` and `app.web.items`."""
+"""The JSON of labels and items, uploaded beside a manifest, for `app.web.labels` and `app.web.items`."""
 
 from app.web.documents.base import Document
 from app.web.documents.submissions import WarningDocument

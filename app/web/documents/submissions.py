@@ -14,7 +14,7 @@ class CheckDocument(Document):
 
 
 class EntryDocument(Document):
-    """One entrant of a submission and whether this is the evidence that counts.
+    """One entrant of a submission, and whether this evidence is current.
 
     `tasks` are those it counts for, where evidence supersedes task by task; null: whatever it has.
     """
@@ -36,7 +36,7 @@ class FileDocument(Document):
 
 
 class EventDocument(Document):
-    """One state that a submission reached, when and why."""
+    """One status that a submission reached, when and why."""
 
     status: str
     at: str
@@ -44,7 +44,7 @@ class EventDocument(Document):
 
 
 class DisputeDocument(Document):
-    """What somebody says is wrong with a submission, and the answer of a steward; null while it waits for that."""
+    """A dispute of a submission, and a steward's answer; null until there is one."""
 
     id: int
     at: str
@@ -54,7 +54,7 @@ class DisputeDocument(Document):
 
 
 class WarningDocument(Document):
-    """Something the submitter should know that is no problem."""
+    """Something the submitter should know, but no reason to refuse the upload."""
 
     file: str | None
     row: int | None
@@ -93,7 +93,7 @@ class SubmissionDocument(Document):
 
 
 class PlaceDocument(Document):
-    """The rank that an entrant would get, with the ranks that may be its own; null with the reason why it has none."""
+    """The rank that an entrant would have, with its rank interval; null, with the reason, if it would have none."""
 
     entrant: str
     rank: int | None
@@ -104,7 +104,7 @@ class PlaceDocument(Document):
 
 
 class MoveDocument(Document):
-    """Whose rank would be another one."""
+    """An entrant whose rank would change."""
 
     entrant: str
     before: int | None
@@ -112,7 +112,7 @@ class MoveDocument(Document):
 
 
 class BoardImpactDocument(Document):
-    """What an upload would change on one board, in words and as data; `fails` says why it would have no ranks."""
+    """What an upload would change on one board, in words and as data; `fails` says why it could not be computed."""
 
     board: str
     title: str
@@ -123,14 +123,14 @@ class BoardImpactDocument(Document):
 
 
 class ImpactDocument(Document):
-    """What an upload would change; `reason` says why nothing is answered."""
+    """What an upload would change; `reason` says why that was not computed."""
 
     reason: str | None
     boards: list[BoardImpactDocument]
 
 
 class DryRunDocument(Document):
-    """What a submission would come to; nothing was stored. `impact` is there where it was asked for."""
+    """The outcome of a dry run; nothing was stored. `impact` is present if it was asked for."""
 
     dry_run: bool
     admitted: bool
