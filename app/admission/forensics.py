@@ -96,8 +96,8 @@ def check_forensics(findings: Sequence[Finding], *, was_compared: bool) -> list[
         raised.setdefault(finding.flag, []).append(finding.sentence)
     if raised:
         return [Check(flag, "warned", f"{FLAGS[flag]}: {some(raised[flag])}.") for flag in FLAGS if flag in raised]
-    where = "in it, or against earlier submissions" if was_compared else "in it"
-    return [Check("forensics", "passed", f"No repeated rows, runs of equal numbers or foreign identity {where}.")]
+    where = "within the submission or in earlier ones" if was_compared else "within the submission"
+    return [Check("forensics", "passed", f"No repeated rows, equal runs or rows of another entrant {where}.")]
 
 
 def _other_results(mine: Fingerprint, one: Earlier) -> Iterator[Finding]:

@@ -192,7 +192,7 @@ class Roster:
 
 _CELLS = "included"
 _WHY = {
-    PARTIAL: "Partial, so shown apart without a rank",
+    PARTIAL: "Partial, so listed separately, without a rank",
     NOT_ASKED: "Admitted before the grid had all of its cells, which were not asked; no rank until it runs them",
     NOT_COUNTED: "More than the grid asks for, so no rank",
 }

@@ -13,7 +13,7 @@ from app.values.table import Cell, Column, Table
 MOST = 60
 """At most this many entrants, the best-ranked, get letters; more would not be readable."""
 ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-READ = "Entrants that share a letter are not separable, all pairs judged at once; those without a common one are."
+READ = "Entrants that share a letter are not separable, all pairs tested simultaneously; those that share none are."
 TOO_MANY = "The comparisons make more groups than there are letters: see the table pair by pair."
 NOBODY = "Nobody is ranked and compared pair by pair yet."
 

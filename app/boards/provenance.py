@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.wording import count
+from app.values.counts import count
 from app.values.forensics import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Field, Frame
 from app.values.table import Cell, Column, Table

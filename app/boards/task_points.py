@@ -18,7 +18,7 @@ from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, st
 from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes
 from app.boards.task_coverage import filled
-from app.boards.wording import count, names_in_words
+from app.boards.wording import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.difference import compare_wins
 from app.stats.interval import percentile_interval
@@ -26,6 +26,7 @@ from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
+from app.values.counts import count
 from app.values.frame import Field, with_calibrated
 from app.values.table import Column, Table
 
@@ -244,6 +245,6 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     yield f"{of_board}; {n_complete} {'has' if n_complete == 1 else 'have'} a result on every one."
     lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
     if lacking:
-        yield f"Apart, without a rank, for they lack tasks: {names_in_words(lacking)}."
+        yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
     yield from given.notes
     yield from elsewhere_notes(sheet.cells.elsewhere)

@@ -17,6 +17,7 @@ from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
 from app.names import in_words
 from app.stats.arrays import BoolArray, FloatArray
+from app.values.counts import count
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table, finite
 
@@ -211,9 +212,10 @@ def _sentences(
         yield "The two have no task in common."
         return
     ahead = int((own > 0).sum())
-    yield f"{in_words(pair[0])} is ahead on {ahead} of {len(own)} tasks, {in_words(pair[1])} on {int((own < 0).sum())}."
+    behind = int((own < 0).sum())
+    yield f"{in_words(pair[0])} is ahead on {ahead} of {count(len(own), 'task')}, {in_words(pair[1])} on {behind}."
     if len(own) < n_tasks:
-        yield f"{n_tasks - len(own)} tasks are left out, which one of them lacks."
+        yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
     shown = ", ".join(deciding[:5]) + (f" and {len(deciding) - 5} more" if len(deciding) > 5 else "")
     if deciding:
         yield f"Which way the mean points hangs on one task: without {shown} it would point the other way."

@@ -1,19 +1,10 @@
-"""Lists of names, and numbers with their nouns, for the notes of boards. Called wherever a note is written."""
+"""Lists of names for the notes of boards. Called wherever a note is written."""
 
 from collections.abc import Sequence
 
 from app.names import in_words
 
 SHOWN = 6
-
-
-def count(n: int, noun: str) -> str:
-    """Return a number with its noun, in the plural except for 1.
-
-    >>> count(1, "task"), count(1200, "task")
-    ('1 task', '1,200 tasks')
-    """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def sentences(texts: Sequence[str]) -> str:

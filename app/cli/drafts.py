@@ -22,6 +22,7 @@ from app.jobs.offline import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest as ManifestValue
+from app.values.counts import count
 from app.values.table import Table
 
 Results = Annotated[
@@ -139,24 +140,15 @@ def check(
     if results:
         read = read_results(declared, results, name)
         rows, entrants = len(read.scores), len(read.scores.entrant.words)
-        say(f"The results are {counted(rows, 'row')} of {counted(entrants, 'entrant')}.")
+        say(f"The results are {count(rows, 'row')} of {count(entrants, 'entrant')}.")
     if ask_server:
         _ask_server(declared, content, server, token)
-
-
-def counted(n: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> counted(1, "row"), counted(2_000, "row")
-    ('1 row', '2,000 rows')
-    """
-    return f"{n:,} {noun}" if n == 1 else f"{n:,} {noun}s"
 
 
 def describe(manifest: ManifestValue) -> Iterator[str]:
     """Yield what a manifest comes to, and what it leaves open."""
     tasks = manifest.task_ids()
-    listed = "open tasks" if tasks is None else counted(len(tasks), "task")
+    listed = "open tasks" if tasks is None else count(len(tasks), "task")
     yield f"{manifest.slug} is a benchmark of {manifest.evidence} with {listed}."
     for name, metric in manifest.metrics.items():
         ends = [f"{end:g}" if end is not None else "…" for end in (metric.min, metric.max)]

@@ -21,6 +21,7 @@ from app.files.text import BOM
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
+from app.values.counts import count
 from app.values.formulas import MARKED_PATTERN, read_off_guard
 
 MAX_HEADER_BYTES = 1 << 20
@@ -93,7 +94,7 @@ class CsvTable:
             columns = {name: _without_marks(batch.column(key)) for name, key in keys.items()}
             yield self._without_blank(rows, columns) if columns else Block(rows, columns)
         if self._n_blank:
-            message = f"{self._n_blank} rows are empty in every column that is read; they were ignored"
+            message = f"ignored, because empty in every column that is read: {count(self._n_blank, 'row')}"
             self.warnings.append(Problem(message, file=self.file.name))
 
     def _without_blank(self, rows: IntArray, columns: Mapping[str, Texts]) -> Block:

@@ -6,14 +6,14 @@ Called by `app.web.benchmarks`, and `chosen_seeds_note` by the kind that has see
 from collections.abc import Iterator, Sequence
 
 from app.admission.check import listed, numbers
-from app.boards.wording import count
 from app.kinds.pages import Rule
 from app.manifest.grid import FILE, Axes, Grid
 from app.manifest.manifest import Manifest
+from app.values.counts import count
 
 FEW = 4
 ABSENT = {
-    "unranked": "Who lacks any of it is shown apart, without a rank.",
+    "unranked": "Entrants that lack any of it are listed separately, without a rank.",
     "worst": "What is absent counts as the worst there is.",
 }
 
@@ -60,8 +60,10 @@ def _with_axes_of_their_own(grid: Grid) -> str:
 
 
 def _axes(axes: Axes) -> Iterator[str]:
-    if axes.seeds is not None:
-        yield count(axes.seeds, "seed") if isinstance(axes.seeds, int) else f"seeds {numbers(axes.seeds)}"
+    if isinstance(axes.seeds, int):
+        yield count(axes.seeds, "seed")
+    elif axes.seeds is not None:
+        yield f"{'seed' if len(axes.seeds) == 1 else 'seeds'} {numbers(axes.seeds)}"
     if axes.conditions is not None:
         yield f"conditions {listed(axes.conditions)}"
     if axes.items == FILE:

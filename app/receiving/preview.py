@@ -20,6 +20,7 @@ from app.manifest.manifest import Leaderboard, Manifest
 from app.receiving.impact import MOST_ENTRANTS, MOST_ROWS, NOTHING_YET, TOO_LARGE, moves_between
 from app.store import snapshots
 from app.store.benchmarks import Declared
+from app.values.counts import count
 from app.values.table import Table
 
 MOST_BOARDS = 20
@@ -67,7 +68,7 @@ def _computed(session: Session, evidence: SnapshotEvidence, spec: Leaderboard) -
 
 def _lines(before: Table | None, after: Table) -> Iterator[str]:
     if before is None or not before.rows:
-        yield f"It is new: {len(after.rows):,} entrants."
+        yield f"It is new: {count(len(after.rows), 'entrant')}."
         return
     moves = list(moves_between(before, after, set()))
     if not moves:

@@ -53,6 +53,9 @@ def _total(table: Table, name: str) -> str:
     return format_number(sum(cell for row in table.rows if isinstance(cell := row[at], int)), 0)
 
 
+SIMULTANEOUS = "With all entrants tested simultaneously"
+
+
 def leader_sentence(table: Table) -> str | None:
     """Say who may be the best by the confidence sets of all ranks at once, and which of these are flagged for what.
 
@@ -71,9 +74,10 @@ def leader_sentence(table: Table) -> str | None:
     # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
     flagged = _flagged([*leading, *behind])
     if not behind:
-        return f"First: {leader}. With all judged at once, nobody else may be first.{flagged}"
+        others = "No other is ranked" if len(ranked) == 1 else f"{SIMULTANEOUS}, no other may be first"
+        return f"First: {leader}. {others}.{flagged}"
     rivals = _named([str(record["entrant"]) for record in behind])
-    return f"First: {leader}; with all judged at once, these may be first too: {rivals}.{flagged}"
+    return f"First: {leader}. {SIMULTANEOUS}, these may be first too: {rivals}.{flagged}"
 
 
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:

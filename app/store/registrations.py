@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
 from app.store import reservations
 from app.store.benchmarks import Declared
+from app.values.counts import count
 from app.values.table import Cell, Column, Table
 
 OUTCOMES = ("reported", "not_admitted", "withdrawn", "awaited", "overdue", "never_reported", "reported_by_other")
@@ -129,9 +130,9 @@ def registrations_table(
     """Return every registration with its outcome; `n_unbound` more of these submitters are for no benchmark."""
     rows = tuple(_row(registered, now) for registered in registrations)
     reported = sum(registered.outcome(now) == "reported" for registered in registrations)
-    notes = [f"{len(registrations)} registrations, {reported} reported."]
+    notes = [f"{count(len(registrations), 'registration')}, {reported} reported."]
     if n_unbound:
-        more = "1 registration" if n_unbound == 1 else f"{n_unbound} registrations"
+        more = count(n_unbound, "registration")
         notes.append(f"{more} of these submitters name{'s' if n_unbound == 1 else ''} no benchmark.")
     return Table("registrations", f"Registrations of {declared.manifest.title}", COLUMNS, rows, tuple(notes))
 

@@ -12,6 +12,7 @@ from app.errors import NotFound
 from app.kinds.known import kind_of
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
+from app.values.counts import count
 from app.values.table import Cell, Column, Table
 
 
@@ -87,7 +88,7 @@ def entrant_table(
         raise NotFound(f"{manifest.slug} has no entrant {name}.")
     rows = _score_rows(session, manifest, snapshot, Task.name, Score.entrant_id == known)
     absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
-    notes = (f"No result on {len(absent)} tasks: {', '.join(absent[:20])}.",) if absent else ()
+    notes = (f"No result on {count(len(absent), 'task')}: {', '.join(absent[:20])}.",) if absent else ()
     return Table(f"entrant/{name}", name, _columns(manifest, "task", "Task"), tuple(sorted(rows)), notes)
 
 

@@ -17,6 +17,7 @@ from app.render.table_view import TableView
 from app.store import benchmark_rows, benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.store.life import find_retirement
+from app.values.counts import count
 from app.values.table import Table
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
@@ -103,7 +104,7 @@ def first_places(session: Session, declared: Declared, snapshot: Snapshot | None
     if table is None or not table.rows:
         return None
     n_rows = len(table.rows)
-    caption = f"The first {FIRST_PLACES} of {n_rows:,} rows" if n_rows > FIRST_PLACES else f"{n_rows} entrants"
+    caption = f"The first {FIRST_PLACES} of {n_rows:,} rows" if n_rows > FIRST_PLACES else count(n_rows, "entrant")
     first = replace(table, rows=table.rows[:FIRST_PLACES], notes=(caption,))
     return Panel(board.title or board.name, first, name_links(declared))
 

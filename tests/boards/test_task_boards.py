@@ -128,7 +128,7 @@ def test_nobody_is_ranked_where_nobody_is_complete(method: str) -> None:
     actual = board(manifest(f"method: {method}"), {"X": (1.0, NAN, NAN), "Y": (NAN, 1.0, NAN), "Z": (NAN, NAN, 1.0)})
 
     assert [row["rank"] for row in actual.records()] == [None, None, None]
-    assert "Apart, without a rank, for they lack tasks: X, Y, Z." in actual.notes
+    assert "Listed separately, without a rank, because they lack tasks: X, Y, Z." in actual.notes
 
 
 def test_only_the_complete_may_be_first_on_borda() -> None:

@@ -109,7 +109,7 @@ def test_a_published_bundle_is_fine(tmp_path: Path, handover: Files, capsys: pyt
     ("forge", "rule", "reason"),
     [
         (edited_prereg, "prereg_unchanged", "Not what was registered"),
-        (one_seed, "min_seeds", "B-STAT has 1 seeds on handover_place; the benchmark requires 5."),
+        (one_seed, "min_seeds", "B-STAT has 1 seed on handover_place; the benchmark requires 5."),
         (a_seed_sixteen_times, "seeds", "seed 0 is listed 16 times"),
         (one_resample, "resamples", "An interval from fewer than 1000 resamples is not one"),
         (a_better_mean, "claimed_summary", "success_mean: 0.9 claimed, 0.274 computed"),

@@ -55,7 +55,7 @@ def test_blank_lines_are_ignored_with_a_warning(tmp_path: Path) -> None:
     evidence = read(tmp_path, {"results.csv": GOOD + "\n\n"})
 
     assert len(evidence.scores) == 2
-    assert evidence.warnings[0].message == "2 rows are empty in every column that is read; they were ignored"
+    assert evidence.warnings[0].message == "ignored, because empty in every column that is read: 2 rows"
 
 
 def test_an_index_of_pandas_is_ignored_with_a_warning(tmp_path: Path) -> None:

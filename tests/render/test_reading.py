@@ -19,7 +19,9 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
         "values that are exactly the best possible)."
     )
 
-    assert leader_sentence(table) == (f"First: copy; with all judged at once, these may be first too: model. {noticed}")
+    assert leader_sentence(table) == (
+        f"First: copy. With all entrants tested simultaneously, these may be first too: model. {noticed}"
+    )
 
 
 def test_a_rival_s_flag_is_named_too() -> None:
@@ -33,4 +35,11 @@ def test_nothing_is_added_where_nothing_was_noticed() -> None:
     """An empty cell is no flag."""
     table = board((1, "model", True, None), (2, "other", False, None))
 
-    assert leader_sentence(table) == "First: model. With all judged at once, nobody else may be first."
+    assert leader_sentence(table) == "First: model. With all entrants tested simultaneously, no other may be first."
+
+
+def test_a_board_with_one_ranked_entrant_compares_it_with_nobody() -> None:
+    """Its first place is no result of a test; an entrant without a rank is no rival."""
+    table = board((1, "model", True, None), (None, "part", None, None))
+
+    assert leader_sentence(table) == "First: model. No other is ranked."

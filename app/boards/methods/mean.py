@@ -26,7 +26,6 @@ from app.boards.tables import (
     uncommon_notes,
 )
 from app.boards.task_coverage import filled, task_roster
-from app.boards.wording import count
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
@@ -36,6 +35,7 @@ from app.stats.known_columns import Columns
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.stats.weighing import effective_units, weigh
+from app.values.counts import count
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table

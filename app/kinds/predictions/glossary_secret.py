@@ -33,9 +33,9 @@ SECRET = (
     Entry(
         "label_commitment",
         "Commitment to the labels",
-        "The steward is bound to the labels from when they are put: the digest of them with a random salt is published "
-        "at once, and is part of the digest of each snapshot. When the benchmark closes the salt is shown, and anybody "
-        "can compute the digest again.",
+        "The steward is committed to the labels from their upload on: their digest with a random salt is "
+        "published at once, and is part of the digest of each snapshot. When the benchmark closes the salt is shown, "
+        "and anybody can compute the digest again.",
         "SHA-256 of the lines: form, salt, public share, SHA-256 of the labels",
     ),
     Entry(

@@ -9,6 +9,7 @@ from app.kinds.predictions.metrics import metric_words
 from app.kinds.predictions.report_kinds import KINDS
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring
+from app.values.counts import count
 
 RULES = {
     "private": Rule("Predictions are scored against labels that the server keeps; no address gives them back."),
@@ -36,9 +37,9 @@ def _of_scoring(rules: Scoring) -> Iterator[Rule]:
     if rules.public_share < 1.0:
         rest = f", {share} of the items, is scored at once; the private part is shown and decides {when}."
         yield Rule("The ", "public part", "public_part", rest)
-    entrants = "1 entrant" if rules.entrants_per_submission == 1 else f"{rules.entrants_per_submission} entrants"
+    scored = count(rules.per_day, "submission") + (" of an owner is" if rules.per_day == 1 else " of an owner are")
     yield Rule(
-        f"In any 24 hours {rules.per_day} submissions of an owner are scored, of at most {entrants} each; runs for "
+        f"In any 24 hours {scored} scored, of at most {count(rules.entrants_per_submission, 'entrant')} each; runs for "
         "debugging, and what is withdrawn, count too."
     )
     if rules.ladder:

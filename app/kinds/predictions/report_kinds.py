@@ -28,7 +28,7 @@ MAX_ALONE = 12
 BY_SIDE = {"by": "entrant", "facet": ["task", "by"], "facet_words": {"by": "by"}}
 HISTOGRAM = {"by": "entrant", "facet": ["task", "by", "entrant"], "facet_words": {"by": "by"}}
 CURVE = {"square": True, "direct": True, "bands_upto": 3}
-OPERATING = "The dots are the operating points, whose thresholds stand in the table of that name."
+OPERATING = "The dots are the operating points, whose thresholds are in the table of that name."
 BANDED = (
     "The band holds the {of} at each {at} over resamples of the examples, at the level of the intervals. It is drawn "
     "around three curves at most, and made where there are at most ten classes."
@@ -137,7 +137,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         ({"kind": "heatmap", "x": "predicted", "y": "truth", "value": "weight", "facet": ["entrant", "task"]},),
         ("Rows are the truth, columns what was predicted.",
-         "Where labels are private, classes that are called for fewer than ten examples stand together."),
+         "Where labels are private, classes that are called for fewer than ten examples are pooled."),
     ),
     "reliability": Kind(
         "Reliability",

@@ -15,11 +15,11 @@ ENTRIES = (
         "discrimination",
         "Telling classes apart",
         "ROC-AUC, balanced accuracy, true and false positive rate of estimators that say how sure they are that a "
-        "series has long-range dependence. They are made here from the scores and the true classes of all records at "
-        "once, over all strata, since a stratum mostly holds one class; a score from 0.5 on is a call. What a run "
-        "states of them is only compared. A record without a score is lacking. The class follows from a Hurst exponent "
-        "or a memory parameter in the record's stratum; where the truth there is of something else, it is as the first "
-        "run states it, and later ones must state the same.",
+        "series has long-range dependence. They are computed here from the scores and the true classes of all records "
+        "together, over all strata, since a stratum mostly holds one class; a score of 0.5 or more is a call. What a "
+        "run states of them is only compared. A record without a score is absent. The class follows from a Hurst "
+        "exponent or a memory parameter in the record's stratum; where the truth there is of something else, it is "
+        "the one that the first run states, and later ones must state the same.",
         "lrdbench's definitions; ties of a score share it",
         "lrdbench 2.0, classification metrics of lrd_class",
     ),

@@ -54,8 +54,8 @@ def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapp
         return Check("strata", "failed", f"A record belongs to one stratum: {some(moved)}. {STEWARD_S_WAY}")
     if first := set(here) - set(declared) - {other.record for other in standing}:
         reason = (
-            f"The strata of {len(first)} of {len(here)} records are as this run states them: neither the benchmark's "
-            "grid nor another submission tells them. Later submissions must have the same."
+            f"Only this run states the strata of {len(first)} of {len(here)} records: neither the benchmark's grid nor "
+            "another submission does. Later submissions must have the same."
         )
         return Check("strata", "warned", reason)
     return Check("strata", "passed", "Every record is in the stratum in which the other submissions have it.")
@@ -76,11 +76,11 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRe
     if turned:
         yield Check("classes", "failed", f"A record is of one class: {some(turned)}.")
         return
-    untold = _undecided(scores, stated)
-    if untold:
+    unknown = _undecided(scores, stated)
+    if unknown:
         reason = (
-            f"The class of {len(untold)} of {len(stated)} records is as this run states it: the truth in their stratum "
-            "does not tell it. Later submissions must state the same."
+            f"Only this run states the class of {len(unknown)} of {len(stated)} records: it does not follow from the "
+            "truth in their stratum. Later submissions must state the same."
         )
         yield Check("classes", "warned", reason)
     else:
@@ -88,21 +88,21 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRe
 
 
 def _clean_series(scores: ScoreTable, standing: Sequence[CurrentRecord]) -> Iterator[Check]:
-    """Compare of which clean series records were made: those are the units that intervals and verdicts rest on."""
+    """Compare from which clean series records were made: those are the units that intervals and verdicts rest on."""
     here = clean_series(scores)
     known = {other.record: other for other in standing if other.clean is not None}
     if not here:
         return
     if wrong := [*_of_two_series(here, known), *_no_clean_ones(here, known)]:
-        yield Check("clean_series", "failed", f"A record was made of one series, which is clean: {some(wrong)}.")
+        yield Check("clean_series", "failed", f"A record is made from one series, which is clean: {some(wrong)}.")
     elif first := set(here) - set(known):
         reason = (
-            f"Of which clean series {len(first)} of {len(here)} records were made is as this run states it: no other "
-            "submission tells it. Later submissions must state the same."
+            f"Only this run states from which clean series {len(first)} of {len(here)} records were made. Later "
+            "submissions must state the same."
         )
         yield Check("clean_series", "warned", reason)
     else:
-        yield Check("clean_series", "passed", "Every record was made of the series that the other submissions state.")
+        yield Check("clean_series", "passed", "Every record was made from the series that the other submissions state.")
 
 
 def _of_two_series(here: Mapping[str, str], known: Mapping[str, CurrentRecord]) -> Iterator[str]:

@@ -217,7 +217,7 @@ def test_one_seed_is_refused(site: Site) -> None:
     prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
     reason = forged(site, bundle(episodes([0]), prereg=prereg), "min_seeds", prereg)
 
-    assert reason == "mover has 1 seeds on place; the benchmark requires 5."
+    assert reason == "mover has 1 seed on place; the benchmark requires 5."
 
 
 def test_a_seed_listed_sixteen_times_is_one_seed(site: Site) -> None:

@@ -51,7 +51,7 @@ def test_one_seed_is_refused() -> None:
     prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
     actual = failed(case(rows=grid([0]), registered=registered(prereg)))
 
-    assert actual == {"min_seeds": "mover has 1 seeds on place; the benchmark requires 5."}
+    assert actual == {"min_seeds": "mover has 1 seed on place; the benchmark requires 5."}
 
 
 def test_a_seed_listed_sixteen_times_is_refused() -> None:
@@ -61,7 +61,7 @@ def test_a_seed_listed_sixteen_times_is_refused() -> None:
     actual = failed(case(forged, rows=grid([0]), registered=registered(prereg), manifest=demanding(min_seeds=16)))
 
     assert actual["seeds"] == "A seed counts once however often it is listed: seed 0 is listed 16 times."
-    assert actual["min_seeds"] == "mover has 1 seeds on place; the benchmark requires 16."
+    assert actual["min_seeds"] == "mover has 1 seed on place; the benchmark requires 16."
 
 
 def test_flipped_successes_pass() -> None:

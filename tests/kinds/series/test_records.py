@@ -90,7 +90,7 @@ def test_a_single_good_record_wins_nothing() -> None:
     assert [(row["entrant"], row["rank"], row["n_attempted"], row["n_absent"]) for row in actual] == [
         ("A", 1, 6, 0), ("B", 1, 6, 0), ("C", None, 6, 4),
     ]  # fmt: skip
-    assert "Partial, so shown apart without a rank: C (2 of 6 included)." in notes
+    assert "Partial, so listed separately, without a rank: C (2 of 6 included)." in notes
     assert (actual[-1]["rank_if_worst"], actual[-1]["rank_if_best"]) == (3, 1)
 
 

@@ -8,8 +8,9 @@ from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.standing import uncertainty_meta
 from app.boards.tables import elsewhere_notes, uncommon_notes
-from app.boards.wording import count, names_in_words, sentences
+from app.boards.wording import names_in_words, sentences
 from app.names import in_words
+from app.values.counts import count
 
 
 def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:
@@ -77,9 +78,13 @@ def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
     others = cells.values[:, [cells.column(spec.leakage_model)]]
     n_worse = (cells.leaked & (cells.values > others)).sum(axis=0).tolist()
     n_leaked = cells.leaked.sum(axis=0).tolist()
-    gained = [f"{in_words(e)} ({n} of {m})" for e, n, m in zip(cells.entrants, n_worse, n_leaked, strict=True) if n]
+    gained = [
+        f"{in_words(e)} (on {n} of {count(m, 'task')})"
+        for e, n, m in zip(cells.entrants, n_worse, n_leaked, strict=True)
+        if n
+    ]
     if gained:
         yield (
-            f"On so many of these tasks an entrant's own error is larger than that of {spec.leakage_model}, so having "
-            f"seen their data makes its score better: {sentences(gained)}."
+            f"Having seen a task's data improves a score where the entrant's own error is larger than that of "
+            f"{spec.leakage_model}: {sentences(gained)}."
         )
