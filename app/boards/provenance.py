@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.boards.registry import methods
 from app.values.counts import count
 from app.values.forensics import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Field, Frame
@@ -74,8 +75,6 @@ COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
 
 COPIED = frozenset({"same_rows", "near_rows", "same_results"})
-OPPONENTS = frozenset({"borda", "mean_rank", "mean_win_rate", "weighted_rank"})
-"""Methods whose scores depend on who is compared; so do the win rates of `skill_score`."""
 
 
 def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping[str, float] = NO_ENDS) -> Table:
@@ -111,11 +110,13 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
 
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
     """Say, for each row, whether its ranking score is exactly the best possible value."""
-    metric = table.meta.get("rank_by")
-    if metric not in best or metric not in table.column_names():
+    rank_by, metric = str(table.meta.get("rank_by")), str(table.meta.get("metric"))
+    # A mean is the best possible value where every task is.
+    ranked = metric if rank_by in (f"mean_{metric}", f"group_mean_{metric}") else rank_by
+    if ranked not in best or rank_by not in table.column_names():
         return [False] * len(table.rows)
-    at, rank = table.index(metric), table.index("rank")
-    return [row[at] == best[metric] and row[rank] is not None for row in table.rows]
+    at, rank = table.index(rank_by), table.index("rank")
+    return [row[at] == best[ranked] and row[rank] is not None for row in table.rows]
 
 
 def _served_by_leaks(table: Table) -> list[bool]:
@@ -170,7 +171,9 @@ def _most_moved(n_own: int, n_opponents: int) -> float:
 
 
 def _is_of_opponents(table: Table) -> bool:
-    return table.meta.get("method") in OPPONENTS or table.meta.get("rank_by") == "win_rate"
+    """Say whether scores depend on who is compared: by the method, or where its board ranks by win rates."""
+    method = methods().get(str(table.meta.get("method")))
+    return table.meta.get("rank_by") == "win_rate" or (method is not None and method.spec.is_of_opponents)
 
 
 def owners_in(table: Table) -> set[int]:

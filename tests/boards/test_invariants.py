@@ -1,5 +1,6 @@
 """What holds on every board, whatever its method and direction: said once, over all of them."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,30 @@ def test_the_better_entrant_ranks_higher(case: Case) -> None:
 
     assert [rows[name]["rank"] for name in ("Best", "Poor")] == [1, 4]
     assert {rows[name]["rank"] for name in ("Near", "Fair")} <= {2, 3}
+
+
+@EVERY
+def test_a_board_names_the_column_that_ranks(case: Case) -> None:
+    """Pages mark it, an entrant's page and a badge show it, and a perfect score is looked for in it."""
+    board = case.build(given()).leaderboard
+    column = board.columns[board.index(str(board.meta["rank_by"]))]
+
+    assert column.direction in ("minimize", "maximize")
+    assert column.interval is not None
+
+
+@EVERY
+def test_scores_depend_on_opponents_where_the_method_says_so(case: Case) -> None:
+    """The last entrant becomes the first: no other score moves, but where it is about who is compared."""
+    better = given()
+    better = replace(better, errors=np.where(np.arange(len(ENTRANTS))[:, None] == 0, 0.01, better.errors))
+    boards = [case.build(each).leaderboard for each in (given(), better)]
+    rank_by = str(boards[0].meta["rank_by"])
+    before, after = ({str(row["entrant"]): row[rank_by] for row in board.records()} for board in boards)
+    moved = {name for name in ENTRANTS[1:] if before[name] != pytest.approx(after[name])}
+
+    is_of_opponents = methods()[str(boards[0].meta["method"])].spec.is_of_opponents
+    assert bool(moved) is (is_of_opponents or rank_by == "win_rate")
 
 
 @EVERY

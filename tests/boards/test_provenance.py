@@ -38,6 +38,17 @@ def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
     assert [row[created.index("flags")] for row in created.rows] == ["exact_best", None, "exact_best", None, None]
 
 
+@pytest.mark.parametrize("column", ["mean_accuracy", "group_mean_accuracy", "accuracy_points"])
+def test_a_mean_over_tasks_is_perfect_where_every_task_is(column: str) -> None:
+    """The best value of the metric is the best of its mean; of points made from it nothing is known."""
+    table = board("mean", column, (1.0, 0.99, 0.9, None, 1.0))
+    created = with_provenance(replace(table, meta={**table.meta, "metric": "accuracy"}), known(), {"accuracy": 1.0})
+
+    is_mean = column != "accuracy_points"
+    assert created.rows[0][created.index("flags")] == ("exact_best" if is_mean else None)
+    assert created.rows[1][created.index("flags")] is None
+
+
 @pytest.mark.parametrize(("n_submissions", "is_told"), [(1, False), (5, True)])
 def test_who_tried_under_names_that_are_gone_is_told(n_submissions: int, is_told: bool) -> None:
     """Five names of which one is left, each sent by itself: the best of five. One file of five is one try."""

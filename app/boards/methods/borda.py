@@ -28,6 +28,8 @@ COLUMN = Column("borda_points", "Borda points", direction="maximize", glossary="
 class Borda(TaskBoard):
     """A board of Borda points, summed over tasks."""
 
+    is_of_opponents = True
+
     method: Literal["borda"]
 
 

@@ -96,7 +96,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking))
     few = few_units_note([(name, ranking.n_weighed or len(values)) for name in ranked.entrants], "tasks", level)
     notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
-    meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": spec.metric,
+    meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:

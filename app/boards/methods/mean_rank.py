@@ -22,6 +22,8 @@ COLUMN = Column("mean_rank", "Mean rank", direction="minimize", glossary="mean_r
 class MeanRank(TaskBoard):
     """A board of mean ranks, all tasks weighing the same."""
 
+    is_of_opponents = True
+
     method: Literal["mean_rank"]
 
 

@@ -24,6 +24,8 @@ COLUMN = Column("win_rate", "Mean win rate", direction="maximize", glossary="win
 class MeanWinRate(TaskBoard):
     """A board of win rates, all tasks weighing the same."""
 
+    is_of_opponents = True
+
     method: Literal["mean_win_rate"]
 
 

@@ -46,6 +46,7 @@ class WeightedRank(Leaderboard):
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
+    is_of_opponents = True
 
     method: Literal["weighted_rank"]
     ranking_rule: Literal[1, 2] = 2
