@@ -38,8 +38,8 @@ class Points:
     The score is the sum of an entrant's points times `unit`; `strata` are the sizes of the groups of tasks, in order,
     that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
     a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
-    points; `is_relative` means that they come from the order on each task, and so depend on who else is ranked;
-    otherwise `weights` [n_tasks] are those of the tasks' values. `calibrated`: the intervals, if of no plain mean.
+    points; where they do not depend on who is compared, `weights` [n_tasks] are those of the tasks' values.
+    `calibrated`: the intervals, if of no plain mean.
     """
 
     points: FloatArray
@@ -52,7 +52,6 @@ class Points:
     strata: Sequence[int] = ()
     meta: dict[str, Any] = field(default_factory=dict)
     within: Range = EVERYWHERE
-    is_relative: bool = True
     weights: FloatArray | None = None
     calibrated: CellsAt | None = None
 
@@ -77,7 +76,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     points = given.points[:, given.ranked]
     # Where points depend on everybody, task wins are computed from results instead: for earlier entrants these do not
     # change, so they come from the cache. An absent result is behind all others.
-    order = filled(sheet.better, -np.inf) if given.is_relative and sheet.weights is None else given.points
+    order = filled(sheet.better, -np.inf) if spec.is_of_opponents and sheet.weights is None else given.points
     contenders = _Contenders(
         sheet, names, points, sheet.complete[given.ranked], given.resamples, given.strata, order[:, given.ranked]
     )
@@ -92,7 +91,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **given.meta}  # fmt: skip
     notes = (
         *_notes(sheet, given),
-        *_on_intervals(contenders, given, sheet.n_weighed or sheet.n_tasks, level),
+        *_on_intervals(spec, contenders, sheet.n_weighed or sheet.n_tasks),
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
@@ -233,9 +232,9 @@ def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
     return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
-def _on_intervals(contenders: _Contenders, given: Points, n_tasks: float, level: float) -> Iterator[str]:
-    yield from few_units_note([(name, n_tasks) for name in contenders.names], "tasks", level)
-    if given.is_relative and len(contenders.names) > 1:
+def _on_intervals(spec: TaskBoard, contenders: _Contenders, n_tasks: float) -> Iterator[str]:
+    yield from few_units_note([(name, n_tasks) for name in contenders.names], "tasks", spec.uncertainty.level)
+    if spec.is_of_opponents and len(contenders.names) > 1:
         yield "The score is about these opponents: its interval is about other tasks, not about other opponents."
 
 
