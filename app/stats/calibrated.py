@@ -53,7 +53,7 @@ def intervals(spread: Spread, within: Range, level: float) -> Ends:
     require_level(level)
     _require_inside(spread.point, within)
     ends = _ends(spread, within, level)
-    is_none = _is_too_few(spread) | ~(ends[1] > ends[0])
+    is_none = _is_too_few(spread, within) | ~(ends[1] > ends[0])
     return np.where(is_none, np.nan, ends[0]), np.where(is_none, np.nan, ends[1])
 
 
@@ -71,7 +71,7 @@ def calibrate(spread: Spread, within: Range, level: float) -> Calibrated:
     'too_few_units'
     """
     n_units = float(spread.n_units)
-    if bool(_is_too_few(spread)):
+    if bool(_is_too_few(spread, within)):
         return Calibrated(None, None, None, n_units, TOO_FEW_UNITS)
     low, high = (float(end) for end in intervals(spread, within, level))
     if np.isnan(low) or np.isnan(high):
@@ -117,9 +117,14 @@ def over_parts(
     return Calibrated(middle - below, middle + above, " + ".join(str(how) for how in hows), n_units)
 
 
-def _is_too_few(spread: Spread) -> BoolArray:
-    """Say where there are too few units to see a spread; if one unit has all the weight, there is only one."""
-    too_few: BoolArray = (spread.df < 1) | (spread.n_units <= 1.0 + ROUNDING)
+def _is_too_few(spread: Spread, within: Range) -> BoolArray:
+    """Say where there are too few units to see a spread; if one unit has all the weight, there is only one.
+
+    A unit with most of the weight is near the weighted mean, so the spread says too little. Between two ends of a range
+    the number of units alone keeps an interval wide; elsewhere they have to be worth two.
+    """
+    least = 1.0 + ROUNDING if within.is_bounded else MIN_UNITS - ROUNDING
+    too_few: BoolArray = (spread.df < 1) | (spread.n_units <= least)
     return too_few
 
 

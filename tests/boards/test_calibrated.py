@@ -107,6 +107,22 @@ def test_the_table_of_intervals_has_the_calibrated_one_under_its_tag() -> None:
     assert rows[1][6] == "calibrated, wilson_neff"
 
 
+@pytest.mark.parametrize("heaviest", [100.0, 1e3, 1e6])
+def test_one_example_with_most_of_the_weight_is_no_interval_without_two_ends(heaviest: float) -> None:
+    """A log loss of 0.498 had 0.475 to 0.514 where one of twenty examples weighs a million times as much."""
+    rng = np.random.default_rng(2)
+    label = (np.arange(20) % 2).astype(np.float64)
+    probability = np.clip(0.5 + 0.2 * (label - 0.5) + 0.2 * rng.normal(size=20), 0.02, 0.98)
+    weight = np.append(np.full(19, 1.0), heaviest)
+    result = measured("accuracy:maximize logloss:minimize", probability, label, weight)
+    loss = result.estimates["logloss"].calibrated
+    low, high = ends(result, "accuracy")
+
+    assert loss is not None
+    assert (loss.low, loss.high, loss.reason) == (None, None, "too_few_units")
+    assert high - low > 0.5
+
+
 @EVERY
 def test_a_board_draws_the_calibrated_interval_and_keeps_the_other(case: Case) -> None:
     """Each number's whisker is the calibrated one; columns of the compatible one are beside it where there is one."""
