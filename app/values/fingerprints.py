@@ -17,6 +17,8 @@ from app.values.predictions import PredictionBlock
 from app.values.scores import Coded, ScoreTable
 
 Hashes = NDArray[np.uint64]
+NOTHING: Hashes = np.zeros(1, dtype=np.uint64)
+"""Stands for the hashes of a column that is not there."""
 
 N_RESULTS = 256
 """Rows sampled per entrant, to count how many of the same rows have other results later."""
@@ -73,8 +75,10 @@ def fingerprints_of(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) 
         places, results, contents = (np.concatenate(part) for part in zip(*parts, strict=True))
         values = np.concatenate([_log_odds(block.values) for block in own]) if own else scores.values[rows]
         columns = tuple(map(str, range(values.shape[1]))) if own else scores.columns
-        sampled = _sampled(places[-len(values) :], columns, values)
-        fingerprints.append(_fingerprint(entrant, places, results, contents, sampled))
+        order = _Order.of(places)
+        of_values = order if len(values) == len(places) else _Order.of(places[-len(values) :])
+        sampled = _sampled(of_values, columns, values)
+        fingerprints.append(_fingerprint(entrant, order, results, contents, sampled))
     return tuple(fingerprints)
 
 
@@ -103,10 +107,13 @@ def shared_contents(new: Sequence[int], old: Sequence[int]) -> float:
 
 def place_hashes(scores: ScoreTable) -> Hashes:
     """Return a hash of each row's task, condition, seed and item, [n_rows]."""
-    hashed = _of_words(scores.task, len(scores))
-    hashed = mix(hashed, _of_words(scores.condition, len(scores)))
-    seed = np.zeros(len(scores), dtype=np.int64) if scores.seed is None else scores.seed
-    return mix(mix(hashed, seed.view(np.uint64)), _of_words(scores.item, len(scores)))
+    tasks = _of_words(scores.task)
+    if scores.condition is None and scores.seed is None and scores.item is None:
+        # Rows of a task have one place, so it is hashed once.
+        return mix(mix(mix(tasks, NOTHING), NOTHING), NOTHING)[scores.task.codes]
+    hashed = mix(tasks[scores.task.codes], _of_each(scores.condition))
+    hashed = mix(hashed, NOTHING if scores.seed is None else scores.seed.view(np.uint64))
+    return mix(hashed, _of_each(scores.item))
 
 
 def content_hashes(scores: ScoreTable) -> Hashes:
@@ -149,13 +156,13 @@ def hash_word(word: str) -> int:
     return int.from_bytes(hashlib.blake2b(word.encode(), digest_size=8).digest(), "little")
 
 
-def _of_words(column: Coded | None, n_rows: int) -> Hashes:
-    if column is None:
-        return np.zeros(n_rows, dtype=np.uint64)
-    table = np.array([*map(hash_word, column.words), 0], dtype=np.uint64)
-    # NONE, the code of no word, is −1, which indexes the last entry.
-    hashed: Hashes = table[column.codes]
-    return hashed
+def _of_each(column: Coded | None) -> Hashes:
+    return NOTHING if column is None else _of_words(column)[column.codes]
+
+
+def _of_words(column: Coded) -> Hashes:
+    """Return the hashes of a column's words, and 0 at the end, which NONE points to: the code of no word is −1."""
+    return np.array([*map(hash_word, column.words), 0], dtype=np.uint64)
 
 
 def _of_block(block: PredictionBlock) -> tuple[Hashes, Hashes, Hashes]:
@@ -172,30 +179,40 @@ def _log_odds(values: FloatArray) -> FloatArray:
         return np.log(values) - np.log1p(-values) if are_shares else values
 
 
-def _sampled(places: Hashes, columns: tuple[str, ...], values: FloatArray) -> Sampled:
-    first = _smallest(places, N_SAMPLED)
+@dataclass(frozen=True)
+class _Order:
+    """Hashes of places, the same in ascending order, and where the smallest distinct ones are, each the first time."""
+
+    places: Hashes
+    ascending: Hashes
+    smallest: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, places: Hashes) -> "_Order":
+        order = np.argsort(places, kind="stable")
+        ascending = places[order]
+        is_new = np.append(True, ascending[1:] != ascending[:-1])[: len(order)]
+        return cls(places, ascending, order[is_new][:N_RESULTS])
+
+
+def _sampled(of: _Order, columns: tuple[str, ...], values: FloatArray) -> Sampled:
+    first = of.smallest[:N_SAMPLED]
     with np.errstate(over="ignore"):
         kept = values[first, :N_COLUMNS].astype(np.float32)
-    return Sampled((places[first] >> np.uint64(32)).astype(np.uint32), columns[:N_COLUMNS], kept)
+    return Sampled((of.places[first] >> np.uint64(32)).astype(np.uint32), columns[:N_COLUMNS], kept)
 
 
-def _fingerprint(entrant: str, places: Hashes, results: Hashes, contents: Hashes, sampled: Sampled) -> Fingerprint:
-    first = _smallest(places, N_RESULTS)
+def _fingerprint(entrant: str, of: _Order, results: Hashes, contents: Hashes, sampled: Sampled) -> Fingerprint:
     distinct = np.unique(contents[contents != 0])[:N_CONTENTS]
     return Fingerprint(
         entrant=entrant,
-        n_rows=len(places),
-        places=_digest([np.sort(places)]),
-        results=_digest([np.sort(mix(places, results))]),
-        sample=np.vstack([places[first], results[first]]),
+        n_rows=len(of.places),
+        places=_digest([of.ascending]),
+        results=_digest([np.sort(mix(of.places, results))]),
+        sample=np.vstack([of.places[of.smallest], results[of.smallest]]),
         contents=tuple(distinct.view(np.int64).tolist()),
         sampled=sampled,
     )
-
-
-def _smallest(hashes: Hashes, wanted: int) -> NDArray[np.intp]:
-    """Return the positions of the smallest distinct hashes, in ascending order."""
-    return np.unique(hashes, return_index=True)[1][:wanted]
 
 
 def _digest(arrays: Iterable[Hashes]) -> str:
