@@ -116,14 +116,3 @@ class SecretPage(Page):
     text: str
     about: Mapping[str, Any]
     then: str
-
-
-ACCOUNT_PAGES: tuple[type[Page], ...] = (
-    LoginPage,
-    AccountPage,
-    TokensPage,
-    InvitationsPage,
-    PeoplePage,
-    JoinPage,
-    SecretPage,
-)

@@ -1,26 +1,22 @@
 """Pages as HTML: a typed page and its template. Called by the web."""
 
+import pkgutil
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import jinja2
 
+from app import render as room
 from app.boards.entrant_filter import in_words
 from app.program.bundled import bundled
 from app.render import plot_axes
-from app.render.account_pages import ACCOUNT_PAGES
 from app.render.addresses import path_of_name
 from app.render.assets import asset_url, scripts
-from app.render.audit_page import AuditPage
 from app.render.base_page import Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.desk_page import DeskPage, DisputesPage
 from app.render.drawings import MAX_DRAWN
-from app.render.health_page import HealthPage
 from app.render.matrix import entrant_numbers
-from app.render.pages import PAGES
-from app.render.prediction_pages import PREDICTION_PAGES
-from app.render.submit_pages import SUBMIT_PAGES
 from app.render.text import markdown, moment, plain_words
 from app.render.whisker import WIDTH
 
@@ -36,22 +32,16 @@ def render_page(page: Page) -> bytes:
 
 def render(template: str, **shown: Any) -> bytes:
     """Return the page of a template; `shown` are the fields of its type. Raises TypeError for other ones."""
-    return render_page(_page_types()[template](**shown))
+    return render_page(page_types()[template](**shown))
 
 
 @cache
-def _page_types() -> dict[str, type[Page]]:
-    kinds: tuple[type[Page], ...] = (
-        *PAGES,
-        *PREDICTION_PAGES,
-        *ACCOUNT_PAGES,
-        *SUBMIT_PAGES,
-        AuditPage,
-        DeskPage,
-        DisputesPage,
-        HealthPage,
-    )
-    return {kind.template: kind for kind in kinds}
+def page_types() -> dict[str, type[Page]]:
+    """Return each type of page by its template: those of the modules beside this one that are named …page or …pages."""
+    for module in pkgutil.iter_modules(room.__path__):
+        if module.name.endswith(("page", "pages")):
+            import_module(f"{room.__name__}.{module.name}")
+    return {kind.template: kind for kind in Page.__subclasses__()}
 
 
 @cache

@@ -20,7 +20,6 @@ from app.render.drawings import Drawing
 from app.render.paging import Paging
 from app.render.panel import Panel
 from app.render.submit_example import SubmitExample
-from app.render.table_page import TablePage
 from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary
 from app.store.news import News, SearchMatch
 from app.store.submissions import ListedSubmission
@@ -218,18 +217,3 @@ class PicturePage(Page):
     template = "picture.svg"
     drawing: Drawing
     style: str
-
-
-PAGES: tuple[type[Page], ...] = (
-    BenchmarksPage,
-    SearchPage,
-    BenchmarkPage,
-    TablePage,
-    SubmissionPage,
-    PreregPage,
-    SnapshotsPage,
-    GlossaryPage,
-    ApiPage,
-    ErrorPage,
-    PicturePage,
-)

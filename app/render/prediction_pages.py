@@ -81,6 +81,3 @@ class AgainstPage(Page):
         """Return where the picture of the tasks is saved from."""
         path, mark, query = self.permalink.partition("?")
         return f"{path}.{ending}{mark}{query}"
-
-
-PREDICTION_PAGES: tuple[type[Page], ...] = (ReportPage, AgainstPage)

@@ -45,6 +45,3 @@ class OwnPage(Page):
     template = "own.html"
     tries: Sequence[tuple[Try, str]]
     submissions: Sequence[OwnSubmission]
-
-
-SUBMIT_PAGES: tuple[type[Page], ...] = (SubmitPage, TryPage, OwnPage)

@@ -10,7 +10,7 @@ from app.manifest.manifest import Manifest
 from app.render.glossary import glossary_entries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
-NAMES = ("fev-bench", "chamber-as", "lrdbench-observational", "breast-cancer")
+NAMES = sorted(folder.name for folder in EXAMPLES.iterdir() if (folder / "manifest.yaml").exists())
 
 
 def manifest(name: str) -> Manifest:
