@@ -4,6 +4,7 @@ Called by `app.web.submissions` and `app.web.submit_page`.
 """
 
 import logging
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -14,6 +15,7 @@ from app.receiving.receive import Sent, check_claims, receive, rehearse
 from app.store import audit
 from app.store.audit import Act, Change
 from app.telemetry.logs import event
+from app.telemetry.metrics import CHECKS_FAILED
 from app.web.state import State
 from app.web.submission_views import check_document, describe
 
@@ -26,18 +28,27 @@ COMPUTED_WITHIN_S = 5.0
 def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
     """Store an upload, and return its address and what is answered."""
 
-    def store(session: Session) -> tuple[str, dict[str, Any]]:
+    def store(session: Session) -> tuple[bool, dict[str, Any]]:
         stored = receive(session, sent, state.jobs.defer_refresh)
         is_new, kept = stored.is_new, stored.submission
         after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
         audit.record(session, act, 202, Change(after=after))
         shown = describe(session, stored.submission, stored.parts)
         warnings = {"warnings": _warnings(sent)} if is_new else {}
-        return shown["url"], {**shown, **warnings}
+        return is_new, {**shown, **warnings}
 
-    address, document = state.transact(store)
+    is_new, document = state.transact(store)
+    address: str = document["url"]
+    if is_new:
+        _count_failed(document["checks"])
     event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
     return address, document
+
+
+def _count_failed(checks: Sequence[Mapping[str, str]]) -> None:
+    for check in checks:
+        if check["outcome"] == "failed":
+            CHECKS_FAILED.labels(check["rule"]).inc()
 
 
 def check_upload(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:

@@ -43,6 +43,25 @@ def test_the_figures_follow_a_submission(site: Site) -> None:
         assert after[name, label] == waiting.get((name, label), 0) + 1, name
 
 
+def test_the_figures_count_the_rules_that_kept_a_submission_off_the_boards(site: Site) -> None:
+    """Once for each submission and rule: one sent again by its key is not counted again, nor is a passed rule."""
+    strict = MANIFEST.replace("prereg: required", "prereg: required, started_at: required")
+    assert site.http.post("/benchmarks", content=strict, headers=site.auth("steward")).status_code == 201
+    assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
+    before = figures(site)
+    for _ in range(2):
+        sent = site.http.post(
+            "/benchmarks/tiny/submissions",
+            files=[("files", ("r.csv", BASE)), ("prereg", ("prereg.yaml", PREREG))],
+            headers={**site.auth(), "Idempotency-Key": "once"},
+        )
+        assert sent.status_code == 202, sent.text
+    after = figures(site)
+
+    counted = {key: n - before.get(key, 0) for key, n in after.items() if key[0] == "plumbline_checks_failed_total"}
+    assert {rule: n for (_, rule), n in counted.items() if n} == {"started_at": 1}
+
+
 def test_alerts_ask_for_figures_that_there_are(site: Site) -> None:
     """Each name of an expression is answered by a server that has seen nothing yet, and so is each reason.
 
