@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.boards.measured import Estimate, Measurement
-from app.kinds.predictions.report_kinds import KINDS
+from app.kinds.predictions.report_layouts import LAYOUTS
 from app.kinds.predictions.steps import in_steps, nice_step, share_step
 from app.stats.calibrated import Calibrated
 from app.values.predictions import Labels
@@ -103,7 +103,7 @@ class Grain:
     ) -> Sequence[tuple[Cell, ...]]:
         if name == "intervals":
             return self._intervals(rows)
-        columns = ("task", *(column.name for column in KINDS[name].columns))
+        columns = ("task", *(column.name for column in LAYOUTS[name].columns))
         return [
             (
                 row[0],

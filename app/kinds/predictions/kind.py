@@ -18,7 +18,7 @@ from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
-from app.kinds.predictions.report_kinds import KINDS
+from app.kinds.predictions.report_layouts import LAYOUTS
 from app.kinds.predictions.reports import INTERVALS, report_tables
 from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest, part_of
@@ -75,7 +75,7 @@ PREDICTIONS = Kind(
         words=_words,
         further_tables=_further_tables,
         finish=coarse_tables,
-        of_best=frozenset(KINDS) - {INTERVALS},
+        of_best=frozenset(LAYOUTS) - {INTERVALS},
     ),
     pages=PAGES,
     glossary=lambda: (*metric_entries(), *TERMS, *REPORTS, *SECRET),

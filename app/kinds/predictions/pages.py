@@ -6,7 +6,7 @@ from app.kinds.pages import PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
 from app.kinds.predictions.manifest_part import PredictionsPart, scoring_of
 from app.kinds.predictions.metrics import metric_words
-from app.kinds.predictions.report_kinds import KINDS
+from app.kinds.predictions.report_layouts import LAYOUTS
 from app.manifest.manifest import Manifest, part_of
 from app.manifest.scoring import Scoring
 from app.values.counts import count
@@ -63,5 +63,5 @@ PAGES = Pages(
     breakdown="intervals",
     metric_words=metric_words,
     unit=_unit,
-    reports=tuple(KINDS),
+    reports=tuple(LAYOUTS),
 )

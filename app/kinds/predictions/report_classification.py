@@ -43,7 +43,7 @@ def smallest_cell(task: TaskPredictions) -> int:
 def class_rows(
     task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: Resamples | None = None
 ) -> dict[str, Rows]:
-    """Return the rows of every kind of report of class predictions; `estimates` are those of `class_areas` too."""
+    """Return the rows of each table of the report of class predictions; `estimates` are those of `class_areas` too."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
     weighted = Weighted(Prepared(task), task.item_weights[None, :])
     called = predicted_classes(task.probabilities)

@@ -1,4 +1,4 @@
-"""The tables of a report of predictions: titles, columns, plots and notes. Read by `.reports` and `.grain`."""
+"""How the tables of a report of predictions look: titles, columns, plots, notes. Read by `.reports` and `.grain`."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,8 +9,8 @@ from app.values.table import Column
 
 
 @dataclass(frozen=True)
-class Kind:
-    """One kind of report table: its title, columns after entrant and task, plots and notes."""
+class Layout:
+    """The layout of one table of a report: its title, columns after entrant and task, plots and notes."""
 
     title: str
     columns: tuple[Column, ...]
@@ -61,9 +61,9 @@ def _bootstrapped(area: str, title: str) -> tuple[Column, Column]:
 
 
 THRESHOLD = Column("threshold", "Threshold", digits=4, glossary="thresholds")
-KINDS: Mapping[str, Kind] = {
-    "intervals": Kind("Metrics with their intervals", prediction_intervals.COLUMNS[2:]),
-    "classes": Kind(
+LAYOUTS: Mapping[str, Layout] = {
+    "intervals": Layout("Metrics with their intervals", prediction_intervals.COLUMNS[2:]),
+    "classes": Layout(
         "Each class against the rest",
         (
             CLASS,
@@ -90,7 +90,7 @@ KINDS: Mapping[str, Kind] = {
         notes=("Where labels are private, precision, recall and F1 are left blank if fewer than ten examples are "
                "called the class, or all but fewer than ten.",),
     ),
-    "roc": Kind(
+    "roc": Layout(
         "ROC",
         (CLASS, THRESHOLD, _share("fpr", "False positive rate", "roc"), _share("recall", "Recall", "roc"),
          *_band("recall", "Recall")),
@@ -99,7 +99,7 @@ KINDS: Mapping[str, Kind] = {
          | CURVE | BY_CLASS,),
         (THINNED, BANDED.format(of="recall", at="false positive rate"), OPERATING),
     ),
-    "pr": Kind(
+    "pr": Layout(
         "Precision and recall",
         (CLASS, THRESHOLD, _share("recall", "Recall", "pr"), _share("precision", "Precision", "pr"),
          *_band("precision", "Precision")),
@@ -108,7 +108,7 @@ KINDS: Mapping[str, Kind] = {
         (THINNED, BANDED.format(of="precision", at="recall"), OPERATING,
          "The level line is the share of positives, which calling everything positive has."),
     ),
-    "operating": Kind(
+    "operating": Layout(
         "Operating points",
         (CLASS, Column("point", "Point", "text", glossary="operating_points"), THRESHOLD,
          _share("recall", "Recall", "recall"), _share("precision", "Precision", "precision"),
@@ -119,7 +119,7 @@ KINDS: Mapping[str, Kind] = {
                "Where labels are private, points are chosen among the thresholds that the curves show, by numbers as "
                "they are shown."),
     ),
-    "thresholds": Kind(
+    "thresholds": Layout(
         "Accuracy and volume by threshold",
         (CLASS, THRESHOLD, _share("accuracy", "Accuracy", "thresholds"), _share("volume", "Volume", "thresholds")),
         (
@@ -128,7 +128,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         (THINNED,),
     ),
-    "confusion": Kind(
+    "confusion": Layout(
         "Confusion matrix",
         (
             Column("truth", "Truth", "text", glossary="confusion"),
@@ -139,7 +139,7 @@ KINDS: Mapping[str, Kind] = {
         ("Rows are the truth, columns what was predicted.",
          "Where labels are private, classes that are called for fewer than ten examples are pooled."),
     ),
-    "reliability": Kind(
+    "reliability": Layout(
         "Reliability",
         (
             CLASS,
@@ -151,14 +151,14 @@ KINDS: Mapping[str, Kind] = {
           "gaps": True, "count": "n_examples", "square": True} | BY_CLASS,),
         (BINNED, "The numbers at the points are the examples of the bin; no line crosses an empty or blank one."),
     ),
-    "residuals": Kind(
+    "residuals": Layout(
         "Residuals: truth minus prediction",
         (Column("residual", "Residual", digits=4, glossary="residuals"),
          Column("n_examples", "Examples", "integer", glossary="residuals")),
         ({"kind": "bars", "x": "residual", "y": "n_examples", "by": "entrant", "facet": ["task", "entrant"]},),
         (BINNED, "The first and the last bin also hold what lies beyond, outliers among them."),
     ),
-    "qq": Kind(
+    "qq": Layout(
         "Normal probability plot of the residuals",
         (Column("theoretical", "Normal quantile", digits=3, glossary="qq"),
          Column("observed", "Residual, standardised", digits=3, glossary="qq")),
@@ -167,7 +167,7 @@ KINDS: Mapping[str, Kind] = {
         ("Where labels are private, each point is the mean of at least ten neighbouring residuals and of their normal "
          "quantiles. The tails are shown as finely as that allows.",),
     ),
-    "conditional": Kind(
+    "conditional": Layout(
         "Truth by prediction, prediction by truth",
         (
             Column("by", "By", "text", glossary="conditional"),
@@ -187,7 +187,7 @@ KINDS: Mapping[str, Kind] = {
         ),
         (BINNED,),
     ),
-    "truncation": Kind(
+    "truncation": Layout(
         "NDCG by truncation",
         (
             Column("truncation", "Truncation", "integer", glossary="truncation"),

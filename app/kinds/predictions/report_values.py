@@ -19,7 +19,7 @@ MAX_BINS, MAX_QUANTILES = 30, 200
 
 
 def value_rows(task: TaskPredictions) -> dict[str, Rows]:
-    """Return the rows of every kind of report of predicted values."""
+    """Return the rows of each table of the report of predicted values."""
     return {
         "residuals": list(_histogram(task)),
         "qq": list(_quantiles(task)),

@@ -1,6 +1,6 @@
 """The report of predictions as tables with their plots: curves, confusion, calibration, residuals, truncation.
 
-Called by `app.kinds.predictions.measure` for the rows of one entrant, by `kinds.predictions.kind` for a board's
+Called by `app.kinds.predictions.measure` for the rows of one entrant, by `app.kinds.predictions.kind` for a board's
 overlays and by `app.kinds.predictions.summary` for a submission's own report: one definition, so they cannot disagree.
 """
 
@@ -11,7 +11,7 @@ from typing import Any
 from app.boards.measured import Estimate
 from app.kinds.predictions.bands import Resamples
 from app.kinds.predictions.report_classification import class_areas, class_rows
-from app.kinds.predictions.report_kinds import BY_CLASS, KINDS, MAX_ALONE, SHARED
+from app.kinds.predictions.report_layouts import BY_CLASS, LAYOUTS, MAX_ALONE, SHARED
 from app.kinds.predictions.report_values import ranking_rows, value_rows
 from app.kinds.predictions.scores import truncated_names
 from app.kinds.predictions.task import TaskPredictions
@@ -27,7 +27,7 @@ Rows = Sequence[tuple[Cell, ...]]
 def report_rows(
     task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: Resamples | None = None
 ) -> Mapping[str, Rows]:
-    """Return the rows of every kind of report that a task has, without the entrant.
+    """Return the rows of each table of the report of a task, by its name, without the entrant.
 
     `estimates` are of the metrics of the board and of `report_metrics`; bands of curves are drawn from `resamples`.
     """
@@ -37,7 +37,7 @@ def report_rows(
         reports = value_rows(task)
     else:
         reports = ranking_rows(estimates)
-    return {kind: [(task.task, *row) for row in rows] for kind, rows in reports.items()}
+    return {name: [(task.task, *row) for row in rows] for name, rows in reports.items()}
 
 
 def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
@@ -48,23 +48,24 @@ def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
 
 
 def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: str | None = None) -> tuple[Table, ...]:
-    """Return the tables that have rows: `<kind>/<board>` of a board, `<kind>` of a submission.
+    """Return the tables that have rows: `<name>/<board>` of a board, `<name>` of a submission.
 
     The entrants of a board come from best to worst. All of them have their intervals, and the best their curves.
     """
     best = dict(islice(rows_by_entrant.items(), None if board is None else MAX_REPORTED))
-    tables = []
-    for name, kind in KINDS.items():
+    reports = []
+    for name, layout in LAYOUTS.items():
         shown = rows_by_entrant if name == INTERVALS else best
-        rows = _rows_of(list(shown), [kinds.get(name, ()) for kinds in shown.values()])
+        rows = _rows_of(list(shown), [tables.get(name, ()) for tables in shown.values()])
         if len(rows):
             written = _written(name, shown)
-            plots = [dict(plot) | written | _many_classes(plot, shown) for plot in kind.plots]
+            plots = [dict(plot) | written | _many_classes(plot, shown) for plot in layout.plots]
             meta = {"plot": plots} if plots else {}
-            table = Table(name if board is None else f"{name}/{board}", kind.title, (*kind.named, *kind.columns), rows,
-                          (*kind.notes, *_left_out(shown, rows_by_entrant)), meta)  # fmt: skip
-            tables.append(table)
-    return tuple(tables)
+            columns = (*layout.named, *layout.columns)
+            notes = (*layout.notes, *_left_out(shown, rows_by_entrant))
+            table = Table(name if board is None else f"{name}/{board}", layout.title, columns, rows, notes, meta)
+            reports.append(table)
+    return tuple(reports)
 
 
 def _rows_of(entrants: Sequence[str], parts: Sequence[Rows]) -> TableRows:
@@ -83,7 +84,7 @@ def _left_out(shown: Sized, entrants: Sized) -> tuple[str, ...]:
 
 def _many_classes(plot: Mapping[str, Any], rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> dict[str, Any]:
     """Return how one entrant's curves of more classes than have plots of their own share some."""
-    rows = [row for kinds in rows_by_entrant.values() for row in kinds.get("classes", ())]
+    rows = [row for tables in rows_by_entrant.values() for row in tables.get("classes", ())]
     is_many = len(rows_by_entrant) == 1 and len({(row[0], row[1]) for row in rows}) > MAX_ALONE
     return dict(SHARED) if is_many and plot.get("facet") == BY_CLASS["facet"] else {}
 
@@ -125,9 +126,9 @@ def _records(
     name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, without: str | None = None
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Yield the rows of a table of classes, or those without one cell: which curve each is of, its cells by column."""
-    columns = ("task", *(column.name for column in KINDS[name].columns))
-    for entrant, kinds in rows_by_entrant.items():
-        rows = kinds.get(name, ())
+    columns = ("task", *(column.name for column in LAYOUTS[name].columns))
+    for entrant, tables in rows_by_entrant.items():
+        rows = tables.get(name, ())
         for row in rows if without is None else rows_without(rows, columns.index(without)):
             cells = dict(zip(columns, row, strict=True))
             yield {"entrant": entrant, "task": cells["task"], "class": cells["class"]}, cells
