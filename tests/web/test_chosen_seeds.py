@@ -66,3 +66,22 @@ def registered_for(site: Site, grid: str, lines: str) -> list[str]:
     text = f"benchmark: {slug}\nentrants: [sly]\nmetrics: [score]\n{lines}\n"
     answer = site.http.post("/preregs", content=text, headers=site.auth() | YAML)
     return list(answer.json()["warnings"])
+
+
+@pytest.mark.parametrize(
+    ("axes", "n_ranked"),
+    [("tasks: {code: {items: 5}}", 2), ("entrants: {poor: {items: 5}}", 2), ("tasks: {code: {items: 6}}", 0)],
+)
+def test_a_run_of_all_that_the_grid_asks_for_is_ranked(site: Site, axes: str, n_ranked: int) -> None:
+    """Also where one task, or one entrant, is asked for fewer items: `strict` counts within them."""
+    slug = grids.declare(site, manifest(f"grid: {{seeds: [0, 1], items: 20, {axes}}}"))
+    all_rows = [row for name in ("good", "poor") for row in grids.rows(name, name)]
+    is_small = {"tasks": lambda row: row[1] == "code", "entrants": lambda row: row[0] == "poor"}[axes.partition(":")[0]]
+    result = [row for row in all_rows if not is_small(row) or row[3] in grids.ITEMS[:5]]
+    prereg = grids.register(site, slug, "good, poor")
+    sent = grids.send(site, slug, result, "bob", prereg)
+    rows = grids.board(site, slug)["rows"]
+    checks = {each["rule"]: each for each in site.http.get(f"/submissions/{sent['id']}.json").json()["checks"]}
+
+    assert checks["episodes_per_seed"]["outcome"] == "warned"
+    assert sum(row["rank"] is not None for row in rows) == n_ranked

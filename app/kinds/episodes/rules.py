@@ -4,7 +4,8 @@ Called by `app.admission.rules`; each rule gives one check.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 import numpy as np
 
@@ -25,7 +26,7 @@ def check_prereg_episodes(
     return [
         _failure_policy(prereg),
         _seeds(prereg, runs, bundles),
-        _episodes_per_seed(prereg, runs),
+        _episodes_per_seed(manifest, prereg, runs),
         _conditions(prereg, runs),
         *_pairs(prereg, scores),
     ]
@@ -78,12 +79,12 @@ def _missing_seeds(prereg: Prereg, runs: Runs) -> list[str]:
     return [f"{run} lacks {numbers(seeds)}" for run, seeds in lacking.items() if seeds]
 
 
-def _episodes_per_seed(prereg: Prereg, runs: Runs) -> Check:
+def _episodes_per_seed(manifest: Manifest, prereg: Prereg, runs: Runs) -> Check:
     all_cells = [cell for cells in runs.values() for cell in (*cells, *_empty_cells(prereg, cells))]
     if not all_cells:
         return Check("episodes_per_seed", "failed", "There are no episodes.")
     if prereg.episodes_per_seed is None:
-        return _equal_episodes(prereg, {str(cell): cell.n_scored for cell in all_cells})
+        return _equal_episodes(prereg, _of_one_size(manifest, all_cells))
     return _declared_episodes(prereg, prereg.episodes_per_seed, all_cells)
 
 
@@ -116,14 +117,33 @@ def _n_episodes(cell: Cell) -> str:
     )
 
 
-def _equal_episodes(prereg: Prereg, counts: Mapping[str, int]) -> Check:
-    rule = "episodes_per_seed"
-    fewest, most = min(counts.values()), max(counts.values())
-    if fewest == most:
-        return Check(rule, "warned", f"The preregistration does not say how many episodes; every seed has {most}.")
-    cell = next(cell for cell, n in counts.items() if n == fewest)
-    reason = f"Seeds have from {fewest} ({cell}) to {most} episodes in one condition. {policy_in_words(prereg)}"
-    return Check(rule, outcome_of_gap(prereg), reason)
+def _of_one_size(manifest: Manifest, cells: Iterable[Cell]) -> Mapping[str, Sequence[Cell]]:
+    """Return the cells that should have the same number of episodes, by task.
+
+    A task may have more items than another. The grid may ask an entrant for a number of its own, too: such cells are
+    apart from those of the others in the task.
+    """
+    groups: dict[str, list[Cell]] = {}
+    for cell in cells:
+        own = None if manifest.grid is None or cell.entrant not in manifest.grid.entrants else cell.entrant
+        groups.setdefault(cell.task if own is None else f"{cell.task}, {own}", []).append(cell)
+    return groups
+
+
+def _equal_episodes(prereg: Prereg, groups: Mapping[str, Sequence[Cell]]) -> Check:
+    rule, sizes = "episodes_per_seed", {}
+    for task, cells in groups.items():
+        fewest, most = (of(cells, key=attrgetter("n_scored")) for of in (min, max))
+        if fewest.n_scored < most.n_scored:
+            range_ = f"from {fewest.n_scored} ({fewest}) to {most.n_scored} episodes in one condition"
+            return Check(rule, outcome_of_gap(prereg), f"Seeds have {range_}. {policy_in_words(prereg)}")
+        sizes[task] = most.n_scored
+    each = f"has {most.n_scored}" if len(set(sizes.values())) == 1 else f"of a task has as many: {_by_task(sizes)}"
+    return Check(rule, "warned", f"The preregistration does not say how many episodes; every seed {each}.")
+
+
+def _by_task(sizes: Mapping[str, int]) -> str:
+    return listed(f"{task} {n:,}" for task, n in sizes.items())
 
 
 def _conditions(prereg: Prereg, runs: Runs) -> Check:

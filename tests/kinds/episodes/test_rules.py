@@ -183,6 +183,17 @@ def test_unequal_seeds_are_judged_where_no_number_was_registered(policy: bytes, 
     assert actual.reason.startswith("Seeds have from 3 (mover, place, left, seed 0) to 4 episodes in one condition.")
 
 
+@POLICIES
+def test_a_task_may_have_more_episodes_than_another(policy: bytes, outcome: str) -> None:
+    """Seeds are compared within a task: benchmarks have tasks of different size, by their grid or by nature."""
+    rows = [*grid(), *grid(n=3, task="sort")]
+    whole, cut = (check(under(policy, some, OPEN), "episodes_per_seed") for some in (rows, rows[:-1]))
+
+    assert (whole.outcome, cut.outcome) == ("warned", outcome)
+    assert whole.reason.endswith("every seed of a task has as many: place 4, sort 3.")
+    assert cut.reason.startswith("Seeds have from 2 (mover, sort, right, seed 4) to 3 episodes in one condition.")
+
+
 def test_equal_seeds_without_a_registered_number_are_told() -> None:
     """The number was free to choose."""
     assert check(case(registered=registered(OPEN)), "episodes_per_seed").outcome == "warned"
