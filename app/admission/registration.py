@@ -91,6 +91,9 @@ def shortfalls(prereg: Prereg, manifest: Manifest) -> list[str]:
     tasks = set(manifest.task_ids() or ()) - set(prereg.tasks or manifest.task_ids() or ())
     if tasks and prereg.axis is None:
         sentences.append(f"The benchmark asks for {listed(tasks)} too: a run without them is partial.")
+    conditions = set((grid and grid.conditions) or ()) - set(prereg.conditions or (grid and grid.conditions) or ())
+    if conditions:
+        sentences.append(f"The benchmark asks for conditions {listed(conditions)} too: a run without them is partial.")
     return [*sentences, *_other_seeds(prereg, None if grid is None else grid.seeds)]
 
 

@@ -19,6 +19,7 @@ from app.config.settings import Settings
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, Upload
 from app.jobs.offline import OfflineBenchmark, OfflineSubmission
+from app.kinds.grid_rules import grid_rules
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.manifest import Manifest as ManifestValue
@@ -155,8 +156,8 @@ def describe(manifest: ManifestValue) -> Iterator[str]:
         yield f"Metric {name}: {metric.direction}, from {ends[0]} to {ends[1]}."
     for board in manifest.leaderboards:
         yield f"Board {board.name}: {board.method} of {', '.join(board.metric_names())}."
-    if manifest.grid is None and tasks is None:
-        yield "Note: neither tasks nor a grid are declared, so ranks are provisional."
+    for rule in grid_rules(manifest):
+        yield f"Grid: {rule.text}{rule.words}{rule.rest}"
     if manifest.admission.prereg == "optional":
         yield "Note: runs need no preregistration."
 

@@ -8,6 +8,7 @@ from app.manifest.metric import Metric
 
 MODEL = "my-model"
 ANY_TASK = "any-task"
+ANY_CONDITION = "a-condition"
 EXAMPLE_VALUE = 0.5
 
 

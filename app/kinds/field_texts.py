@@ -67,7 +67,10 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "tasks": "exceptions for some tasks",
         "entrants": "exceptions for some entrants",
         "absent": "unranked: entrants with absent cells are listed separately; worst: such cells count as the worst",
-        "registration_may_choose": "axes whose values a registration names before the run",
+        "registration_may_choose": (
+            "seeds or conditions that a registration names before the run, such as `{seeds: {at_least: 16}}`; needs "
+            "`admission: {prereg: required}`"
+        ),
     },
     "Axes": {
         "seeds": "which seeds, or how many",

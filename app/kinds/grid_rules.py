@@ -1,6 +1,6 @@
 """What a benchmark's page and boards state about its grid: what is asked, and what submitters choose. Pure.
 
-Called by `app.web.benchmarks`, and `chosen_seeds_note` by the kind that has seeds.
+Called by `app.web.benchmarks` and `plumbline benchmark check`, and `chosen_seeds_note` by the kind that has seeds.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,24 +18,46 @@ ABSENT = {
 }
 
 
-def grid_rules(manifest: Manifest) -> Sequence[Rule]:
-    """Return the rules on what every entrant is asked for; none where no grid is declared."""
-    grid = manifest.grid
-    if grid is None:
-        return ()
-    tasks = manifest.task_ids() or ()
-    asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(grid)]
+def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
+    """Return the rules on what every entrant is asked for, and on what nobody has declared.
+
+    `n_items_put` is the number of items that a steward has uploaded, for a grid with `items: file`.
+    """
+    grid, tasks = manifest.grid or Grid(), manifest.task_ids() or ()
+    asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(grid, n_items_put)]
     own = _with_axes_of_their_own(grid)
-    words = "; ".join(asked) or f"what the manifest names of {own}"
-    rules = [Rule("Every entrant is asked for ", words, "coverage", f". {ABSENT[grid.absent]}")]
+    words = "; ".join(asked) or (f"what the manifest names of {own}" if own else "")
+    rules = [Rule("Every entrant is asked for ", words, "coverage", f". {ABSENT[grid.absent]}")] if words else []
     if asked and own:
         rules.append(Rule(f"Something else is asked of {own}; the manifest says what."))
     if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(grid, axis), int)]:
         rules.append(
             Rule(f"Which {' and '.join(chosen)} these are, each submitter chooses: nobody sees how many were tried.")
         )
-    rules += map(Rule, _left_to_registrations(grid))
-    return rules
+    return [*rules, *map(Rule, _left_to_registrations(grid)), *map(Rule, undeclared(manifest, n_items_put))]
+
+
+def undeclared(manifest: Manifest, n_items_put: int = 0) -> Iterator[str]:
+    """Yield why boards are provisional: axes that the manifest leaves open, or items that nobody has uploaded yet."""
+    if axes := manifest.part.open_axes(manifest):
+        yield (
+            f"The manifest leaves its {in_words(axes)} open, so boards are provisional: "
+            "ranks are about what most submitters have, and nobody is called first."
+        )
+    if manifest.grid is not None and manifest.grid.has_file and not n_items_put:
+        yield (
+            "The steward has not uploaded the items yet, so boards are provisional until then "
+            f"(plumbline benchmark items {manifest.slug} FILE)."
+        )
+
+
+def in_words(names: Sequence[str]) -> str:
+    """Return names as a part of a sentence, in their order.
+
+    >>> in_words(["seeds", "conditions", "items"]), in_words(["tasks"])
+    ('seeds, conditions and items', 'tasks')
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def chosen_seeds_note(manifest: Manifest) -> Iterator[str]:
@@ -59,7 +81,7 @@ def _with_axes_of_their_own(grid: Grid) -> str:
     return listed([*grid.tasks, *grid.entrants]) if few else " and ".join(numbered)
 
 
-def _axes(axes: Axes) -> Iterator[str]:
+def _axes(axes: Axes, n_items_put: int) -> Iterator[str]:
     if isinstance(axes.seeds, int):
         yield count(axes.seeds, "seed")
     elif axes.seeds is not None:
@@ -67,7 +89,11 @@ def _axes(axes: Axes) -> Iterator[str]:
     if axes.conditions is not None:
         yield f"conditions {listed(axes.conditions)}"
     if axes.items == FILE:
-        yield "the items of the steward's file"
+        yield (
+            f"the {count(n_items_put, 'item')} of the steward's file"
+            if n_items_put
+            else "the items of a steward's file"
+        )
     elif isinstance(axes.items, int):
         yield f"{count(axes.items, 'item')} in each"
     elif axes.items is not None:

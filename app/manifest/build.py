@@ -13,7 +13,8 @@ from app.errors import ManifestRejected, Problem
 from app.manifest.base import Part
 from app.manifest.declared_metadata import complaints_about
 from app.manifest.grid import Grid
-from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, with_part
+from app.manifest.key_order import with_part
+from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest
 from app.manifest.problems import nearest, one_of, problems_from, shown
 from app.names import name_key
 

@@ -23,7 +23,6 @@ Scalar = str | int | float | bool | None
 EvidenceKind = str
 # Marks a key that no measurement depends on: changing only such keys keeps stored measurements.
 NOT_MEASURED = "no measurement depends on it"
-Value = TypeVar("Value")
 AnyPart = TypeVar("AnyPart", bound="KindPart")
 
 
@@ -168,6 +167,12 @@ class Common(Part):
         raise KeyError(name)
 
 
+def tasks_of_boards(common: Common) -> Collection[str] | None:
+    """Return the tasks that count on some board; None where a board is over open tasks."""
+    lists = [common.task_ids() or board.ranked_tasks() for board in common.leaderboards]
+    return None if None in lists else {task for tasks in lists for task in tasks or ()}
+
+
 class KindPart(Part):
     """The keys of a manifest that belong to one kind of evidence; a kind that has none of its own uses this class.
 
@@ -192,6 +197,10 @@ class KindPart(Part):
         """Yield the broken rules over several keys, each as `key: what is wrong`."""
         del common
         return iter(())
+
+    def open_axes(self, common: Common) -> Sequence[str]:
+        """Return the axes of the grid that the manifest leaves open; any of them makes a board provisional."""
+        return ("tasks",) if tasks_of_boards(common) is None else ()
 
     def means_the_same(self, other: Self) -> bool:
         """Say whether what was stored under this part has the same meaning under another version of it."""
@@ -237,13 +246,3 @@ def part_of(manifest: Manifest, part: type[AnyPart]) -> AnyPart:
     if not isinstance(manifest.part, part):
         raise TypeError(f"a manifest of evidence {manifest.evidence} has no {part.__name__}")
     return manifest.part
-
-
-def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[str, Value]:
-    """Return the keys of both in the order in which a manifest is published: the kind's precede the claims."""
-    ordered: dict[str, Value] = {}
-    for key, value in common.items():
-        if key == "claims":
-            ordered |= part
-        ordered[key] = value
-    return ordered

@@ -22,7 +22,7 @@ AXES = {
 AXIS_KEYS = (*SHARED_KEYS, "axis", "condition_pair", "episodes_per_seed", "estimator")
 CONDITION_KEYS = ("homogeneous_id", "heterogeneous_id")
 
-EVALUATION_KEYS = (*SHARED_KEYS, "benchmark", "entrants", "tasks", "metrics", "hypotheses", "analysis")
+EVALUATION_KEYS = (*SHARED_KEYS, "benchmark", "entrants", "tasks", "conditions", "metrics", "hypotheses", "analysis")
 HYPOTHESIS_KEYS = ("contrast", "metric", "threshold", "direction")
 SIDES: tuple[Side, ...] = ("greater", "less")
 _SHOWN_METRICS = 10
@@ -79,6 +79,7 @@ def read_evaluation(fields: Fields, shared: Prereg) -> Prereg:
         benchmark=fields.text("benchmark", pattern=SLUG_PATTERN, rule=SLUG_RULE),
         entrants=_names_unless(fields, "entrants", "any"),
         tasks=_names_unless(fields, "tasks", "all"),
+        conditions=_names_unless(fields, "conditions", "all"),
         metrics=metrics,
         hypotheses=_hypotheses(fields, metrics),
     )

@@ -30,6 +30,7 @@ OWN: Mapping[str, Mapping[str, str]] = {
         "benchmark": "the benchmark's slug",
         "entrants": "the entrants to be measured; names not yet in use are reserved for the registrant",
         "tasks": "a list of tasks, or all",
+        "conditions": "a list of conditions, or all: exactly those of the run",
         "metrics": "the metrics to be reported",
         "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}; contrast names two entrants or "
         "two conditions, the first minus the second (unknown names are said at registration)",

@@ -13,7 +13,7 @@ from app.manifest.manifest import Manifest
 from app.render.page_tables import benchmarks_table, boards_table
 from app.render.paging import Paged, page_of
 from app.render.submit_example import submit_example
-from app.store import audit, benchmark_list, benchmarks, disclosure, news, roles, snapshots, submissions
+from app.store import audit, benchmark_list, benchmarks, disclosure, grids, news, roles, snapshots, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.life import find_retirement, shown_retirement
@@ -213,9 +213,15 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         commitment=committed and committed.commitment,
         base=(state.settings.base_url or "").rstrip("/"),
         facts=facts_of(session, declared),
-        rules=(*grid_rules(declared.manifest), *pages.rules(declared.manifest)),
+        rules=(*grid_rules(declared.manifest, _items_put(session, declared)), *pages.rules(declared.manifest)),
         links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),
         submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50),
         first=first_places(session, declared, snapshot),
     )
+
+
+def _items_put(session: Session, declared: Declared) -> int:
+    """Return how many items the steward has uploaded, of all tasks."""
+    has_file = declared.manifest.grid is not None and declared.manifest.grid.has_file
+    return sum(each.n_items for each in grids.describe_items(session, declared)) if has_file else 0

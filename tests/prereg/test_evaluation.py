@@ -9,6 +9,7 @@ FULL = """
 benchmark: fev-bench
 entrants: [TiRex, Chronos-Bolt]
 tasks: [ETT_15T, m5_1D]
+conditions: [clean, shifted]
 metrics: [SQL, coverage@0.95]
 hypotheses:
   - {contrast: [TiRex, Chronos-Bolt], metric: SQL, threshold: -0.02, direction: less}
@@ -25,6 +26,7 @@ def test_everything_that_is_declared_is_read() -> None:
     assert prereg.benchmark == "fev-bench"
     assert prereg.entrants == ("TiRex", "Chronos-Bolt")
     assert prereg.tasks == ("ETT_15T", "m5_1D")
+    assert prereg.conditions == ("clean", "shifted")
     assert prereg.metrics == ("SQL", "coverage@0.95")
     assert prereg.seeds == (1, 2)
     assert prereg.hypotheses == (

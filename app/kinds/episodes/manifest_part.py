@@ -1,12 +1,13 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated
 
 from pydantic import Field
 
 from app.manifest.base import ColumnName, MetricName, Name, Part
-from app.manifest.manifest import Common, KindPart
+from app.manifest.grid import Grid
+from app.manifest.manifest import Common, KindPart, tasks_of_boards
 
 
 class Episodes(Part):
@@ -58,6 +59,16 @@ class EpisodesPart(KindPart):
             return None
         lists = [axes.conditions or () for axes in (grid, *grid.tasks.values(), *grid.entrants.values())]
         return tuple(dict.fromkeys(name for names in lists for name in names))
+
+    def open_axes(self, common: Common) -> Sequence[str]:
+        """Return tasks, or what the grid of some task leaves open: seeds, conditions, items."""
+        tasks, grid = tasks_of_boards(common), common.grid or Grid()
+        if tasks is None:
+            return ("tasks",)
+        has = ("seeds", "conditions", "items") if self.where.condition_paths else ("seeds", "items")
+        own = [grid.of(task, "") for task in tasks]
+        chosen = grid.registration_may_choose
+        return [axis for axis in has if axis not in chosen and any(getattr(axes, axis) is None for axes in own)]
 
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield the metrics that are declared boolean but are not the benchmark's."""

@@ -1,13 +1,14 @@
 """What a benchmark of predictions declares beside the common keys, and its rules. Read by the modules beside it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from pydantic import model_validator
 
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metrics import METRICS, complaints_about
-from app.manifest.manifest import Common, KindPart, Manifest, part_of
+from app.manifest.grid import Grid
+from app.manifest.manifest import Common, KindPart, Manifest, part_of, tasks_of_boards
 from app.manifest.scoring import DEFAULTS, Scoring
 
 NOT_DECLARED = "predictions: a benchmark of predictions says what is predicted and whose labels it is scored against"
@@ -39,6 +40,14 @@ class PredictionsPart(KindPart):
         yield from complaints_about(self.predictions, directions)
         if self.scoring is not None and self.predictions.labels != "private":
             yield f"scoring: is about labels that are a secret; predictions.labels says {self.predictions.labels}"
+
+    def open_axes(self, common: Common) -> Sequence[str]:
+        """Return tasks, or items where neither the benchmark's own labels nor the grid name or number them."""
+        tasks, grid = tasks_of_boards(common), common.grid or Grid()
+        if tasks is None:
+            return ("tasks",)
+        is_open = self.predictions.labels == "submitted" and any(grid.of(task, "").items is None for task in tasks)
+        return ("items",) if is_open else ()
 
     def means_the_same(self, other: Self) -> bool:
         """Say whether packed labels and predictions, which hold numbers of classes, mean the same under another one."""

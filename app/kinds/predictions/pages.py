@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator, Sequence
 
+from app.kinds.grid_rules import ABSENT
 from app.kinds.pages import PageFacts, Pages, Rule
 from app.kinds.predictions.example import example
-from app.kinds.predictions.manifest_part import PredictionsPart, scoring_of
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.metrics import metric_words
 from app.kinds.predictions.report_layouts import LAYOUTS
 from app.manifest.manifest import Manifest, part_of
@@ -25,9 +26,12 @@ def _facts(manifest: Manifest) -> PageFacts:
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:
-    own = RULES[part_of(manifest, PredictionsPart).predictions.labels]
+    rules = [RULES[part_of(manifest, PredictionsPart).predictions.labels]]
+    if holds_labels(manifest):
+        every = "every item of the labels"
+        rules.append(Rule("Every entrant is asked for ", every, "coverage", f". {ABSENT[manifest.absent]}"))
     scoring = scoring_of(manifest)
-    return (own,) if scoring is None else (own, *_of_scoring(scoring))
+    return rules if scoring is None else [*rules, *_of_scoring(scoring)]
 
 
 def _of_scoring(rules: Scoring) -> Iterator[Rule]:

@@ -11,6 +11,7 @@ from app.kinds.series.catalog import CATALOG, STRESS_ONLY, CatalogMetric, Mode
 from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
 from app.kinds.series.names import EstimatorName
 from app.manifest.base import MetricName, Name, Part
+from app.manifest.grid import Grid
 from app.manifest.manifest import Common
 
 ParameterValue = str | int | float | bool | None
@@ -61,6 +62,12 @@ class SeriesPart(RankedPart):
     def enrolled(self) -> Sequence[str] | None:
         """Return the declared estimators."""
         return self.estimators
+
+    def open_axes(self, common: Common) -> Sequence[str]:
+        """Return records, unless the grid names them, in lists or in a steward's file; a number of them names none."""
+        grid = common.grid or Grid()
+        given = [axes.items for axes in (grid, *grid.tasks.values()) if axes.items is not None]
+        return ("records",) if not given or any(isinstance(items, int) for items in given) else ()
 
     def is_of_every_record(self, metric: str) -> bool:
         """Say no of what compares a stressed series with its clean one, which has no row of it."""
