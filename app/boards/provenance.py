@@ -159,10 +159,10 @@ def _of_copies(table: Table) -> Iterator[str]:
     n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in table.rows)
     if not _is_of_opponents(table) or not n_copies:
         return
+    have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(table.rows) - 1)
     yield (
-        f"{n_copies} of the {len(table.rows)} entrants have the rows of another one, or nearly. Scores here are about "
-        f"who is compared, so they can move the difference of two others by up to "
-        f"{_most_moved(n_copies, len(table.rows) - 1):.2f} of the range of a score."
+        f"{n_copies} of the {len(table.rows)} entrants {have} the rows of another one, or nearly. Scores here are "
+        f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a score."
     )
 
 

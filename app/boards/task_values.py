@@ -218,6 +218,6 @@ def _sentences(
         yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
     shown = ", ".join(deciding[:5]) + (f" and {len(deciding) - 5} more" if len(deciding) > 5 else "")
     if deciding:
-        yield f"Which way the mean points hangs on one task: without {shown} it would point the other way."
+        yield f"The sign of the mean depends on one task: without {shown} it would be the opposite."
     elif len(own) > 1 and mean:
-        yield "No single task decides: without any one of them the mean points the same way."
+        yield "No single task decides: without any one of them the mean keeps its sign."

@@ -172,7 +172,7 @@ def chances(pair: Pair, measured: Measured) -> Sequence[str]:
     if n_pairs < 2:
         return (f"{alone}.",)
     word = "separable" if pair.forth.get("separable") is True else "not separable"
-    return (f"{alone}; with all pairs of the board tested at once the two are {word}.",)
+    return (f"{alone}; with all pairs of the board tested simultaneously the two are {word}.",)
 
 
 def _n_pairs(table: Table) -> int:

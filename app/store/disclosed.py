@@ -86,7 +86,7 @@ def _digits_of_pairs(manifest: Manifest, n_shown: int) -> int:
 
 
 def _notes(most: float | None) -> tuple[str, ...]:
-    counted = "An answer is one scored entrant; one that is held back tells one bit, one that is shown its numbers."
+    counted = "An answer is one scored entrant. Held back it discloses one bit, shown its numbers."
     bound = "" if most is None else f" Nobody can learn more than the public labels are, {most:,.0f} bits."
     return (f"{counted}{bound} Of the private part nothing is disclosed before the close.",)
 

@@ -3,6 +3,7 @@
 import pytest
 
 import app.boards
+from app.boards.registry import methods as known_methods
 from tests.cases.docstrings import complaints, public_functions
 
 FUNCTIONS = public_functions(app.boards)
@@ -18,5 +19,4 @@ def test_the_examples_are_of_every_method() -> None:
     """The walk finds the modules in the folders too, such as those of skill scores and of weighted ranks."""
     methods = {name.split(".")[3] for name in FUNCTIONS if name.endswith((".compute", ".assemble_board"))}
 
-    assert methods == {"borda", "estimate", "group_mean", "mean", "mean_rank", "mean_win_rate", "skill_score",
-                       "weighted_rank"}  # fmt: skip
+    assert methods == set(known_methods())

@@ -164,7 +164,7 @@ def test_too_large_a_matrix_is_no_picture() -> None:
 
 
 def test_tasks_that_decide_are_named() -> None:
-    """A is ahead by far on one task and behind on two: without the first the mean would point to B."""
+    """A is ahead by far on one task and behind on two: without the first the mean would favour B."""
     manifest = benchmark("method: mean")
     cells = [("A", f"t{at}", value, False) for at, value in ((1, 1.0), (2, 3.0), (3, 3.0))]
     rows = scores(*cells, *[("B", f"t{at}", value, False) for at, value in ((1, 9.0), (2, 2.0), (3, 2.0))])
@@ -177,7 +177,7 @@ def test_tasks_that_decide_are_named() -> None:
         ("t3", -1.0, False),
     ]
     assert "A is ahead on 1 of 3 tasks, B on 2." in actual.notes
-    assert "without t1 it would point the other way" in actual.notes[-1]
+    assert "without t1 it would be the opposite" in actual.notes[-1]
 
 
 def test_ratios_are_held_against_each_other_as_logarithms() -> None:

@@ -87,6 +87,22 @@ def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by
     assert [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
 
 
+def test_two_entrants_of_one_owner_are_enough_to_move_others() -> None:
+    """Nor need there be two copies: one is an opponent more."""
+    notes = notes_of(board("borda", "borda_points", (1.0,) * 5), "aabcd")
+    of_each = known("abcde")
+    of_each["E"] = replace(of_each["E"], flags=("near_rows",))
+    table = with_provenance(board("borda", "borda_points", (0.5,) * 5), of_each)
+    copied = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
+
+    assert [note for note in notes if note.startswith("a has 2 of the 5 entrants.") and "up to 1.00" in note]
+    assert [
+        note
+        for note in copied
+        if note.startswith("1 of the 5 entrants has the rows of another one") and "up to 0.50" in note
+    ]
+
+
 @pytest.mark.parametrize(("method", "owners"), [("mean", "aaabc"), ("borda", "abcde"), ("borda", "aaaaa")])
 def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
     """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""

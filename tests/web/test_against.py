@@ -257,7 +257,7 @@ def test_the_page_says_the_test_its_metric_and_its_p(site: Site) -> None:
     assert notes[1].startswith("For this pair alone p = 0.00")
     assert notes[1].endswith(
         " (t test of the difference over resamples, two-sided, of mean scaled error); "
-        "with all pairs of the board tested at once the two are separable."
+        "with all pairs of the board tested simultaneously the two are separable."
     )
 
 

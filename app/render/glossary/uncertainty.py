@@ -45,9 +45,9 @@ UNCERTAINTY = (
     Entry(
         "may_be_first",
         "May be first",
-        "Yes for everybody whom nobody is separable from as the better one. All pairs are tested at once: with the "
-        "stated level all who are truly first are among them. So somebody else is first in at most one of twenty "
-        "worlds, at a level of 95 %.",
+        "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
+        "simultaneously: with the stated level all who are truly first are among them. So somebody else is first in "
+        "at most one of twenty worlds, at a level of 95 %.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -91,17 +91,17 @@ UNCERTAINTY = (
     Entry(
         "letters",
         "Letters",
-        "Who shares a letter is not separable; who shares none is, all pairs of the board tested at once. A bar of the "
-        "picture is a letter, broken where somebody between does not have it.",
+        "Entrants that share a letter are not separable; those that share none are, all pairs of the board tested "
+        "simultaneously. A bar of the picture is a letter, broken where an entrant between does not have it.",
         None,
         "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
     ),
     Entry(
         "separable",
         "Separable",
-        "Yes when the difference between the two scores is no chance, with all pairs of the board tested at once: at a "
-        "level of 95 % any pair at all that does not differ looks separable on one board of twenty. The square, the "
-        "groups of the board and the page A against B say the same.",
+        "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
+        "simultaneously: at a level of 95 % any pair at all that does not differ looks separable on one board of "
+        "twenty. The square, the groups of the board and the page A against B say the same.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),
