@@ -162,7 +162,8 @@ def _of_copies(table: Table) -> Iterator[str]:
     have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(table.rows) - 1)
     yield (
         f"{n_copies} of the {len(table.rows)} entrants {have} the rows of another one, or nearly. Scores here are "
-        f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a score."
+        f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a "
+        "score."
     )
 
 

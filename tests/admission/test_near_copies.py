@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.admission.near_copies import FEW, LEAST_SHARE, Other, near_rows, near_share
+from app.admission.near_copies import FEW, LEAST_SHARE, N_FIRST, Other, near_rows, near_share
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import Fingerprint, Sampled
 from tests.cases.chamber import EXAMPLES
@@ -54,6 +54,35 @@ def test_an_entrant_within_a_twentieth_is_not_near() -> None:
 def test_few_rows_or_few_values_tell_nothing(values: FloatArray) -> None:
     """Yes and no, constants and zeros are equal by chance, also where the others differ."""
     assert near_share(sampled(values), sampled(values)) == 0.0
+
+
+def test_eight_rows_and_half_of_them_are_enough() -> None:
+    """The least that is compared, and the least that is named."""
+    mine, half = LEADER[:8], np.where(np.arange(8) % 2, LEADER[:8], HONEST[:8])
+    others = [Other("its model", 7, sampled(LEADER[:8]))]
+
+    assert near_share(sampled(mine), sampled(mine)) == 1.0
+    assert near_share(sampled(half), sampled(mine)) == LEAST_SHARE
+    assert len(list(near_rows([_print_of("half", sampled(half))], others))) == 1
+
+
+@pytest.mark.parametrize(("n_prints", "is_named"), [(FEW, True), (FEW + 1, False)])
+def test_a_moved_copy_is_looked_for_among_few_entrants(n_prints: int, is_named: bool) -> None:
+    """Of more only rows that are near as they are."""
+    moved = sampled(COPIES["a tenth lower each"](LEADER))
+    rest = [_print_of(f"e{at}", sampled(RNG.lognormal(size=40))) for at in range(n_prints - 1)]
+    findings = near_rows([_print_of("moved", moved), *rest], [Other("leader", 7, sampled(LEADER))])
+
+    assert [finding.entrant for finding in findings] == ["moved"] * is_named
+
+
+def test_whoever_lacks_the_first_rows_is_compared_on_the_others() -> None:
+    """Of many entrants the first rows decide who is compared at all; where those are absent they rule nobody out."""
+    later = np.where(np.arange(40) < N_FIRST, np.nan, LEADER)
+    rest = [_print_of(f"e{at}", sampled(RNG.lognormal(size=40))) for at in range(FEW)]
+    findings = near_rows([_print_of("copy", sampled(LEADER)), *rest], [Other("leader", 7, sampled(later))])
+
+    assert [finding.entrant for finding in findings] == ["copy"]
 
 
 def test_the_nearest_one_is_named_with_its_submission() -> None:
