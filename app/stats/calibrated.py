@@ -15,6 +15,8 @@ from app.stats.checks import require_count, require_level, require_shape, requir
 from app.stats.spreads import Range, Spread
 
 ROUNDING = 1e-9
+NARROWEST = 1e-13
+"""Least width relative to the number: that of a mean of equal values is its rounding, and not their spread."""
 MIN_UNITS = 2
 FEW_UNITS = 8
 """With fewer units than this, a board adds a sentence on what such an interval can be trusted for."""
@@ -53,7 +55,7 @@ def intervals(spread: Spread, within: Range, level: float) -> Ends:
     require_level(level)
     _require_inside(spread.point, within)
     ends = _ends(spread, within, level)
-    is_none = _is_too_few(spread, within) | ~(ends[1] > ends[0])
+    is_none = _is_too_few(spread, within) | ~(ends[1] - ends[0] > NARROWEST * abs(spread.point))
     return np.where(is_none, np.nan, ends[0]), np.where(is_none, np.nan, ends[1])
 
 

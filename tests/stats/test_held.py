@@ -108,6 +108,18 @@ def test_an_interval_holds_the_truth_as_often_as_it_says(draw: Draw) -> None:
     assert ((low <= truth) & (truth <= high)).mean() >= ENOUGH
 
 
+@pytest.mark.parametrize("value", [3.3, 1000.0, 1e6])
+def test_rounding_is_no_width(value: float) -> None:
+    """All items equal, at the end of an open range: the weighted average of three tasks had 1e-15 of its size."""
+    n_items, weights = np.full((3, 4), 2.0), np.array([0.1, 5.0, 1000.0])
+    parts = cluster_spread(n_items * value, n_items, n_items * value**2)
+    for shares in (weights / weights.sum(), weights[::-1] / weights.sum()):
+        low, high = intervals(averaged_spread(parts, shares), Range(high=value * (1.0 + 1e-15)), LEVEL)
+
+        assert np.isnan(low)
+        assert np.isnan(high)
+
+
 def test_unweighted_areas_are_what_they_were_without_the_allowance_for_weights() -> None:
     """Equal weights, of any unit: the interval of the n examples that there are."""
     scores: FloatArray = np.random.default_rng(1).normal(size=20)
