@@ -13,6 +13,7 @@ from math import lgamma, log
 import numpy as np
 
 from app.admission.check import listed
+from app.stats.arrays import IntArray
 from app.values.fingerprints import Fingerprint, Hashes, hash_values, mix, place_hashes
 from app.values.forensics import Finding
 from app.values.scores import ScoreTable
@@ -65,21 +66,30 @@ def seed_twins(scores: ScoreTable) -> Iterator[Finding]:
     if scores.seed is None or scores.item is None or not len(scores.seed):
         return
     results = hash_values(scores.values)
-    rows = mix(place_hashes(replace(scores, seed=None)), results)
+    for entrant, seeds in alike_seeds(scores, mix(place_hashes(replace(scores, seed=None)), results)):
+        rows = list(seeds.values())
+        if _is_no_chance(ln_arrangements(results[rows[0]]), len(rows)):
+            name = scores.entrant.words[entrant]
+            yield Finding("same_seeds", name, f"{name}, all {len(rows[0]):,} rows of seeds {listed(list(seeds))}")
+
+
+def alike_seeds(scores: ScoreTable, contents: Hashes) -> Iterator[tuple[int, dict[str, IntArray]]]:
+    """Yield the code of an entrant and the rows of each of its seeds that have the same `contents`, in any order.
+
+    `contents` [n_rows] are hashes of what is compared. The table has seeds and at least one row.
+    """
     cells, cell = np.unique(_seeds_of_entrants(scores), return_inverse=True)
     order = np.argsort(cell.reshape(-1), kind="stable")
     starts = np.searchsorted(cell.reshape(-1)[order], np.arange(len(cells)))
     by_content: dict[tuple[int, int, int], list[int]] = {}
-    sums, sizes = np.add.reduceat(rows[order], starts), np.diff(starts, append=len(order))
+    sums, sizes = np.add.reduceat(contents[order], starts), np.diff(starts, append=len(order))
     for at, (total, size) in enumerate(zip(sums.tolist(), sizes.tolist(), strict=True)):
         entrant = int(scores.entrant.codes[order[starts[at]]])
         by_content.setdefault((entrant, total, size), []).append(at)
     for (entrant, _, size), alike in by_content.items():
-        of_one = results[order[starts[alike[0]] : starts[alike[0]] + size]]
-        if _is_no_chance(ln_arrangements(of_one), len(alike)):
-            shown = listed([str(scores.seed[order[starts[at]]]) for at in alike])
-            name = scores.entrant.words[entrant]
-            yield Finding("same_seeds", name, f"{name}, all {size:,} rows of seeds {shown}")
+        if len(alike) > 1 and scores.seed is not None:
+            rows = [order[starts[at] : starts[at] + size] for at in alike]
+            yield entrant, {str(scores.seed[each[0]]): each for each in rows}
 
 
 def _is_no_chance(ln_of_one: float, n_alike: int) -> bool:

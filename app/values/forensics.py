@@ -12,6 +12,7 @@ EXACT_BEST, ONE_VALUE, LEAK_SERVES = "exact_best", "one_value", "leak_serves"
 FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
     "same_seeds": "The same results under several seeds, item by item, which chance cannot explain",
+    "shuffled_seeds": "As many of each result under several seeds, everywhere at once, which chance cannot explain",
     "repeated_condition": "Rows with the same digits under several conditions",
     "same_rows": "Rows with the same digits under two entrants",
     "same_results": "The same results row by row under two entrants, which chance cannot explain",
