@@ -12,8 +12,8 @@ COUNTED = ("counts", "coverage", "attempts", "rank_if")
 """Glossary entries of columns that count what was delivered or tried: less of it is not a saving."""
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (
-    "On the front is who has no rival that is at least as good in both and better in one. May be on it also is whose "
-    "interval reaches above every rival that costs no more."
+    "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
+    "its interval reaches above every rival that costs no more."
 )
 APART = "Neither on the front nor a rival, without a rank or lacking what is asked"
 NOTHING = "The board has no second number to compare the score with."

@@ -29,6 +29,12 @@ def test_one_error_of_zero_is_told_where_errors_rank() -> None:
     assert findings_of(ERRORS, 0.4, 1e-6, 0.3) == []
 
 
+def test_what_counts_as_zero_follows_the_middle_of_the_errors() -> None:
+    """1e-10 beside errors of about a thousand is zero, also where another one is smaller; beside 0.4 it is not."""
+    assert findings_of(ERRORS, 900.0, 1e-10, 1100.0) == ["error of mover is 0 in 1 of 3 rows"]
+    assert findings_of(ERRORS, 0.4, 1e-10, 0.3) == []
+
+
 def test_among_several_components_half_of_the_errors_must_be_zero() -> None:
     """A drift under noise that an estimator does not see is zero, in some records."""
     both = WeightedRank(name="main", method="weighted_rank", weights={"mae": 0.5, "error": 0.5})
@@ -46,6 +52,17 @@ def test_successes_are_told_only_where_all_are() -> None:
 
     assert every == ["success of mover is 1 in 40 of 40 rows"]
     assert list(exactly_best(manifest, scores)) == []
+
+
+def test_eight_successes_are_the_fewest_that_are_flagged() -> None:
+    """Fewer are likely of a good entrant."""
+    manifest = parse_manifest(MANIFEST.replace(b"metrics: [success, violation]", b"metrics: [success]"))
+    rows = [[("mover", "place", None, 0, str(at)) for at in range(n)] for n in (7, 8)]
+    tables = [table(each, ("success",)) for each in rows]
+    for each in tables:
+        each.values[:, 0] = 1.0
+
+    assert [len(list(exactly_best(manifest, each))) for each in tables] == [0, 1]
 
 
 def lone(direction: str, *values: float, top: float | None = None) -> list[str]:

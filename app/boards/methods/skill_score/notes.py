@@ -64,8 +64,8 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
     }[spec.missing]
     notes += [treatment] if failing and treatment else []
     if leaking:
-        replaced = f"; their errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
-        have = "entrant has" if len(leaking) == 1 else "entrants have"
+        have, their = ("entrant has", "its") if len(leaking) == 1 else ("entrants have", "their")
+        replaced = f"; {their} errors there are those of {spec.leakage_model}" if spec.leakage_model else ""
         notes.append(f"{len(leaking)} {have} seen data of some tasks ({names_in_words(leaking)}){replaced}.")
         notes += _gained(spec, cells)
     return (*notes, *elsewhere_notes(cells.elsewhere), *uncommon_notes(cells.uncommon))
