@@ -24,13 +24,14 @@ def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
     `n_items_put` is the number of items that a steward has uploaded, for a grid with `items: file`.
     """
     grid, tasks = manifest.grid or Grid(), manifest.task_ids() or ()
-    asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(grid, n_items_put)]
-    own = _with_axes_of_their_own(grid)
+    has = Axes.model_construct(**{axis: getattr(grid, axis) for axis in manifest.part.axes})
+    asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(has, n_items_put)]
+    own = _with_axes_of_their_own(grid) if manifest.part.axes else ""
     words = "; ".join(asked) or (f"what the manifest names of {own}" if own else "")
     rules = [Rule("Every entrant is asked for ", words, "coverage", f". {ABSENT[grid.absent]}")] if words else []
     if asked and own:
         rules.append(Rule(f"Something else is asked of {own}; the manifest says what."))
-    if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(grid, axis), int)]:
+    if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(has, axis), int)]:
         rules.append(
             Rule(f"Which {' and '.join(chosen)} these are, each submitter chooses: nobody sees how many were tried.")
         )
@@ -44,11 +45,19 @@ def undeclared(manifest: Manifest, n_items_put: int = 0) -> Iterator[str]:
             f"The manifest leaves its {in_words(axes)} open, so boards are provisional: "
             "ranks are about what most submitters have, and nobody is called first."
         )
+    if idle := [axis for axis in Axes.model_fields if axis not in manifest.part.axes and _gives(manifest.grid, axis)]:
+        yield f"The grid gives {in_words(idle)}, which {manifest.evidence} does not carry: nobody is asked for them."
     if manifest.grid is not None and manifest.grid.has_file and not n_items_put:
         yield (
             "The steward has not uploaded the items yet, so boards are provisional until then "
             f"(plumbline benchmark items {manifest.slug} FILE)."
         )
+
+
+def _gives(grid: Grid | None, axis: str) -> bool:
+    """Say whether a grid gives an axis, for all or for some."""
+    every = () if grid is None else (grid, *grid.tasks.values(), *grid.entrants.values())
+    return any(getattr(axes, axis) is not None for axes in every)
 
 
 def in_words(names: Sequence[str]) -> str:

@@ -18,7 +18,6 @@ from app.manifest.grid import Absent, Grid
 from app.manifest.metric import Metric
 from app.manifest.uncertainty import FEWEST_RESAMPLES, Uncertainty
 
-Scalar = str | int | float | bool | None
 # Only `app.kinds.known` knows which kinds exist.
 EvidenceKind = str
 # Marks a key that no measurement depends on: changing only such keys keeps stored measurements.
@@ -177,9 +176,11 @@ class KindPart(Part):
     """The keys of a manifest that belong to one kind of evidence; a kind that has none of its own uses this class.
 
     `metrics_form` is a short form of `metrics` that its manifests may use, which `prepared` expands. `bound` says in
-    words what a benchmark already has whose meaning another version of this part must not change.
+    words what a benchmark already has whose meaning another version of this part must not change. `axes` are those of
+    a grid that rows of the kind can have.
     """
 
+    axes: ClassVar[tuple[str, ...]] = ()
     metrics_form: ClassVar[type[Part] | None] = None
     bound: ClassVar[str] = "evidence that would come to mean something else"
 

@@ -107,6 +107,19 @@ def test_a_list_of_tasks_is_a_grid() -> None:
     )
 
 
+def test_axes_that_the_evidence_has_not_are_asked_of_nobody() -> None:
+    """A row of a summary has no seed: the page must not say that everybody is asked for two."""
+    grid = "grid: {seeds: 2, conditions: [x], tasks: {code: {items: 3}}}\ntasks:"
+    manifest = parse_manifest(SUMMARY.replace("TASKS", CLOSED).replace("tasks:", grid, 1).encode())
+    texts = [f"{rule.text}{rule.words}{rule.rest}" for rule in grid_rules(manifest)]
+
+    assert texts[0].startswith("Every entrant is asked for 2 tasks. ")
+    assert texts[-1] == (
+        "The grid gives seeds, conditions and items, which evaluation_summary does not carry: nobody is asked for them."
+    )
+    assert len(texts) == 2
+
+
 def test_several_axes_are_one_sentence() -> None:
     """In the order of the grid."""
     assert next(undeclared(of_episodes(""))) == (

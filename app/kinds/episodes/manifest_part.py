@@ -1,7 +1,7 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
@@ -41,6 +41,7 @@ class Episodes(Part):
 class EpisodesPart(KindPart):
     """The columns of episodes; None means the default for every key."""
 
+    axes: ClassVar[tuple[str, ...]] = ("seeds", "conditions", "items")
     episodes: Episodes | None = None
 
     @property

@@ -17,6 +17,7 @@ NOT_DECLARED = "predictions: a benchmark of predictions says what is predicted a
 class PredictionsPart(KindPart):
     """What is predicted, and whose labels it is scored against."""
 
+    axes: ClassVar[tuple[str, ...]] = ("items",)
     bound: ClassVar[str] = "predictions and labels of another kind, of other classes or with another public share"
 
     predictions: Predictions

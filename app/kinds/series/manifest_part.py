@@ -47,6 +47,7 @@ class SeriesPart(RankedPart):
     `estimators` None enrols whoever has rows.
     """
 
+    axes: ClassVar[tuple[str, ...]] = ("items",)
     metrics_form: ClassVar[type[Part] | None] = CatalogUse
 
     mode: Mode | None = None
