@@ -49,6 +49,7 @@ SAID = {
     "other rows, refused": (OTHER, BEFORE, True, "with other rows in submission 7"),
     "other rows, admitted under an older registration": (OTHER, BEFORE, False, ""),
     "the same rows, begun after the registration": (DIGITS, AFTER, False, ""),
+    "the same rows, begun in the second of the registration": (DIGITS, REGISTERED, False, ""),
 }
 
 

@@ -1,0 +1,33 @@
+"""Names that look like another entrant's, by letters of other alphabets; names that are the same are none."""
+
+import pytest
+
+from app.admission.lookalikes import lookalike_findings
+
+CYRILLIC = "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "is_flagged"),
+    [
+        (CYRILLIC, "GPT-4", True),
+        ("GPT-4", CYRILLIC, True),
+        ("gpt-4", CYRILLIC, True),
+        ("GPT-4", "GPT-4", False),
+        ("gpt-4", "GPT-4", False),
+        ("GPT-l", "GPT-1", False),
+    ],
+)
+def test_a_name_is_flagged_that_looks_like_another_one(name: str, other: str, *, is_flagged: bool) -> None:
+    """Whichever came first, and in any case of its letters. The same name in another case is the same entrant."""
+    flagged = [finding.entrant for finding in lookalike_findings([name], [other])]
+
+    assert flagged == [name] * is_flagged
+
+
+def test_the_letter_is_named() -> None:
+    """A reader sees which one differs, since the eye does not."""
+    (finding,) = lookalike_findings([CYRILLIC, "GPT-4"], [])
+
+    assert finding.entrant == "GPT-4"
+    assert "U+0422 CYRILLIC CAPITAL LETTER TE" in finding.sentence
