@@ -11,6 +11,7 @@ from app.kinds.episodes.measure import measure_episodes
 from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
+from app.stats.calibrated import ALL_EQUAL
 from app.stats.spreads import SHARE, Range
 from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.predictions import Labels, PredictionBlock
@@ -222,6 +223,14 @@ def test_a_mean_over_one_task_says_why_it_has_no_interval() -> None:
     cells = task_intervals(np.array([[0.5]]), Range(), 0.95)(0)
 
     assert (cells.low, cells.high, cells.how) == (None, None, "too_few_units")
+
+
+def test_two_equal_tasks_are_enough_and_say_nothing_of_how_tasks_vary() -> None:
+    """Without a range their mean has no interval because they are equal, not because they are few."""
+    at = task_intervals(np.array([[0.5, 0.4], [0.5, 0.6]]), Range(), 0.95)
+
+    assert (at(0).low, at(0).high, at(0).how) == (None, None, ALL_EQUAL)
+    assert at(1).low is not None
 
 
 def test_a_measurement_keeps_its_calibrated_intervals() -> None:

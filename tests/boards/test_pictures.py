@@ -231,6 +231,16 @@ def test_who_lacks_values_of_a_task_has_no_place_on_it() -> None:
     assert actual.notes[-1] == "Without a place, with fewer values here than most: sly."
 
 
+def test_half_of_the_entrants_say_how_many_values_a_place_needs() -> None:
+    """Two of four have two values: the others, with one each, have no place."""
+    columns = (Column("entrant", "Entrant", "text"), Column("mae", "Error"))
+    rows = tuple((name, value) for name, value in zip("AABBCD", (1.0, 3.0, 2.0, 2.5, 0.1, 0.2), strict=True))
+    actual = standing_on_task(Table("task/t", "t", columns, rows), {"mae": Metric(direction="minimize")})
+
+    assert actual is not None
+    assert [row[0] for row in actual.rows] == [1, 2, None, None]
+
+
 def test_a_signed_bias_decides_no_task() -> None:
     """The lowest of them is not the best one, and the mean of squared errors is no root of it: the next metric does."""
     manifest = parse_manifest((EXAMPLES / "lrdbench-canonical" / "manifest.yaml").read_bytes())

@@ -8,8 +8,10 @@ import pandas as pd
 import pytest
 
 from app.boards.cells import CellMatrix
+from app.boards.methods.skill_score.notes import notes_of
 from app.boards.methods.skill_score.ranked import falls_by_wins
-from app.boards.methods.skill_score.relative import treat_missing
+from app.boards.methods.skill_score.relative import clipped_errors, treat_missing
+from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
@@ -222,3 +224,15 @@ def test_of_very_many_who_gain_the_best_are_looked_at(monkeypatch: pytest.Monkey
     monkeypatch.setattr("app.boards.methods.skill_score.ranked.MOST_COMPARED", 8)
 
     assert falls_by_wins(errors, own, np.arange(3)) == [0, 1]
+
+
+def test_an_error_as_large_as_the_one_in_its_place_is_no_gain() -> None:
+    """The note counts the tasks on which having seen the data improves the score: b alone, not the tie on a."""
+    values = np.array([[2.0, 2.0, 4.0], [3.0, 2.0, 4.0], [1.0, 2.0, 4.0]])
+    leaked = np.array([[True, False, False]] * 3)
+    cells = CellMatrix(("a", "b", "c"), ("Seen", "Model", "Base"), values, leaked, np.ones((3, 3), dtype=np.bool_))
+    board = SkillScore(name="m", method="skill_score", metric="error", baseline="Base", leakage_model="Model")
+    notes = notes_of(board, treat_missing(cells, clipped_errors(cells, board), "error"))
+
+    assert notes[-1].endswith("is larger than that of Model: Seen (on 1 of 3 tasks).")
+    assert "1 entrant has seen data of some tasks (Seen); its errors there are those of Model." in notes
