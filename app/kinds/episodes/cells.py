@@ -147,7 +147,7 @@ class EpisodeCells:
         if cell is None:
             return math.nan
         if is_boolean and not (isinstance(cell, bool) or (self._source.is_text and cell in BOOLEANS)):
-            self.refuse("expected true or false; a number is neither", column, cell)
+            self.refuse("expected true or false, not a number", column, cell)
             return math.nan
         value = self._number(cell)
         if value is None:

@@ -122,7 +122,9 @@ class BlockReader:
         row = {name: cells.columns[name][position].as_py() for name in self.rules.expected if name in cells.columns}
         foreign = list(self.rules.foreign(row))
         hint = f"; none has {', '.join(foreign)}" if foreign else ""
-        return f"the row is defined as no one task of {self._manifest.slug}, and it has no {self._columns.task}{hint}"
+        return (
+            f"the row's columns match no single task of {self._manifest.slug}, and it has no {self._columns.task}{hint}"
+        )
 
     def _complaint_about_task(self, cells: Cells, column: str, position: int) -> str:
         text = cells.texts(column)[position].as_py()

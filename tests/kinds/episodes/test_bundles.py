@@ -185,7 +185,7 @@ def test_success_is_true_or_false(tmp_path: Path, success: float) -> None:
     """Failures written as one half would raise the mean."""
     records = [episode(0, 0, success=success), *episodes()[1:]]
 
-    assert messages(tmp_path, bundle(records)) == ["expected true or false; a number is neither"]
+    assert messages(tmp_path, bundle(records)) == ["expected true or false, not a number"]
 
 
 def test_a_manifest_may_ask_for_true_or_false_in_any_file(tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_a_manifest_may_ask_for_true_or_false_in_any_file(tmp_path: Path) -> Non
     asked = MANIFEST.replace(b"{condition: metadata.member}", b"{condition: metadata.member, boolean: [success]}")
     actual = problems(tmp_path, {"rows.jsonl": lines([episode(0, 0, success=0.5)])}, parse_manifest(asked), "mover")
 
-    assert [problem.message for problem in actual] == ["expected true or false; a number is neither"]
+    assert [problem.message for problem in actual] == ["expected true or false, not a number"]
 
 
 @pytest.mark.parametrize("seed", [0, 1])

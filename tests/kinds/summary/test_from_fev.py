@@ -307,7 +307,7 @@ def test_a_row_of_an_old_release_that_defines_no_task_is_refused(tmp_path: Path,
     (problem,) = problems(tmp_path, {"r.csv": first}, manifest)
 
     assert (problem.row, problem.column) == (2, "dataset_config")
-    assert "defined as no one task of zero-shot" in problem.message
+    assert "match no single task of zero-shot" in problem.message
 
 
 def test_a_file_without_flags_is_taken_with_a_warning(tmp_path: Path) -> None:
