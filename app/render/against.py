@@ -118,6 +118,8 @@ def _without_effect(pair: Pair, measured: Measured) -> str:
 def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
     row, name = pair.forth, plain_words(effect)
     a, b = in_words(pair.a), in_words(pair.b)
+    if row.get(effect) is None:
+        return f"The board does not compare {a} with {b} on {measured.title}: at least one of them has no rank there."
     number = format_number(number_in(row, effect), _digits(row, effect))
     if row.get("separable") is None:
         reason = pair.table.meta.get("interval_reason")

@@ -117,6 +117,20 @@ def test_a_skill_is_said_of_the_better_one(site: Site) -> None:
     assert message == "Good’s skill score on scaled error is higher than Base’s by 0.500 (without an interval)."
 
 
+def test_who_is_partial_is_not_said_to_differ_by_nothing(site: Site) -> None:
+    """It has no rank, so the board has no difference of the two: 0.000 would be a number that nobody computed."""
+    publish(site)
+    rows = [f"Part,t{at},{error},{share}" for at, (error, share) in enumerate(ROWS["Like"][:7], start=1)]
+    files = [("files", ("r.csv", "\n".join(["model,task,MASE,ACC", *rows, ""])))]
+    assert site.http.post("/benchmarks/duel/submissions", files=files, headers=site.auth()).status_code == 202
+    site.work()
+
+    assert sentence(site, "skill", "Good", "Part") == (
+        "The board does not compare Good with Part on skill score on scaled error: "
+        "at least one of them has no rank there."
+    )
+
+
 def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
     """The interval of the difference holds zero."""
     publish(site)
