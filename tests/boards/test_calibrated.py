@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import stdtrit
 
 from app.boards.calibrated import few_units_note, task_intervals
 from app.boards.measured import EntrantEvidence, Measurement
@@ -11,7 +12,9 @@ from app.kinds.episodes.measure import measure_episodes
 from app.kinds.predictions.measure import measure_predictions
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import ALL_EQUAL
+from app.stats.averaged_spreads import averaged_spread, side_by_side
+from app.stats.calibrated import ALL_EQUAL, calibrate
+from app.stats.calibrated_trims import iqm_bias, iqm_spread
 from app.stats.spreads import SHARE, Range
 from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.predictions import Labels, PredictionBlock
@@ -164,6 +167,34 @@ def test_a_seed_that_was_run_on_two_tasks_is_one_unit() -> None:
         assert wide.low is not None
         assert narrow.low is not None
         assert wide.low < narrow.low
+
+
+def test_shared_seeds_have_one_degree_of_freedom_less_than_there_are() -> None:
+    """Two tasks of the same five symmetric seeds: the widths at two levels are as those of Student's t with four."""
+    values = np.repeat([0.1, 0.3, 0.5, 0.7, 0.9], 10)
+    tasks = [SeedScores(values, np.repeat(np.arange(5), 10))] * 2
+    half = np.full(2, 0.5)
+    wide, narrow = (mean_over_tasks(tasks, half, plain_mean(Range()), level) for level in (0.99, 0.95))
+
+    assert None not in (wide.low, wide.high, narrow.low, narrow.high)
+    ratio = (wide.high - wide.low) / (narrow.high - narrow.low)  # type: ignore[operator]
+    assert ratio == pytest.approx(stdtrit(4, 0.995) / stdtrit(4, 0.975))
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_an_average_of_interquartile_means_reaches_further_where_their_bias_comes_from(*, is_turned: bool) -> None:
+    """Squares are skewed to the right, so their mean is too high by more than it is too low: the low end moves."""
+    squares, seeds = np.arange(16.0) ** 2, np.arange(16)
+    tasks = [SeedScores(-squares if is_turned else squares, seeds + 16 * at) for at in range(4)]
+    weights = np.full(4, 0.25)
+    spreads = [spread for task in tasks if (spread := iqm_spread(task.values, task.seeds)) is not None]
+    without = calibrate(averaged_spread(side_by_side(spreads), weights), Range(), 0.95)
+    actual = iqm_over_tasks(tasks, weights, Range(), 0.95)
+
+    assert None not in (without.low, without.high, actual.low, actual.high)
+    moved = (actual.low - without.low, actual.high - without.high)  # type: ignore[operator]
+    bias = iqm_bias(squares, seeds)
+    assert moved == pytest.approx((0.0, bias) if is_turned else (-bias, 0.0))
 
 
 def test_one_shared_seed_lends_no_degrees_to_an_interval() -> None:

@@ -137,7 +137,7 @@ def _schedule(prereg: Prereg, scores: ScoreTable, bundles: Sequence[BundleFacts]
     scheduled = [bundle for bundle in bundles if bundle.seeds is not None]
     wrong = [sentence for bundle in scheduled for sentence in _off_schedule(scores, bundle)]
     if wrong:
-        return [Check("schedule", outcome_of_gap(prereg), f"The files are not as they list themselves: {some(wrong)}.")]
+        return [Check("schedule", outcome_of_gap(prereg), f"The files differ from their own list: {some(wrong)}.")]
     return [Check("schedule", "passed", "The files hold the seeds that they list.")] if scheduled else []
 
 

@@ -80,7 +80,7 @@ def numbers_of(cells: Cells, column: str) -> FloatArray:
 
 
 def board_rows(file: ReceivedFile, blocks: Iterator[Block], findings: Findings) -> Iterator[tuple[BoardRow, Place]]:
-    """Yield the rows of a table of leaderboards; components stand in columns, or in a column of JSON."""
+    """Yield the rows of a table of leaderboards; components are in columns, or in a column of JSON."""
     seen: Counter[str] = Counter()
     for block in blocks:
         cells = Cells(file.name, block.rows, block.columns, findings)

@@ -105,7 +105,7 @@ class Claims:
             self._n_beyond += claim not in self._claims
 
     def result(self, warnings: list[Problem]) -> tuple[ClaimedValue, ...]:
-        """Return the claims in the order in which they were found."""
+        """Return the claims in order of first appearance."""
         if self._n_beyond:
             warnings.append(
                 Problem(f"{MAX_CLAIMS:,} values that the run claims are compared, {self._n_beyond:,} are not")

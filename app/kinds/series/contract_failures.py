@@ -18,7 +18,7 @@ from app.values.frame import Field, Frame
 from app.values.table import Column, Table
 
 NO_INTERVAL = "no interval (missing_ci)"
-NO_SERIES = "No metric of this benchmark is of a single series; what each estimator said of each is in every estimate."
+NO_SERIES = "No metric of this benchmark is of a single series; the estimates themselves are under “Every estimate”."
 # lrdbench's failure modes, by how the reason of an invalid estimate begins.
 MODES = {"insufficient_signal_for_": "insufficient_signal", "exception:": "estimator_exception",
          "missing_uncertainty": "missing_uncertainty"}  # fmt: skip

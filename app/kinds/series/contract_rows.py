@@ -98,7 +98,7 @@ class Series:
         return groups_of_pair
 
     def rows_of(self, pair: Pair) -> list[int]:
-        """Return where the records of an estimator in a stratum stand."""
+        """Return the positions of the rows of an estimator in a stratum."""
         entrant, task = self.scores.entrant, self.scores.task
         of_both = (entrant.codes == entrant.words.index(pair[0])) & (task.codes == task.words.index(pair[1]))
         return np.flatnonzero(of_both).tolist()

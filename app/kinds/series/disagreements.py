@@ -23,7 +23,7 @@ def about_run(manifest: Manifest, stated: Mapping[str, Any], file: str) -> Itera
     """Yield where a run's own manifest is of another suite, or draws from another seed."""
     name = stated.get("name")
     if isinstance(name, str) and slug_of(name) not in (manifest.slug, slug_of(manifest.title)):
-        message = f"the run is of another suite than {manifest.title}; its records must be the benchmark's all the same"
+        message = f"the run is of another suite than {manifest.title}; its records must still be the benchmark's"
         yield Problem(message, file, column="name", value=clip_for_message(name))
     drawn = part_of(manifest, SeriesPart).uncertainty
     seed = _seed(stated)
@@ -41,7 +41,7 @@ def _seed(stated: Mapping[str, Any]) -> int | None:
 def about_estimators(
     estimators: Sequence[str], described: Mapping[str, Mapping[str, Any]], estimands: Collection[str]
 ) -> Iterator[Problem]:
-    """Yield which estimators the run does not describe, and which estimate what none of its truths is of."""
+    """Yield which estimators the run does not describe, and which estimate something of which it has no truth."""
     unknown = [name for name in estimators if "target_estimand" not in described.get(name, {})]
     # A few rows without any description are no run that forgot one.
     if unknown and described:
@@ -53,16 +53,16 @@ def about_estimators(
         if (estimand := described.get(name, {}).get("target_estimand")) is not None and estimand not in estimands
     ]
     if others and estimands:
-        yield Problem(f"no truth of the run is of what these estimate: {_some(others)}", column="target_estimand")
+        yield Problem(f"the run has no truth of what these estimate: {_some(others)}", column="target_estimand")
 
 
 def about_classes(metrics: Collection[str], scores: ScoreTable) -> Iterator[Problem]:
-    """Yield which metrics cannot be made for want of the scores and classes that they are made of."""
+    """Yield which metrics cannot be computed without the scores and classes that they are made of."""
     wanted = [name for name in metrics if name in CLASS_METRICS]
     if wanted and (CLASS_SCORE not in scores.columns or np.isnan(scores.value(CLASS_SCORE)).all()):
         message = (
-            f"{', '.join(wanted)} cannot be made: they need raw/estimates.csv, and raw/truths.csv with the class of "
-            f"each record ({CLASS_ESTIMAND}), and an estimator of it"
+            f"{', '.join(wanted)} cannot be computed: they need raw/estimates.csv, and raw/truths.csv with the class "
+            f"of each record ({CLASS_ESTIMAND}), and an estimator of it"
         )
         yield Problem(message, column="metric_name")
 

@@ -52,7 +52,7 @@ def note_estimands(tables: Sequence[Table], described: Described) -> list[Table]
     if len(estimands) < 2:
         return list(tables)
     listed = "; ".join(f"{estimand}: {', '.join(names)}" for estimand, names in sorted(estimands.items()))
-    note = f"Not the same thing is estimated here, so ranks compare answers to different questions. {listed}."
+    note = f"The estimators estimate different quantities, so ranks compare answers to different questions. {listed}."
     return [
         replace(table, notes=(note, *table.notes)) if table.name.startswith("leaderboard/") else table
         for table in tables

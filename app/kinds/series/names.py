@@ -58,11 +58,11 @@ def is_record_id(text: str) -> bool:
 
 
 def is_estimator_cell(text: str) -> bool:
-    """Say whether `text` may stand in a column of estimators, made-up names included."""
+    """Say whether `text` may be in a column of estimators, made-up names included."""
     # What lrdbench measures between two estimators joins their names, so it may be longer than either.
     return 0 < len(text) <= MAX_DIAGNOSTIC and text.isprintable() and text.strip() == text
 
 
 def is_metric_cell(text: str) -> bool:
-    """Say whether `text` may stand in a column of metrics."""
+    """Say whether `text` may be in a column of metrics."""
     return _METRIC_CELL.fullmatch(text) is not None

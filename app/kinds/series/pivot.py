@@ -42,7 +42,7 @@ class Pivot:
         return cls(rows, words, files, wide, first, named[first_metric].tolist())
 
     def is_contiguous(self) -> bool:
-        """Say whether the rows of each pair stand together, so that the table keeps the file's order."""
+        """Say whether the rows of each pair are consecutive, so that the table keeps the file's order."""
         return int(np.count_nonzero(np.diff(self.wide))) + 1 == len(self.first)
 
     def table(self, roles: Sequence[str], findings: Findings) -> ScoreTable:

@@ -80,8 +80,8 @@ def _leakage_model(options: FevOptions, results: FevResults | None, problems: li
     if model is None and results.leaked:
         problems.append(
             Problem(
-                f"{_some(results.leaked)} have seen data, and no Chronos-Bolt that has not is there to stand for them; "
-                "name another one with --leakage-model, or say --no-leakage-model"
+                f"{_some(results.leaked)} have seen data, and there is no Chronos-Bolt that has not, to replace their "
+                "errors; name another model with --leakage-model, or pass --no-leakage-model"
             )
         )
     return model

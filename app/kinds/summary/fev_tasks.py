@@ -210,7 +210,7 @@ def _problems_of_names(tasks: Sequence[FevTask]) -> Iterator[Problem]:
     seen: set[str] = set()
     for position, task in enumerate(tasks):
         if not isinstance(task.name, str) or not is_name(task.name):
-            message = "no name that is allowed follows from its data; give it a task_name"
+            message = "no allowed name can be made from its data; give it a task_name"
             yield Problem(message, column=f"tasks.{position}", value=clip_for_message(str(task.name)))
         elif task.name in seen:
             message = "another task has this name; give each a task_name"

@@ -64,7 +64,7 @@ class LeakFlags:
         """Return why a leakage model's flag is refused."""
         boards = sentences([board.name for board in self._boards if board.leakage_model == name])
         return (
-            f"{name} is the leakage model of {boards}: its errors stand for those of models that have seen the task's "
+            f"{name} is the leakage model of {boards}: its errors replace those of models that have seen the task's "
             "data, so it may not have seen any"
         )
 
