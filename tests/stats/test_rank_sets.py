@@ -245,3 +245,15 @@ def test_what_cannot_be_compared_is_refused(
     """With the array, what it holds, and what is allowed."""
     with pytest.raises(InvalidArgument, match=words):
         rank_sets(Contests(points, drawn, freedom), 0.95)
+
+
+def test_stepping_down_separates_what_the_test_of_all_pairs_does_not() -> None:
+    """Four of six are far apart, so the last two compete with nobody: their own critical value is that of one pair."""
+    draws = np.random.default_rng(4).normal(size=(2000, 6))
+
+    def sets(last: float, rounds: int) -> RankSets:
+        points = np.array([0.0, 20.0, 40.0, 60.0, 80.0, 80.0 + last])
+        return rank_sets(Contests(points, draws, np.full(6, 400.0)), 0.95, rounds=rounds)
+
+    assert [sets(3.6, rounds).low.tolist() for rounds in (0, 2)] == [[6, 5, 4, 3, 1, 1], [6, 5, 4, 3, 2, 1]]
+    assert [bool(sets(4.08, rounds).separated[5, 4]) for rounds in (0, 2)] == [False, True]
