@@ -18,6 +18,9 @@ MOST_SNAPSHOTS = 200
 MOST_ATTEMPTS = 200
 DESCRIBED_BY = ("version", "organization", "url", "code_commit", "notes")
 
+COUNTED = ("p_best", "covered", "n_failed", "unranked_because", "rank_if_worst", "rank_if_best")
+"""The columns of a board that an entrant's page has under the same names, in this order."""
+
 
 def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, name: str) -> Table:
     """Return an entrant's rank on every board of a snapshot; null on a board that it is not on."""
@@ -33,8 +36,10 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         Column("score_high", "Score, high", detail=True, digits=3),
         Column("p_best", "P(best)", glossary="p_best", digits=2),
         Column("covered", "Covered", "text", glossary="coverage"),
-        Column("n_failed", "Failed", "integer", glossary="coverage"),
+        Column("n_failed", "Without a value", "integer", glossary="coverage"),
         Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"),
+        Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
+        Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),
     )
     rows = [
         row
@@ -52,7 +57,7 @@ def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]
         if row.get("entrant") == name:
             low, high = score.interval or ("", "") if score else ("", "")
             points = (row.get(score.name) if score else None, row.get(low), row.get(high))
-            counted = (row.get("p_best"), row.get("covered"), row.get("n_failed"), row.get("unranked_because"))
+            counted = tuple(row.get(column) for column in COUNTED)
             places = (row.get("rank"), row.get("rank_low"), row.get("rank_high"))
             yield board, *places, ranked, score.title if score else None, *points, *counted
 

@@ -1,5 +1,6 @@
 """A against B: the sentence one may write of two entrants, its rows as CSV and JSON, and what is refused."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -45,6 +46,14 @@ def publish(site: Site) -> None:
             "/benchmarks/duel/submissions", files=[("files", ("r.csv", content))], headers=site.auth()
         )
         assert sent.status_code == 202, sent.text
+    site.work()
+
+
+def send_part(site: Site) -> None:
+    """Publish a fourth entrant, without one of the tasks."""
+    rows = [f"Part,t{at},{error},{share}" for at, (error, share) in enumerate(ROWS["Like"][:7], start=1)]
+    files = [("files", ("r.csv", "\n".join(["model,task,MASE,ACC", *rows, ""])))]
+    assert site.http.post("/benchmarks/duel/submissions", files=files, headers=site.auth()).status_code == 202
     site.work()
 
 
@@ -120,15 +129,26 @@ def test_a_skill_is_said_of_the_better_one(site: Site) -> None:
 def test_who_is_partial_is_not_said_to_differ_by_nothing(site: Site) -> None:
     """It has no rank, so the board has no difference of the two: 0.000 would be a number that nobody computed."""
     publish(site)
-    rows = [f"Part,t{at},{error},{share}" for at, (error, share) in enumerate(ROWS["Like"][:7], start=1)]
-    files = [("files", ("r.csv", "\n".join(["model,task,MASE,ACC", *rows, ""])))]
-    assert site.http.post("/benchmarks/duel/submissions", files=files, headers=site.auth()).status_code == 202
-    site.work()
+    send_part(site)
 
     assert sentence(site, "skill", "Good", "Part") == (
         "The board does not compare Good with Part on skill score on scaled error: "
         "at least one of them has no rank there."
     )
+
+
+def test_who_is_partial_has_its_bounds_on_its_own_page(site: Site) -> None:
+    """The ranks if all that is missing were worst or best stand wherever the gap does."""
+    publish(site)
+    send_part(site)
+    text = site.http.get("/benchmarks/duel/entrants/Part").text.partition("On the boards")[2].partition("</table>")[0]
+    (row,) = re.findall(r"(?s)<tr>(?:(?!</tr>).)*leaderboards/skill.*?</tr>", text)
+    cells = [re.sub(r"(?s)<.*?>", "", cell).strip() for cell in re.findall(r"(?s)<t[dh].*?</t[dh]>", row)]
+    board = {row["entrant"]: row for row in site.http.get(f"{HOME}/skill.json").json()["rows"]}["Part"]
+
+    assert "Rank if worst" in text
+    assert cells[-2:] == [str(board["rank_if_worst"]), str(board["rank_if_best"])]
+    assert "7 of 8" in cells
 
 
 def test_what_the_data_do_not_separate_is_said_so(site: Site) -> None:
