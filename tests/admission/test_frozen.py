@@ -12,6 +12,7 @@ from app.admission.forensics import check_forensics
 from app.admission.references import reference_findings
 from app.boards.example import benchmark
 from app.boards.methods.skill_score.spec import SkillScore
+from app.manifest.admission import OpenTasks
 from app.manifest.grid import AtLeast, Grid
 from app.manifest.manifest import Manifest
 from app.values.forensics import FLAGS, Finding, Forensics
@@ -93,6 +94,10 @@ def answers() -> Iterator[tuple[str, list[Check]]]:
     yield "silent about dirt", applied(case(dirty=None))
     yield "silent twice", applied(case(facts(dirty=None), dirty=None))
     yield "with claims", applied(case(claims={"mover": {"success": 0.5}}))
+    lenient = case(registered=registered(failure_policy="best_effort"))
+    yield "best effort that the benchmark does not permit", applied(replace(lenient, manifest=manifest()))
+    anything = manifest().model_copy(update={"tasks": OpenTasks(open=True)})
+    yield "tasks that nobody declares", applied(case(manifest=anything, registered=registered(tasks=None)))
     yield from ((f"registered: {name}", applied(case(registered=registered(**r)))) for name, r in REGISTRATIONS.items())
     yield from ((f"an axis: {name}", applied(case(registered=registered(AXIS, **r))))
                 for name, r in REGISTRATIONS.items())  # fmt: skip

@@ -112,6 +112,15 @@ def test_without_a_registration_earlier_bundles_say_what_is_the_benchmarks(chang
     assert any(f"no {key.replace('_', ' ')}" in f.sentence or "adhoc:easy" in f.sentence for f in actual)
 
 
+def test_a_run_without_partners_is_held_to_the_version_of_the_task() -> None:
+    """A spike has no partner set; where an earlier run had none either, its other keys are the entrant's own."""
+    spike = facts(entrant="spike", identity={"task version": "1", "seeds file": "a"})
+    earlier = EarlierIdentity(3, "older", {"task version": "2", "seeds file": "b"})
+    actual = identity_findings(None, [spike], None, [earlier])
+
+    assert [each.sentence for each in actual] == ["run: its task version is 1, it was 2 in submission 3"]
+
+
 def test_another_commit_than_the_submissions_is_flagged() -> None:
     """A short one is the beginning of a long one."""
     bundle = given("B-STAT")

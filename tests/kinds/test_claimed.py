@@ -198,9 +198,9 @@ def test_claims_about_predictions_are_left_to_the_evaluation() -> None:
 
 
 def test_a_claimed_mean_is_over_tasks() -> None:
-    """A task with many episodes weighs no more than one with few."""
+    """A task with many episodes weighs no more than one with a single one."""
     declared = parse_manifest(MANIFEST.replace(b"[{id: place}]", b"[{id: place}, {id: lift}]"))
-    scores = table([*grid(), *grid([0], n=1, task="lift")])
+    scores = table([*grid(), *grid([0], ["left"], n=1, task="lift")])
     scores.values[40:] = 0.0
 
     assert own_means(declared.model_copy(update={"metrics": {"success": declared.metrics["success"]}}), scores) == {
