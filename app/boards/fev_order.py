@@ -40,7 +40,5 @@ def _key(task: Task) -> tuple[tuple[bool, Any], ...]:
 
 def _part(column: str, value: Any) -> tuple[bool, Any]:
     if value is None:
-        return (False, 0 if column in NUMERIC else "")
-    if column in NUMERIC:
-        return (True, value)
-    return (True, value if isinstance(value, str) else json.dumps(value))
+        return (False, None)
+    return (True, value if column in NUMERIC or isinstance(value, str) else json.dumps(value))

@@ -212,12 +212,12 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
 def _weighted_bounds(sheet: Sheet, weights: FloatArray, at: int) -> tuple[int, int]:
     own, others = sheet.better[:, at], sheet.others
 
-    def rank(end: float) -> int:
+    def rank(end: float | None) -> int:
         totals = (np.column_stack([filled(own, end), others]) * weights[:, None]).sum(axis=0)
         return rank_among(float(totals[0]), totals[1:])
 
     worst, best = sheet.ends
-    return others.shape[1] + 1 if worst is None else rank(worst), 1 if best is None else rank(best)
+    return rank(worst), 1 if best is None else rank(best)  # without a worst value the total is NaN, behind all
 
 
 def _spread(given: Points, values: FloatArray) -> FloatArray:

@@ -50,6 +50,16 @@ def test_claims_are_decided_as_they_were(prereg: bytes | None) -> None:
     assert_frozen(f"claims-{'none' if prereg is None else parsed.form if parsed else ''}", tables_as_text([kept]))
 
 
+def test_a_claim_about_one_seed_says_why_nothing_is_decided() -> None:
+    """In words, beside the difference that was seen."""
+    scores = table([*grid([0]), *grid([0], entrant="naive")])
+    scores.values[::3] = 0.0
+    contrasts = [each for each in contrasts_of(DECLARED, None, None) if each.claim == "models"]
+    kept = claims_table(DECLARED, decide_claims(contrasts, scores, ASKED))
+
+    assert [(row["verdict"], row["note"]) for row in kept.records()] == [("inconclusive", "too few clusters")]
+
+
 def test_a_table_of_no_claims_says_nothing_of_them() -> None:
     """No note without a row; how intervals are made is said all the same."""
     assert_frozen("claims-empty", tables_as_text([claims_table(DECLARED, ())]))

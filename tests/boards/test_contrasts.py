@@ -11,8 +11,8 @@ from app.boards.standing import stand
 from app.values.columnar import ColumnarRows
 
 
-def contrasts() -> Contrasts:
-    """Return those of five entrants, two of them alike and one without replicates."""
+def contrasts(widest: float = 1.0) -> Contrasts:
+    """Return those of five entrants, two of them alike and one without replicates, of scores in a range this wide."""
     rng = np.random.default_rng(4)
     points = np.array([0.9, 0.7, 0.7, 0.4, 0.1])
     replicates = points + 0.2 * rng.normal(size=(400, 5))
@@ -20,7 +20,17 @@ def contrasts() -> Contrasts:
     replicates[:, 4] = points[4]
     precision = Precision(9.0, 10.0 / 9.0)
     spread = Spread(replicates, [precision, precision, precision, precision, None])
-    return stand(points, spread, 0.95, widest=1.0).contrasts(range(5))
+    return stand(points, spread, 0.95, widest=widest).contrasts(range(5))
+
+
+def test_no_interval_of_a_difference_is_wider_than_the_range_of_the_scores() -> None:
+    """Scores from 0 to 1 differ by no more than 1; scores beyond their range show that its width bounds nothing."""
+    (_, _, free), (_, _, within) = (contrasts(widest).verdict(0, 3).contrast for widest in (float("inf"), 1.0))
+    (_, _, beyond) = contrasts(widest=0.25).verdict(0, 3).contrast
+
+    assert (free or 0.0) > 1.0
+    assert within == 1.0
+    assert beyond == pytest.approx(0.8)
 
 
 def turned(verdict: Verdict) -> Verdict:

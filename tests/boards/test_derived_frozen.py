@@ -12,7 +12,7 @@ import pytest
 
 from app.boards.explore import Evidence, chosen_board
 from app.boards.letters import letters_table
-from app.boards.reader_choice import Choice
+from app.boards.reader_choice import Choice, understand
 from app.boards.registry import compute_board
 from app.boards.task_values import differences_table, matrix_table, task_values
 from app.boards.tradeoff import axes_of, offered, tradeoff_table
@@ -111,6 +111,34 @@ def test_a_board_of_the_worst_for_who_is_absent_is_as_it_was(method: str) -> Non
     tables = compute_board(declared, declared.leaderboards[0], some_rows())
 
     assert_frozen(f"worst-{method}", tables_as_text(t for t in (tables.leaderboard, tables.pairwise) if t))
+
+
+def test_what_a_board_without_groups_has_to_choose_is_said() -> None:
+    """Nothing: its open tasks have no columns to group them by."""
+    declared = declare("evaluation_summary", "{x: {direction: minimize}}", "metric: x, method: mean")
+
+    with pytest.raises(FieldRejected) as refused:
+        understand(declared, declared.leaderboards[0], NAMES, Choice(groups=("level:hard",)))
+    (problem,) = refused.value.problems
+    assert (problem.column, problem.message) == ("group", "not on this board; it has none to choose")
+
+
+def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_each() -> None:
+    """One task that outweighs the other two decides; two equals, and one task alone, say nothing of it."""
+    values = np.array([[1.0, 1.0, 1.0, np.nan, np.nan], [2.0, 2.0, 2.0, np.nan, np.nan],
+                       [0.9, 0.9, 9.0, np.nan, np.nan], [1.0, 1.0, 1.0, 1.0, 1.0]])  # fmt: skip
+    manifest = benchmark("mean")
+    by_task = task_values(manifest, manifest.leaderboards[0], rows(values))
+    of_pair = {
+        names: differences_table(manifest.leaderboards[0], manifest.metrics["x"], by_task, names).notes[2:]
+        for names in ((NAMES[0], NAMES[1]), (NAMES[0], NAMES[2]), (NAMES[0], NAMES[3]))
+    }
+
+    assert list(of_pair.values()) == [
+        ("No single task decides: without any one of them the mean keeps its sign.",),
+        ("The sign of the mean depends on one task: without hard1 it would be the opposite.",),
+        (),
+    ]
 
 
 def test_a_board_of_values_beyond_its_range_is_as_it_was() -> None:

@@ -15,6 +15,7 @@ from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
+from app.manifest.explored import Explored
 from app.manifest.manifest import Manifest
 from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
@@ -94,6 +95,29 @@ def test_the_better_one_is_first() -> None:
     table = board(measure(rows(POOR), "poor"), measure(rows(GOOD), "good"))
 
     assert [(row["rank"], row["entrant"]) for row in table.records()] == [(1, "good"), (2, "poor")]
+
+
+def test_less_of_a_gap_is_better_whatever_the_metric() -> None:
+    """Every other number of a success rate is better where it is larger, and of a force where it is smaller."""
+    more = ", optimality_gap: {threshold: 0.9}"
+    table = board(measure(rows(GOOD), "good", more), measure(rows(POOR), "poor", more), more=more)
+    of_each = {column.name: column.direction for column in table.columns}
+
+    assert of_each["success"] == of_each["success_iqm"] == "maximize"
+    assert of_each["success_optimality_gap"] == "minimize"
+    assert of_each["force"] == of_each["force_iqm"] == "minimize"
+
+
+def test_a_readers_choice_has_the_board_alone() -> None:
+    """The same rows, without pairs and further tables, which a reader does not wait for."""
+    manifest, spec = declared()
+    measured = [measure(rows(values), name) for name, values in (("poor", POOR), ("good", GOOD))]
+    chosen = spec.as_chosen(None, Explored({}))
+    whole, own = (assemble_board(manifest, each, measured, measured_evidence(manifest)) for each in (spec, chosen))
+
+    assert own.leaderboard.rows == whole.leaderboard.rows
+    assert (own.pairwise, own.extra) == (None, ())
+    assert whole.pairwise is not None
 
 
 def test_nobody_else_changes_an_entrants_numbers() -> None:

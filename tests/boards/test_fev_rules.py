@@ -6,12 +6,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from app.boards.fev_order import fev_order
 from app.boards.registry import compute_board
 from app.errors import BoardUnavailable, ManifestRejected, Unavailable
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.values.scores import ScoreTable
 from app.values.table import Table
+from tests.cases.boards import declare
 from tests.cases.fev_rows import FEV, fev_scores
 
 EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
@@ -43,6 +45,23 @@ def without(scores: ScoreTable, entrant: str, tasks: list[str]) -> ScoreTable:
 def row_of(table: Table, entrant: str) -> dict[str, object] | None:
     """Return the row of an entrant, None where it has none."""
     return next((row for row in table.records() if row["entrant"] == entrant), None)
+
+
+def test_tasks_are_in_the_order_of_fevs_pivot_table() -> None:
+    """Missing first, numbers as numbers, lists and flags as the text that fev keeps of them, then by name."""
+    wheres = {
+        "text": "{target: y}",
+        "list": "{target: [b, c]}",
+        "flag": "{target: true}",
+        "none": "{target: null}",
+        "long": "{horizon: 24}",
+        "short": "{horizon: 8, target: x}",
+        "also none": "{}",
+    }
+    listed = ", ".join(f"{{id: {name}, where: {where}}}" for name, where in wheres.items())
+    declared = declare("evaluation_summary", "{x: {direction: minimize}}", "metric: x, method: mean", "", f"[{listed}]")
+
+    assert fev_order(declared, list(wheres)) == ("also none", "none", "list", "flag", "text", "short", "long")
 
 
 @pytest.mark.heavy

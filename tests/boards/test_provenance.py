@@ -103,6 +103,14 @@ def test_two_entrants_of_one_owner_are_enough_to_move_others() -> None:
     ]
 
 
+def test_of_two_owners_with_as_many_entrants_the_same_one_is_named_in_any_order() -> None:
+    """The last by name, so that a page does not change when two rows change places."""
+    named = [notes_of(board("borda", "borda_points", (1.0,) * 5), owners)[-1] for owners in ("aabbc", "bbaac")]
+
+    assert named[0].startswith("b has 2 of the 5 entrants.")
+    assert named[1] == named[0]
+
+
 @pytest.mark.parametrize(("method", "owners"), [("mean", "aaabc"), ("borda", "abcde"), ("borda", "aaaaa")])
 def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
     """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""

@@ -1,15 +1,20 @@
 """What is sure of boards of weighted ranks: intervals of scores and components, and who decides what is asked."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from app.boards.methods.weighted_rank.calibrated import ends_of_ranks
-from app.boards.methods.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked
-from app.boards.methods.weighted_rank.records import HeldRecords
+from app.boards.example import benchmark, rows
+from app.boards.methods.weighted_rank.calibrated import ends_of_ranks, rank_level
+from app.boards.methods.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked, with_worst
+from app.boards.methods.weighted_rank.groups import series_groups
+from app.boards.methods.weighted_rank.records import HeldRecords, held_records
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
+from app.manifest.metric import Metric
 from app.stats.strata import Group
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell
@@ -102,6 +107,43 @@ def test_estimators_of_one_owner_do_not_decide_what_a_metric_is_asked_of() -> No
 
     assert covered.asked.tolist() == [True, True]
     assert [covered.lacking(at).sum() for at in range(5)] == [0, 0, 1, 1, 1]
+
+
+def test_a_record_without_a_class_is_asked_of_every_metric_but_those_of_classes() -> None:
+    """Nobody can call it rightly; its error counts all the same, and a record that nobody has stays asked of both."""
+    names, records = ("a",), ("classed", "classless", "nobody's")
+    declared = manifest("[mae, roc_auc]", "weights: {mae: 0.5, roc_auc: 0.5}")
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, WeightedRank)
+    held = HeldRecords(names, records, ("s", "s", ""), np.array([[True, True, False]]), np.ones(3, dtype=np.bool_))
+    groups = [Group("a", metric, "s", np.ones(2), np.arange(2)) for metric in ("mae", "roc_auc")]
+    covered = covered_metrics(declared, spec, held, groups, np.array([1.0, np.nan, np.nan]))
+
+    asked = {metric.metric: metric.asked.tolist() for metric in covered}
+    assert asked == {"mae": [True, True, True], "roc_auc": [True, False, True]}
+
+
+def test_who_has_nothing_of_a_stratum_gets_the_worst_value_there() -> None:
+    """Of an error as it is, of a root mean square as its square: the mean is taken before the root."""
+    declared = benchmark(WeightedRank(name="m", method="weighted_rank", weights={"error": 0.5, "rmse": 0.5}))
+    worst = Metric(direction="minimize", min=0.0, max=3.0)
+    declared = declared.model_copy(update={"metrics": {"error": worst, "rmse": worst}})
+    spec = declared.leaderboards[0]
+    assert isinstance(spec, WeightedRank)
+    scores = rows({"A": [0.1, 0.2], "B": [0.3]})
+    scores = replace(scores, columns=("error", "rmse"), values=np.repeat(scores.values, 2, axis=1))
+    held, groups = held_records(scores, ("A", "B"), frozenset("ab")), series_groups(scores)
+    covered = covered_metrics(declared, spec, held, groups, np.full(3, np.nan))
+    filled = with_worst(declared, held, covered, groups, np.full(3, np.nan))
+
+    of_absent = [(g.metric, g.rule, g.values.tolist()) for g in filled if (g.estimator, g.stratum) == ("B", "b")]
+    assert of_absent == [("error", "mean", [3.0]), ("rmse", "root_mean_square", [9.0])]
+
+
+@pytest.mark.parametrize(("n_units", "share"), [(100.0, 2.0), (16.0, 2.0), (12.0, 6.0), (8.0, 10.0), (3.0, 10.0)])
+def test_few_records_use_no_less_than_a_tenth_of_the_error_rate(n_units: float, share: float) -> None:
+    """And many no more than half of it."""
+    assert rank_level(0.9, n_units) == pytest.approx(1.0 - 0.1 / share)
 
 
 def test_nobodys_mean_is_over_records_that_the_metric_is_not_asked_of() -> None:

@@ -148,5 +148,5 @@ def _median(times: FloatArray) -> FloatArray:
     ordered, n_known = np.sort(times, axis=0), (~np.isnan(times)).sum(axis=0)  # NaN sorts last
     middle = [(n_known - 1).clip(0) // 2, np.minimum(n_known // 2, len(times) - 1)]
     lower, upper = (np.take_along_axis(ordered, at[None, :], axis=0)[0] for at in middle)
-    medians: FloatArray = np.where(n_known > 0, (lower + upper) / 2.0, np.nan)
+    medians: FloatArray = (lower + upper) / 2.0
     return medians

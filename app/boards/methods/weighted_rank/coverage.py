@@ -194,7 +194,8 @@ def with_worst(
 def _worst(manifest: Manifest, metric: str, rule: str, labels: FloatArray) -> FloatArray:
     """Return the worst value of a metric for records of these classes, [n_records]."""
     if rule == "scores":
-        return np.where(np.isnan(labels), np.nan, np.where(labels >= THRESHOLD, -FURTHEST, FURTHEST))
+        # Where a class is unknown, classification metrics ask for nothing (`covered_metrics`).
+        return np.where(labels >= THRESHOLD, -FURTHEST, FURTHEST)
     worst = manifest.metrics[metric].worst
     value = np.nan if worst is None else float(worst)
     return np.full(len(labels), value**2 if rule == "root_mean_square" else value)
