@@ -183,6 +183,9 @@ class Roster:
             named = [self._gap(name) for name in self.apart if self.coverages[name].why_unranked == why]
             if named:
                 yield f"{text}: {sentences(named)}."
+        newer = [name for name in self.apart if self.coverages[name].why_unranked == NOT_ASKED]
+        if lacking_too := [self._gap(name) for name in newer if self.coverages[name].n_lacking]:
+            yield f"These also lack results that were asked of them: {sentences(lacking_too)}."
         if filled := [self._gap(n) for n in self.ranked if n in self.coverages and self.coverages[n].n_lacking]:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
 

@@ -206,3 +206,12 @@ def test_without_a_grid_groups_rank_one_behind_the_other() -> None:
 def test_a_rank_among_others_is_by_who_is_better(point: float | None, rank: int) -> None:
     """Ties share the better rank; no score is behind all."""
     assert rank_among(point, [0.9, 0.6, 0.3]) == rank
+
+
+def test_what_was_asked_and_is_absent_is_not_hidden_by_what_was_not_asked() -> None:
+    """Who was admitted before the grid grew may lack cells of the old one too: those it left out itself."""
+    coverages = {"whole": Coverage(4, 4, n_not_asked=2), "part": Coverage(4, 3, n_absent=1, n_not_asked=2)}
+    notes = list(call_roster(coverages, is_declared=True).notes("episodes"))
+
+    assert notes[-1] == "These also lack results that were asked of them: part (3 of 4 included)."
+    assert "whole (4 of 4 included)" in notes[0]
