@@ -137,12 +137,12 @@ def test_calling_the_worst_records_invalid_does_not_pay(tmp_path: Path) -> None:
     assert after["metric__roc_auc"] < before["metric__roc_auc"]  # type: ignore[operator]
 
 
-def test_a_run_without_its_truths_is_told_what_cannot_be_made(tmp_path: Path) -> None:
+def test_a_run_without_its_truths_is_told_what_cannot_be_computed(tmp_path: Path) -> None:
     """Its claims of these metrics are compared with nothing, and the component takes the worst rank."""
     content = replaced(GIVEN[RUN], {}, without=(TRUTHS,))
     evidence = read(tmp_path, {"run.zip": content}, declared(), limits=LIMITS)
 
-    assert any("roc_auc, balanced_accuracy, true_positive_rate, false_positive_rate cannot be made" in w.message
+    assert any("roc_auc, balanced_accuracy, true_positive_rate, false_positive_rate cannot be computed" in w.message
                for w in evidence.warnings)  # fmt: skip
     assert [row["metric__roc_auc"] for row in board(evidence)] == [None] * 4
 
