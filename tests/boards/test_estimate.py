@@ -97,6 +97,22 @@ def test_the_better_one_is_first() -> None:
     assert [(row["rank"], row["entrant"]) for row in table.records()] == [(1, "good"), (2, "poor")]
 
 
+def test_the_quantiles_that_a_board_declares_are_a_table_of_it() -> None:
+    """Of each entrant in the order of the board, beside its other tables."""
+    more = ", quantiles: {force: [0.5, 1.0]}"
+    manifest, spec = declared(more)
+    measured = [measure(rows(values, force=force), name, more)
+                for name, values, force in (("poor", POOR, 2.0), ("good", GOOD, 1.0))]  # fmt: skip
+    tables = {
+        table.name: table for table in assemble_board(manifest, spec, measured, measured_evidence(manifest)).extra
+    }
+
+    assert set(tables) == {"breakdown/main", "quantiles/main"}
+    assert [(row["entrant"], row["quantile"], row["value"]) for row in tables["quantiles/main"].records()] == [
+        ("good", "p50", 1.0), ("good", "max", 1.0), ("poor", "p50", 2.0), ("poor", "max", 2.0),
+    ]  # fmt: skip
+
+
 def test_less_of_a_gap_is_better_whatever_the_metric() -> None:
     """Every other number of a success rate is better where it is larger, and of a force where it is smaller."""
     more = ", optimality_gap: {threshold: 0.9}"

@@ -214,3 +214,17 @@ def test_the_detectable_difference_is_2_8_standard_errors() -> None:
 def width(interval: Interval) -> float:
     """Return how wide an interval is."""
     return (interval.high or 0.0) - (interval.low or 0.0)
+
+
+@pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 5, 3)])
+def test_another_generator_is_drawn_from_in_chambers_order_too(sizes: tuple[int, ...]) -> None:
+    """One whose numbers are not read ahead; rows of seeds of different sizes come one by one, others together."""
+    by_seed = {seed: (np.arange(size) + 10.0 * seed).tolist() for seed, size in enumerate(sizes)}
+    sample = sample_of(by_seed)
+    for generator in (np.random.MT19937, np.random.PCG64):
+        batches = list(draw_chamber(sample, 20, np.random.Generator(generator(5))))
+        counts = np.concatenate(batches)
+        means, _ = double_loop(by_seed, 20, np.random.Generator(generator(5)))
+
+        assert len(batches) == (1 if len(set(sizes)) == 1 else 20)
+        assert counts @ sample.distinct / counts.sum(axis=1) == pytest.approx(means)

@@ -3,9 +3,11 @@
 import numpy as np
 import pytest
 
+from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import calibrate
 from app.stats.calibrated_areas import root_mean_squares
 from app.stats.checks import InvalidArgument, require_integers
+from app.stats.closed_intervals import clopper_pearson_ydf, hanley_mcneil
 from app.stats.difference import compare_means
 from app.stats.example_draws import map_resamples
 from app.stats.interval import competition_ranks
@@ -14,7 +16,7 @@ from app.stats.relative import compare_pairs
 from app.stats.resample import Resamples
 from app.stats.resampled_calls import count_calls
 from app.stats.resampled_curves import sort_scores
-from app.stats.spreads import Range, mean_spread
+from app.stats.spreads import Range, Spread, mean_spread
 from app.stats.strata import Group, resample_ratio
 from app.stats.weighing import weigh
 
@@ -123,3 +125,28 @@ def test_what_is_refused_is_named_by_the_parameter() -> None:
         profile_area(np.array([0.0, 1.0]), np.zeros(3))
     with pytest.raises(InvalidArgument, match=r"expected whole numbers from 0$"):
         require_integers("labels", np.array([-1]), 0)
+    with pytest.raises(InvalidArgument, match=r"^records .* expected whole numbers"):
+        Group("A", "mae", "s", np.zeros(2), np.array([0.0, 0.5]))  # type: ignore[arg-type]
+    with pytest.raises(InvalidArgument, match=r"^example .* expected whole numbers from 0$"):
+        sort_scores(np.array([0.1, 0.9]), np.array([False, True]), np.array([0, -1], dtype=np.int32))
+
+
+def test_the_skewness_of_an_average_is_that_of_the_sum_of_its_parts() -> None:
+    """Cumulants of independent parts add up, in whatever unit: parts of very different sizes, in metres and in mm."""
+    weights, errors, skewness = np.array([0.7, 0.2, 0.1]), np.array([0.1, 2.0, 30.0]), np.array([1.0, -0.5, 2.0])
+    third, second = ((weights * errors) ** 3 * skewness).sum(), ((weights * errors) ** 2).sum()
+    few, none = np.full(3, 9.0), np.zeros(3)
+    of_each = [
+        averaged_spread(Spread(none, unit * errors, skewness, few, few, none), weights) for unit in (1.0, 1000.0)
+    ]
+
+    assert [float(each.skewness) for each in of_each] == pytest.approx([third / second**1.5] * 2)
+    assert float(of_each[1].error) == pytest.approx(1000.0 * second**0.5)
+
+
+def test_a_share_of_none_and_an_area_of_one_class_have_the_ends_that_are_defined() -> None:
+    """None of ten right may be a share of zero; with no negative there is no area to be sure of."""
+    low, high = clopper_pearson_ydf(0, 10) or (None, None)
+
+    assert (low, high) == (0.0, pytest.approx(1.0 - 0.05**0.1))
+    assert hanley_mcneil(0.8, 20, 0, 0.95) is hanley_mcneil(0.8, 0, 20, 0.95) is None

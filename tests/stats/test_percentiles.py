@@ -24,6 +24,13 @@ def drawn(n_resamples: int) -> FloatArray:
     return np.column_stack([*columns, [np.nan, *rng.normal(size=n_resamples - 1)]])
 
 
+def test_an_end_halfway_between_two_replicates_is_numpys_to_the_last_bit() -> None:
+    """Whichever of the two it is computed from: two hundred entrants, of whom some would differ."""
+    replicates = np.random.default_rng(1).normal(size=(3, 200))
+
+    assert_array_equal(np.array(percentile_interval(replicates, 0.5)), numpys(replicates, 0.5))
+
+
 @pytest.mark.parametrize("level", LEVELS)
 @pytest.mark.parametrize("n_resamples", [1, 2, 3, 40, 999, 1000])
 def test_the_ends_are_numpys_quantiles(n_resamples: int, level: float) -> None:

@@ -51,17 +51,18 @@ def pair_tables(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
 ) -> tuple[Table, ...]:
     """Return `comparisons/<board>` and `tests/<board>` of the contenders, who come first and from best to worst."""
-    contenders = [m for m in measurements if m.entrant not in spec.labels][:MAX_ENTRANTS]
+    comparable = [m for m in measurements if m.entrant not in spec.labels]
+    contenders = comparable[:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()
     part = part_of(manifest, PredictionsPart).predictions
     title = spec.title or spec.name
-    note = () if len(measurements) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
+    note = () if len(comparable) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
     compared = Table(
         f"comparisons/{spec.name}",
         f"{title}, every metric pair by pair",
         comparison_columns(part.kind),
-        comparison_rows(manifest, spec, [m for m in measurements if m.entrant not in spec.labels], standing),
+        comparison_rows(manifest, spec, comparable, standing),
         (*note, *_how_paired(manifest)),
         drawn_meta(spec),
     )

@@ -1,6 +1,7 @@
 """Boards of predictions: metrics, joint resamples, tests of pairs, and reports that give no label away."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,8 @@ from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
+from app.kinds.predictions.comparisons import MAX_ENTRANTS
+from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.reports import report_tables
 from app.manifest.manifest import Manifest
 from app.stats.comparison import holm
@@ -534,3 +537,17 @@ def test_equal_labels_have_no_r_squared(value: float) -> None:
     predicted = value + np.random.default_rng(16).normal(size=37)
 
     assert measure(benchmark("kind: regression", ("r2",)), "A", predicted, truth).estimates["r2"].point is None
+
+
+@pytest.mark.parametrize(("n_contenders", "is_told"), [(MAX_ENTRANTS, False), (MAX_ENTRANTS + 1, True)])
+def test_a_board_of_many_says_that_only_the_best_are_compared(n_contenders: int, is_told: bool) -> None:
+    """One that is no contender is not compared, and does not count."""
+    declared = benchmark(BINARY, ["accuracy"], more=", labels: {Human: reference}")
+    truth, scores = two_classes(40)
+    one = measure(declared, "A", scores, truth)
+    names = [*(f"m{at:02}" for at in range(n_contenders)), "Human"]
+    tables = pair_tables(declared, spec(declared), [replace(one, entrant=name) for name in names], None)
+
+    compared = {row["entrant_a"] for row in tables[1].records()}
+    assert compared == set(names[:MAX_ENTRANTS])
+    assert [("The 50 best contenders are compared." in table.notes) for table in tables] == [is_told] * 2

@@ -79,6 +79,18 @@ def test_the_tails_of_a_probability_plot_are_not_thinned() -> None:
     assert np.isclose(observed[[0, -1]], [deviations[:10].mean(), deviations[-10:].mean()]).all()
 
 
+@pytest.mark.parametrize(
+    ("n_examples", "labels", "n_points"), [(19, "private", 1), (20, "private", 2), (1, "submitted", 1)]
+)
+def test_no_point_of_a_probability_plot_is_of_fewer_than_may_be_shown(
+    n_examples: int, labels: str, n_points: int
+) -> None:
+    """Of nineteen private residuals two points would show the sums of nine and of ten."""
+    residuals = np.random.default_rng(3).normal(size=n_examples)
+
+    assert len(rows_of(values(residuals, f"kind: regression, labels: {labels}"), "qq")) == n_points
+
+
 def test_every_residual_of_own_labels_is_shown_while_there_are_few() -> None:
     """Nothing is private there."""
     residuals = np.random.default_rng(3).normal(size=120)

@@ -1,7 +1,10 @@
 """What one submission of series gets to read, whole: its own numbers, its claims, the contract's leaderboard."""
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from app.admission.check import CurrentRecord
@@ -11,6 +14,7 @@ from app.kinds.series.contract_board import contract_leaderboard
 from app.kinds.series.contract_tables import series_tables
 from app.kinds.series.rules import check_records
 from app.kinds.series.summary import own_claims, summarise_series
+from app.values.scores import Coded
 from tests.cases.boards import MIRRORED, given
 from tests.cases.evidence_tables import read
 from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
@@ -57,6 +61,26 @@ OTHERS = {
     "another stratum": [CurrentRecord("a", "c", 3), CurrentRecord("b", "b", 4)],
     "more records": [CurrentRecord(record, record, 5) for record in "abcdefg"],
 }
+
+
+CLASSES = {
+    "a truth decides each": ("long_memory_parameter", [1.0, 0.0], []),
+    "no truth decides": ("dispersion", [1.0, 0.0], []),
+    "the same classes": ("dispersion", [1.0, 0.0], [CurrentRecord("a", "a", 3, class_label=1.0)]),
+    "another class": ("dispersion", [1.0, 0.0], [CurrentRecord("b", "b", 3, class_label=1.0)]),
+    "no class": ("dispersion", [float("nan")] * 2, [CurrentRecord("b", "b", 3, class_label=1.0)]),
+}
+
+
+def test_the_checks_of_classes_are_as_they_were() -> None:
+    """By the truth in the stratum of a record, or by the word of the first run that states it."""
+    checks = []
+    for name, (estimand, labels, held) in CLASSES.items():
+        scores = rows({"GPH": labels}, "class_label")
+        stratum = Coded((json.dumps({"target_estimand": estimand}),), np.zeros(2, dtype=np.int64))
+        checks.append((name, check_records(replace(scores, recorded={"stratum_json": stratum}), held)))
+
+    assert_frozen("series-classes", checks_as_text(checks))
 
 
 def test_the_checks_of_records_are_as_they_were() -> None:

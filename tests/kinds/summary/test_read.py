@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from app.errors import MAX_PROBLEMS, EvidenceRejected, ManifestRejected
+from app.kinds.summary.task_rules import TaskRules
 from tests.cases.evidence_tables import CLOSED, make_manifest, problems, read, the_problem
 
 FULL = "{entrant: model, task: task, leaked: leaked, training_time_s: train, n_forecasts: n, recorded: [print]}"
@@ -317,6 +318,14 @@ def test_a_missing_column_of_the_definition_matters_where_it_has_a_value(tmp_pat
     (problem,) = problems(tmp_path, {"r.csv": table}, make_manifest(tasks=CLOSED))
 
     assert (problem.row, problem.column) == (None, "horizon")
+
+
+@pytest.mark.parametrize(("preset", "n_problems"), [("null", 1), ("fev", 0)])
+def test_only_files_of_fev_may_leave_out_what_its_old_releases_did(preset: str, n_problems: int) -> None:
+    """One window a row is what a file of fev 0.1 means; elsewhere the column says how many."""
+    rules = TaskRules(make_manifest(tasks="[{id: easy, where: {num_windows: 1}}]", preset=preset))
+
+    assert int(rules.missing_matters("num_windows", np.zeros(1, dtype=np.int64))) == n_problems
 
 
 def test_more_problems_than_are_shown_are_counted(tmp_path: Path) -> None:
