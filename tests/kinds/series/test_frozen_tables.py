@@ -66,7 +66,12 @@ OTHERS = {
 CLASSES = {
     "a truth decides each": ("long_memory_parameter", [1.0, 0.0], []),
     "no truth decides": ("dispersion", [1.0, 0.0], []),
-    "the same classes": ("dispersion", [1.0, 0.0], [CurrentRecord("a", "a", 3, class_label=1.0)]),
+    "one class as another has it": ("dispersion", [1.0, 0.0], [CurrentRecord("a", "a", 3, class_label=1.0)]),
+    "the same classes": (
+        "dispersion",
+        [1.0, 0.0],
+        [CurrentRecord("a", "a", 3, class_label=1.0), CurrentRecord("b", "b", 4, class_label=0.0)],
+    ),
     "another class": ("dispersion", [1.0, 0.0], [CurrentRecord("b", "b", 3, class_label=1.0)]),
     "no class": ("dispersion", [float("nan")] * 2, [CurrentRecord("b", "b", 3, class_label=1.0)]),
 }
