@@ -16,24 +16,14 @@ from numpy.typing import NDArray
 
 from app.stats.areas_beside import LANES, N_SUMS, sums_beside
 from app.stats.arrays import BoolArray, FloatArray, Weights
-from app.stats.checks import (
-    require_finite,
-    require_integers,
-    require_shape,
-)
+from app.stats.checks import require_finite, require_integers, require_shape
 from app.stats.compiled import compiled
 
 Int32Array = NDArray[np.int32]
-
-
 ROUNDING = 1e-12
 """Tolerance of constraints: sums of rescaled weights differ in the last digits."""
-
-
 NOTHING_CALLED = 1.0
 """The precision where nothing is predicted positive."""
-
-
 SMALLEST_WEIGHT = float(np.finfo(np.float64).smallest_normal)
 """A class whose total weight, or product of weights, is below this has no area: subnormal numbers lose digits."""
 
@@ -150,8 +140,7 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
     """Return the areas under ROC and precision-recall curves of weightings [n_weightings, n_examples], in one pass.
 
     Raises InvalidArgument for weightings of fewer examples than there are scores.
-    Source: as in `app.stats.curves`: Hanley & McNeil 1982; Boyd, Eng & Page 2013; Davis & Goadrich
-    2006, section 3, for ties; YDF 0.16 and scikit-learn for AP.
+    Source: as in `app.stats.curves`; Davis & Goadrich 2006, section 3, for ties.
 
     >>> scores = sort_scores(np.array([0.1, 0.5, 0.7]), np.array([True, False, True]))
     >>> areas = curve_areas(scores, np.ones((1, 3)))
@@ -203,8 +192,7 @@ def _add_areas(
 ) -> None:
     """Go through the scores from highest to lowest; `false` is scratch space for the negatives above each position.
 
-    With t of t + f called rightly above it, a tie of g hits and m misses has ∫ (t + x) / (t + f + x (1 + m / g)) over
-    x from 0 to g.
+    With t of t + f right above it, a tie of g hits and m misses has ∫ (t + x) / (t + f + x (1 + m / g)) from 0 to g.
     """
     for row in range(weights.shape[0]):
         each = weights[row]
