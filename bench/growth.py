@@ -104,11 +104,9 @@ CURVES = {"episodes": grow_episodes, "predictions": grow_predictions}
 
 def report(curves: Sequence[str] = ("rows", *CURVES), largest: float = 1.0) -> None:
     """Print the curves as tables for docs/performance.md."""
-    print(f"{machine()}\n")
     shares = [share for share in SHARES if share <= largest]
     if "rows" in curves:
         growing_rows.report(shares)
-        print()
     if set(curves) & set(CURVES):
         print("| on the board | one more | POST to board, s | memory, MiB |\n|---|---|---|---|")
     for name in [name for name in curves if name in CURVES]:
@@ -117,4 +115,5 @@ def report(curves: Sequence[str] = ("rows", *CURVES), largest: float = 1.0) -> N
 
 
 if __name__ == "__main__":
+    print(f"{machine()}\n")
     report(sys.argv[1:2] or ("rows", *CURVES), float(sys.argv[2]) if len(sys.argv) > 2 else 1.0)
