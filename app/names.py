@@ -7,6 +7,7 @@ characters, a second spelling of the same text.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
 MAX_NAME = 200
 
@@ -107,6 +108,16 @@ def clip_for_message(text: str, limit: int = 80) -> str:
     """Return `text` made safe for an error message: printable and short."""
     printable = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[: limit + 1])
     return printable if len(printable) <= limit else printable[:limit] + "…"
+
+
+def listed(names: Sequence[str], shown: int = 10) -> str:
+    """Return names as a message lists them: the first ones, and how many more there are.
+
+    >>> listed(["a", "b", "c"], 2)
+    'a, b and 1 more'
+    """
+    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
+    return ", ".join(names[:shown]) + rest
 
 
 def _fault_of_characters(text: str) -> str | None:

@@ -266,7 +266,12 @@ def test_a_file_of_items_is_refused_with_every_row_that_is_wrong(roomy_site: Sit
     answer = roomy_site.http.put(f"/benchmarks/{slug}/items", files=put, headers=roomy_site.auth("steward"))
 
     assert answer.status_code == 422
-    assert [(p["row"], p["column"]) for p in answer.json()["problems"]] == [(3, "item"), (4, "item"), (5, "task")]
+    problems = answer.json()["problems"]
+    assert [(p["row"], p["column"]) for p in problems] == [(3, "item"), (4, "item"), (5, "task")]
+    assert (problems[2]["message"], problems[2]["value"]) == (
+        "not a task of this benchmark; expected arithmetic, code",
+        "art",
+    )
 
 
 def test_a_table_of_items_comes_without_other_fields(roomy_site: Site) -> None:
