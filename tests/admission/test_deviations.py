@@ -55,6 +55,15 @@ def test_a_bundle_that_says_otherwise_does_not_agree(what: str, message: dict[st
     assert declared != delivered
 
 
+@pytest.mark.parametrize(("metrics", "agrees"), [(("success",), True), (("success", "speed"), False), ((), None)])
+def test_metrics_beyond_the_registered_ones_still_agree(metrics: tuple[str, ...], agrees: bool | None) -> None:
+    """What a run measures beside them breaks no promise; a registered one that is missing does."""
+    scores = table(grid(), ("success", "violation"), 0.0)
+    rows = {str(row[0]): row[1:] for row in deviations_table(registered(metrics=metrics), scores, ()).rows}
+
+    assert rows["metrics"] == (", ".join(sorted(metrics)) or None, "success, violation", agrees)
+
+
 @pytest.mark.parametrize(("declared", "agrees"), [(4, True), (3, False), (5, False)])
 def test_episodes_of_each_cell_agree_with_the_number_that_was_declared(*, declared: int, agrees: bool) -> None:
     """Every seed and condition has four."""

@@ -31,3 +31,14 @@ def test_the_letter_is_named() -> None:
 
     assert finding.entrant == "GPT-4"
     assert "U+0422 CYRILLIC CAPITAL LETTER TE" in finding.sentence
+
+
+def test_letters_are_named_once_each_with_commas_between() -> None:
+    """The submitter reads them in the order of the name."""
+    name = "\N{CYRILLIC CAPITAL LETTER TE}\N{CYRILLIC CAPITAL LETTER A}\N{CYRILLIC CAPITAL LETTER TE}-4"
+    (finding,) = lookalike_findings([name], ["TAT-4"])
+
+    assert (
+        f"{name[0]} is U+0422 CYRILLIC CAPITAL LETTER TE, {name[1]} is U+0410 CYRILLIC CAPITAL LETTER A"
+        in finding.sentence
+    )

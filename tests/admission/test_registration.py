@@ -60,6 +60,11 @@ SHORT: Mapping[str, tuple[Grid, Prereg, list[str]]] = {
         DOCUMENT,
         ["The benchmark asks for 6 seeds or more, and the registration names 5: a run of it would not be admitted."],
     ),
+    "conditions that are not named": (
+        Grid(conditions=["homogeneous", "night", "rain"]),
+        replace(DOCUMENT, conditions=("homogeneous",)),
+        ["The benchmark asks for conditions night, rain too: a run without them is partial."],
+    ),
     "no task of the benchmark": (
         Grid(),
         replace(DOCUMENT, tasks=("lift",)),

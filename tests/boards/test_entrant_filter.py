@@ -38,6 +38,32 @@ def test_everything_that_is_asked_must_be_said(wish: Wish, holds: bool) -> None:
     assert wish.holds({}) is False
 
 
+@pytest.mark.parametrize(
+    ("asked", "holds"),
+    [
+        (("architecture=decoder",), True),
+        (("architecture=encoder", "architecture=Decoder"), True),
+        (("architecture=encoder",), False),
+        (("context=8192",), True),
+        (("context>=8192",), True),
+        (("context>=8193",), False),
+        (("context<=8192",), True),
+        (("context<=8191",), False),
+        (("context>=4096", "context<=16384"), True),
+        (("since>=2026-01-01",), True),
+        (("since<=2025-12-31",), False),
+        (("architecture=decoder", "context<=10"), False),
+    ],
+    ids=str,
+)
+def test_a_field_of_the_benchmark_is_compared_as_asked(asked: tuple[str, ...], holds: bool) -> None:
+    """Words in any case, numbers and days from or up to a limit, the limit itself included."""
+    facts = {"architecture": "decoder", "context": 8192.0, "since": "2026-02-01"}
+
+    assert Wish(fields=asked).holds(facts) is holds
+    assert Wish(fields=asked).holds({}) is False
+
+
 def test_nothing_asked_is_no_wish() -> None:
     """Everybody is as asked."""
     assert (Wish().is_made, Wish().holds({})) == (False, True)

@@ -114,6 +114,18 @@ def test_weights_of_tasks_weigh_the_mean() -> None:
         assert by_entrant(board)[name]["mean_x"] == pytest.approx(wanted)
 
 
+@pytest.mark.parametrize(("weight", "is_taken"), [(1000.0, True), (1000.5, False), (0.0, True), (-0.5, False)])
+def test_a_weight_may_be_as_large_as_the_message_says(weight: float, is_taken: bool) -> None:
+    """From 0 to 1000, both included."""
+    choice = Choice(weights={"odd": weight})
+    if is_taken:
+        assert len(explored(benchmark("mean"), choice).rows) == len(NAMES)
+        return
+    with pytest.raises(FieldRejected) as refused:
+        explored(benchmark("mean"), choice)
+    assert [problem.message for problem in refused.value.problems] == ["expected a weight from 0 to 1000"]
+
+
 def test_weights_of_groups_weigh_the_mean_over_groups() -> None:
     """By hand: three quarters of the easy, one of the hard."""
     row = by_entrant(explored(benchmark("group_mean"), Choice(weights={"easy": 3.0})))["org/Alpha"]
