@@ -54,6 +54,16 @@ def test_the_interval_of_a_submissions_mean_says_95_and_holds_95() -> None:
     assert tables[0] == tables[1]
 
 
+@pytest.mark.parametrize(("n_scored", "expected"), [(1, [0.1, None, None]), (2, [0.4, 0.1, 0.7])])
+def test_two_tasks_are_enough_for_an_interval_of_a_mean(n_scored: int, expected: list[float | None]) -> None:
+    """Of one task nothing is known of the spread; a quarter of the resamples of two draw one of them twice."""
+    values = np.where(np.arange(12) < n_scored, SPREAD, np.nan)
+    row = next(iter(summarise_means(manifest("evaluation_summary"), small_table(values, is_episodes=False)).records()))
+
+    assert [row["mean"], row["mean_lower"], row["mean_upper"]] == pytest.approx(expected)
+    assert (row["n_scored"], row["n_missing"]) == (n_scored, 12 - n_scored)
+
+
 def test_an_entrants_own_numbers_are_the_same_whoever_is_in_its_submission() -> None:
     """Sent together, with a failure of one and nothing of another, each has what it has when it is sent alone."""
     scores = {"A": SPREAD, "B": 1.0 - SPREAD, "C": np.where(SPREAD > 0.5, np.nan, SPREAD), "D": np.full(12, np.nan)}

@@ -188,3 +188,12 @@ def test_an_axis_that_the_benchmark_has_not_is_refused(axis: bytes, outcome: str
     given = case(rows=rows, registered=registered(AXIS.replace(b"axis: AS", b"axis: " + axis)), manifest=declared)
 
     assert check(given, "axis").outcome == outcome
+
+
+def test_a_claimed_average_without_a_bundle_is_told_that_it_has_no_interval() -> None:
+    """Rows of a table have no summary that could hold one, so the submitter reads a warning and no refusal."""
+    given = case(claims={"mover": {"success": 0.5}}, manifest=demanding(claims="required"))
+    actual = check(given, "claims")
+
+    assert actual.outcome == "warned"
+    assert actual.reason == "The claims hold averages and no interval: only a bundle's summary can claim one."

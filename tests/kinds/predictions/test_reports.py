@@ -287,3 +287,15 @@ def test_claims_about_predictions_wait_for_the_evaluation() -> None:
 
     assert (check.rule, check.outcome) == ("claims", "warned")
     assert "only then are they measured" in check.reason
+
+
+@pytest.mark.parametrize(
+    ("truncation", "n_points"), [("3", 6), ("8", 8), ("{ndcg: 8, mrr: 3}", 8), ("{mrr: 8}", 6), ("40", 20)]
+)
+def test_a_plot_of_truncations_reaches_the_one_of_the_board(truncation: str, n_points: int) -> None:
+    """Of groups of six items: up to all of them, or to where NDCG ends if that is further; never beyond twenty."""
+    labels = Labels("t", (), (np.arange(60) % 3).astype(np.float64), group=np.arange(60) // 6)
+    manifest = benchmark(f"kind: ranking, truncation: {truncation}", ["ndcg", "mrr"])
+    measured = measure(manifest, "A", np.sin(np.arange(60)), labels)
+
+    assert [row["truncation"] for row in rows_of(measured, "truncation")] == list(range(1, n_points + 1))

@@ -118,3 +118,16 @@ def test_pairs_are_drawn_of_the_metrics_that_are_declared_for_pairs(
     intervals = series_intervals(groups, stratum_aggregates(groups), drawn)
 
     assert {each.metric for each in intervals if "__minus__" in each.estimator} == expected
+
+
+def test_one_record_has_a_value_and_no_interval() -> None:
+    """Nothing is known of its spread; the row says that it is of one record, and lrdbench's stream has no width."""
+    groups = series_groups(scores(values([(0, 0, 0), (1, 0, 0)])))
+    independent = DRAWN.model_copy(update={"stream": "independent", "paired": False})
+    ours, theirs = (
+        next(i for i in series_intervals(groups, [], drawn) if (i.estimator, i.metric, i.stratum) == ("RS", "mae", "a"))
+        for drawn in (independent, DRAWN)
+    )
+
+    assert (ours.low, ours.high, ours.n_units) == (None, None, 1)
+    assert theirs.low == theirs.high == theirs.value == ours.value

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from app.errors import MAX_PROBLEMS, EvidenceRejected, ManifestRejected
@@ -326,6 +327,17 @@ def test_only_files_of_fev_may_leave_out_what_its_old_releases_did(preset: str, 
     rules = TaskRules(make_manifest(tasks="[{id: easy, where: {num_windows: 1}}]", preset=preset))
 
     assert int(rules.missing_matters("num_windows", np.zeros(1, dtype=np.int64))) == n_problems
+
+
+@pytest.mark.parametrize(("preset", "differ"), [("null", [True, False, True]), ("fev", [False, False, True])])
+def test_only_fev_reads_no_levels_as_an_empty_list(preset: str, differ: list[bool]) -> None:
+    """Of a task without levels: an empty cell, an empty list, a list of one; of no rows, nothing differs."""
+    rules = TaskRules(make_manifest(tasks="[{id: easy, where: {quantile_levels: []}}]", preset=preset))
+    texts = pa.array([None, "[]", "[0.1]"], pa.string())
+
+    assert rules.differing("quantile_levels", texts, np.zeros(3, dtype=np.int64)).tolist() == differ
+    none = rules.differing("quantile_levels", texts[:0], np.zeros(0, dtype=np.int64))
+    assert (str(none.dtype), len(none)) == ("bool", 0)
 
 
 def test_more_problems_than_are_shown_are_counted(tmp_path: Path) -> None:
