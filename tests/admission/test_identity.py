@@ -121,6 +121,36 @@ def test_a_run_without_partners_is_held_to_the_version_of_the_task() -> None:
     assert [each.sentence for each in actual] == ["run: its task version is 1, it was 2 in submission 3"]
 
 
+@pytest.mark.parametrize(
+    ("mine", "theirs", "own", "flagged"),
+    [
+        ("adhoc:mine", "all@v1", ("pair",), ["its task version is 2, it was 1 in submission 3"]),
+        (
+            "adhoc:mine",
+            "all@v1",
+            (),
+            [
+                "its partner set is adhoc:mine, it was all@v1 in submission 3",
+                "its task version is 2, it was 1 in submission 3",
+                "its partner set is adhoc:mine, registered is all@v1",
+            ],
+        ),
+        ("all@v1", "adhoc:theirs", ("pair",), ["its task version is 2, it was 1 in submission 3"]),
+    ],
+    ids=["registered with its own", "not registered so", "the other's own"],
+)
+def test_a_partner_of_ones_own_is_no_other_set_where_it_is_registered(
+    mine: str, theirs: str, own: tuple[str, ...], flagged: list[str]
+) -> None:
+    """The version of the task is the benchmark's all the same, also beside another entrant with its own partner."""
+    declared = replace(PREREG, policies={}, partner_set="all@v1", task_version=None, own_partner=own)
+    pair = facts(entrant="pair", prereg_sha256="0" * 64, identity={"partner set": mine, "task version": "2"})
+    earlier = EarlierIdentity(3, "older", {"partner set": theirs, "task version": "1"})
+    actual = identity_findings(declared, [pair], None, [earlier])
+
+    assert [each.sentence for each in actual] == [f"run: {sentence}" for sentence in flagged]
+
+
 def test_another_commit_than_the_submissions_is_flagged() -> None:
     """A short one is the beginning of a long one."""
     bundle = given("B-STAT")

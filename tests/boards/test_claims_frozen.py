@@ -1,12 +1,14 @@
 """The table of claims, whole: contrasts of a benchmark and of a registration, and what the evidence says of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from app.boards.claim_rows import Asked, claims_table, past_claim, undelivered_claim
 from app.boards.claims import contrasts_of, decide_claims
 from app.kinds.parse import parse_manifest
-from app.prereg.prereg import parse_prereg, sha256_hex
+from app.prereg.prereg import Hypothesis, parse_prereg, sha256_hex
 from tests.cases.admission import AXIS, grid, table
 from tests.cases.chamber import MANIFEST, PREREG
 from tests.cases.frozen import assert_frozen, tables_as_text
@@ -48,6 +50,21 @@ def test_claims_are_decided_as_they_were(prereg: bytes | None) -> None:
     kept = claims_table(DECLARED, [*rows, gone, past])
 
     assert_frozen(f"claims-{'none' if prereg is None else parsed.form if parsed else ''}", tables_as_text([kept]))
+
+
+def test_hypotheses_of_a_registration_follow_the_claims_of_the_benchmark() -> None:
+    """By their name or number, with the beginning of the registration's digest; one that is implied is not repeated."""
+    hypotheses = (
+        Hypothesis(("left", "right"), "success", 0.2, "greater"),
+        Hypothesis(("right",), "success", 0.3, "greater", name="able"),
+        Hypothesis(("mover", "naive"), "success", 0.9, "greater", name="implied"),
+        Hypothesis(("left", "right"), "speed", 0.1, "less"),
+    )
+    contrasts = contrasts_of(DECLARED, replace(parse_prereg(PREREG), hypotheses=hypotheses), sha256_hex(PREREG))
+    rows = decide_claims(contrasts[4:], evidence(), ASKED)  # type: ignore[arg-type]
+
+    assert_frozen("claims-hypotheses", tables_as_text([claims_table(DECLARED, rows)]))
+    assert [each.claim for each in contrasts[4:]] == ["hypothesis 1", "able", "hypothesis 4"]
 
 
 def test_a_claim_about_one_seed_says_why_nothing_is_decided() -> None:

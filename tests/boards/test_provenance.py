@@ -38,6 +38,17 @@ def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
     assert [row[created.index("flags")] for row in created.rows] == ["exact_best", None, "exact_best", None, None]
 
 
+def test_a_rank_that_is_owed_to_declared_leaks_is_flagged_on_its_row() -> None:
+    """The method names them; the flags of their evidence stay beside it."""
+    table = board("skill_score", "win_rate", (0.9, 0.8, 0.7, None, 0.1))
+    of_each = known()
+    of_each["C"] = replace(of_each["C"], flags=("near_rows",))
+    created = with_provenance(replace(table, meta={**table.meta, "served_by_leaks": ["A", "C"]}), of_each)
+
+    flags = [row[created.index("flags")] for row in created.rows]
+    assert flags == ["leak_serves", None, "near_rows leak_serves", None, None]
+
+
 @pytest.mark.parametrize("column", ["mean_accuracy", "group_mean_accuracy", "accuracy_points"])
 def test_a_mean_over_tasks_is_perfect_where_every_task_is(column: str) -> None:
     """The best value of the metric is the best of its mean; of points made from it nothing is known."""
