@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from app.boards.coverage import PARTIAL
 from app.boards.letters import NOBODY, letters_table
 from app.boards.one_task import metrics_of_means, standing_on_task
 from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
@@ -248,3 +249,14 @@ def test_a_signed_bias_decides_no_task() -> None:
     assert {"bias", "rmse"} <= set(manifest.metrics)
     assert next(iter(metrics_of_means(manifest, manifest.leaderboards))) == "mae"
     assert not {"bias", "rmse"} & set(metrics_of_means(manifest, manifest.leaderboards))
+
+
+def test_the_matrix_says_whose_values_may_be_of_a_part_of_a_task() -> None:
+    """Its values are marked and nobody is placed against them; what it lacks or has seen is said as of anybody."""
+    manifest = benchmark("method: mean")
+    spec = manifest.leaderboards[0]
+    by_task = task_values(manifest, spec, CELLS)
+    actual = matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"], partial=["B"])
+
+    assert [row[-1] for row in actual.rows] == ["value", "no value", "leaked", PARTIAL, "absent", "absent"]
+    assert [row[3] for row in actual.rows] == [None] * 6

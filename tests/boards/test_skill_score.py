@@ -9,7 +9,7 @@ import pytest
 
 from app.boards.cells import CellMatrix
 from app.boards.methods.skill_score.notes import notes_of
-from app.boards.methods.skill_score.ranked import falls_by_wins
+from app.boards.methods.skill_score.ranked import falls_by_wins, find_ranked
 from app.boards.methods.skill_score.relative import clipped_errors, treat_missing
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.registry import compute_board
@@ -20,6 +20,7 @@ from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.relative import win_shares
 from app.values.table import Table
+from tests.cases.boards import declare
 from tests.cases.fev_rows import FEV, code, fev_scores, to_scores
 
 EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
@@ -187,6 +188,7 @@ def test_failures_are_left_as_they_are_where_the_board_takes_none() -> None:
     assert np.array_equal(kept.errors, errors, equal_nan=True)
     assert (kept.n_failures.tolist(), kept.n_imputed.tolist()) == ([1, 1], [0, 0])
     assert empty.value.reason == Unavailable.NO_COMMON_TASK
+    assert str(empty.value) == "No task has a result of every entrant, and the board drops tasks with gaps."
 
 
 def falls_one_by_one(errors: FloatArray, own: FloatArray) -> list[int]:
@@ -236,3 +238,24 @@ def test_an_error_as_large_as_the_one_in_its_place_is_no_gain() -> None:
 
     assert notes[-1].endswith("is larger than that of Model: Seen (on 1 of 3 tasks).")
     assert "1 entrant has seen data of some tasks (Seen); its errors there are those of Model." in notes
+
+
+@pytest.mark.parametrize(("absent", "ranked"), [("worst", {"A", "B"}), ("unranked", {"B"})])
+def test_who_is_absent_gets_the_largest_error_where_the_benchmark_says_so(absent: str, ranked: set[str]) -> None:
+    """A has half the error of B on t1 and nothing on t2, where it counts as a hundred times that of B."""
+    manifest = declare(
+        "evaluation_summary",
+        "{x: {direction: minimize}}",
+        "metric: x, method: skill_score, baseline: B",
+        f"grid: {{absent: {absent}}}",
+        "[{id: t1}, {id: t2}]",
+    )
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, SkillScore)
+    values = np.array([[0.5, 1.0], [np.nan, 1.0]])
+    present = ~np.isnan(values)
+    cells = CellMatrix(("t1", "t2"), ("A", "B"), values, np.zeros((2, 2), dtype=np.bool_), present)
+    among = find_ranked(manifest, spec, cells, values)
+
+    assert set(among.roster.ranked) == ranked
+    assert among.relative.errors.tolist() == ([[0.5, 1.0], [100.0, 1.0]] if absent == "worst" else [[1.0], [1.0]])

@@ -101,3 +101,16 @@ def test_a_median_is_over_the_tasks_that_have_a_time(n_tasks: int) -> None:
     times = np.where(rng.random((n_tasks, 60)) < 0.4, np.nan, rng.exponential(size=(n_tasks, 60)))
     expected = [np.median(own[~np.isnan(own)]) if (~np.isnan(own)).any() else np.nan for own in times.T]
     np.testing.assert_array_equal(_median(times), expected)
+
+
+def test_a_task_of_which_every_count_is_zero_is_named() -> None:
+    """Nobody has a time per forecast on it, and the board says why."""
+    scores = fev_scores()
+    values = scores.values.copy()
+    values[scores.task.codes == 0, scores.columns.index("n_forecasts")] = 0.0
+    table = board(manifest(counted=False), replace(scores, values=values), list(scores.task.words[:3]))
+
+    assert (
+        f"No time per forecast on {scores.task.words[0]}: every count sent there is of less than one forecast."
+        in table.notes
+    )

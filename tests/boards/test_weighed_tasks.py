@@ -59,3 +59,9 @@ def test_one_task_with_nearly_all_the_weight_makes_nobody_sure(method: str) -> N
     for row in board(method, DOMINATED):
         assert (row["rank_low"], row["rank_high"], row[f"{name}_calibrated_low"]) == (None, None, None)
         assert row[f"{name}_calibrated_how"] == "too_few_units"
+
+
+@EVERY
+def test_a_task_with_much_of_the_weight_leaves_too_few_for_narrow_ranks(method: str) -> None:
+    """Five tasks that count as 2.3 do not say who is first, nor who is last."""
+    assert [(row["rank_low"], row["rank_high"]) for row in board(method, ODD)] == [(1, 3)] * 3

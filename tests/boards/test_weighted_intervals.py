@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 from app.boards.example import benchmark, rows
-from app.boards.methods.weighted_rank.calibrated import ends_of_ranks, rank_level
+from app.boards.methods.weighted_rank.calibrated import DrawnComponents, ends_of_ranks, rank_level, value_intervals
 from app.boards.methods.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked, with_worst
+from app.boards.methods.weighted_rank.discrimination import TRUE_RATE, class_aggregates
 from app.boards.methods.weighted_rank.groups import series_groups
 from app.boards.methods.weighted_rank.records import HeldRecords, held_records
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.boards.registry import compute_board
+from app.boards.spread import Precision
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
@@ -155,3 +157,28 @@ def test_nobodys_mean_is_over_records_that_the_metric_is_not_asked_of() -> None:
     kept = list(on_asked([group, other], [metric]))
 
     assert [each.values.tolist() for each in kept] == [[1.0], [1.0, 9.0]]
+
+
+def test_the_interval_of_a_value_below_the_declared_range_is_not_cut_off_at_its_end() -> None:
+    """A value of -1 under a minimum of 0 shows that 0 is no bound, whatever the others are."""
+    spec = WeightedRank(name="main", method="weighted_rank", weights={"error": 1.0})
+    around = np.array([[-1.2, 0.5], [-1.0, 0.7], [-0.8, 0.6]])
+    drawn = DrawnComponents(around[:, :, None], Precision.of_units(9.0), 9.0)
+    declared = benchmark(spec)
+    bounded = declared.metrics["error"].model_copy(update={"min": 0.0, "max": None})
+    manifest = declared.model_copy(update={"metrics": {"error": bounded}})
+    below, _ = value_intervals(manifest, "error", np.array([-1.0, 0.6]), drawn, 0, 0.95)
+
+    assert isinstance(below.low, float)
+    assert isinstance(below.high, float)
+    assert below.low < -1.0 < below.high
+
+
+@pytest.mark.parametrize(("labels", "n_positive"), [([0.5, 0.0, 1.0], 2), ([0.4, 0.0, 1.0], 1)])
+def test_a_true_value_at_the_threshold_is_positive(labels: list[float], n_positive: int) -> None:
+    """The number of positive records counts it, as the rates do."""
+    group = Group("A", TRUE_RATE, "n=128", np.array([0.9, 0.1, 0.2]), np.arange(3), "scores")
+    (actual,) = class_aggregates([group], np.array(labels))
+
+    assert actual.n_positive == n_positive
+    assert actual.value == pytest.approx((n_positive - 1) / n_positive)

@@ -239,6 +239,7 @@ def test_few_clusters_allow_no_interval_of_a_quantile(n_units: int, q: float, ha
     actual = calibrated_quantile(np.arange(float(n_units)), np.arange(n_units), q, level=LEVEL)
 
     assert (actual.reason is None) == has_one
+    assert actual.n_units == n_units
     assert actual.reason in (None, NO_TWO_SIDED)
 
 

@@ -7,11 +7,13 @@ from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import calibrate
 from app.stats.calibrated_areas import root_mean_squares
 from app.stats.checks import InvalidArgument, require_integers
-from app.stats.closed_intervals import clopper_pearson_ydf, hanley_mcneil
+from app.stats.closed_intervals import chi_squared, clopper_pearson_ydf, hanley_mcneil
 from app.stats.difference import compare_means
 from app.stats.example_draws import map_resamples
 from app.stats.interval import competition_ranks
+from app.stats.known_columns import Kept, KnownColumns
 from app.stats.profiles import profile_area
+from app.stats.regression import in_bin
 from app.stats.relative import compare_pairs
 from app.stats.resample import Resamples
 from app.stats.resampled_calls import count_calls
@@ -150,3 +152,24 @@ def test_a_share_of_none_and_an_area_of_one_class_have_the_ends_that_are_defined
 
     assert (low, high) == (0.0, pytest.approx(1.0 - 0.05**0.1))
     assert hanley_mcneil(0.8, 20, 0, 0.95) is hanley_mcneil(0.8, 0, 20, 0.95) is None
+
+
+def test_a_value_too_far_from_the_bins_for_a_number_is_in_the_last_one() -> None:
+    """The quotient overflows: that is no warning, and the largest bin is right."""
+    assert in_bin(np.array([0.0, 1e-9]), np.array([1e300, -1e300]), 2).tolist() == [1, 0]
+
+
+def test_an_error_without_examples_has_no_interval() -> None:
+    """Nothing is known of it, not even a number that is none."""
+    assert chi_squared(1.0, 0, 0.95) is None
+
+
+@pytest.mark.parametrize("is_turned", [False, True])
+def test_of_boards_with_the_same_draws_the_one_with_most_of_the_columns_is_recalled(is_turned: bool) -> None:
+    """Whichever was kept first."""
+    columns = KnownColumns()
+    few, many = [b"a"], [b"b", b"c"]
+    for digests in (many, few) if is_turned else (few, many):
+        columns.keep(Kept("mean", {}, np.empty((0, 0))), digests, np.ones((1, len(digests))))
+
+    assert set(columns.recall("mean", [b"a", b"b", b"c"]).places) == {b"b", b"c"}
