@@ -7,7 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.boards.example import EPISODES, measured
+from app.boards.example import benchmark as of_board
 from app.boards.explore import LABEL, Evidence, chosen_board
+from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.reader_choice import QUICK_FROM, Choice
 from app.boards.registry import compute_board
 from app.boards.rows_of_entrants import rows_of
@@ -152,6 +155,26 @@ def test_another_baseline_is_what_scores_are_relative_to() -> None:
 
     assert by_entrant(board)["lab/Delta"]["skill_score"] == 0.0
     assert set(by_entrant(board)) == {"org/Alpha", "lab/Delta"}
+
+
+def test_a_choice_on_a_board_of_measured_entrants_is_in_the_words_of_its_evidence() -> None:
+    """Each keeps its own number; nobody else is measured for it."""
+    points = {"Good": 0.9, "Fair": 0.6, "Poor": 0.3}
+    board = EstimateBoard(name="main", method="estimate", metrics=["success"])
+    evidence = Evidence(
+        entrants=list(points),
+        scores=lambda: pytest.fail("no rows are read here"),
+        measurements=lambda spec, names: [measured(name, points[name]) for name in points if name in names],
+        measured=lambda: EPISODES,
+    )
+    chosen = chosen_board(of_board(board), board, evidence, Choice(entrants=("Poor", "Fair")))
+
+    assert [(row["rank"], row["entrant"], row["success"]) for row in chosen.records()] == [
+        (1, "Fair", 0.6),
+        (2, "Poor", 0.3),
+    ]
+    assert chosen.notes[0].startswith(f"{LABEL}: 2 of 3 entrants (2 named).")
+    assert any("seeds" in note for note in chosen.notes[1:])
 
 
 def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
