@@ -11,7 +11,7 @@ from app.boards.claims import decide_claims
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate.board import assemble_board
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.errors import ManifestRejected
+from app.errors import BoardUnavailable, ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
@@ -230,6 +230,12 @@ def test_an_episode_without_a_score_counts_as_the_worst() -> None:
     assert [row["rank"] for row in table.records()] == [1, 2]
 
 
+def test_a_board_of_nobody_says_why_it_is_empty() -> None:
+    """Readers see the sentence in place of the table."""
+    with pytest.raises(BoardUnavailable, match="No submission has been admitted yet."):
+        board()
+
+
 RATES = """
 schema_version: 1
 slug: arm
@@ -342,6 +348,9 @@ def test_a_composite_weighs_the_axes_that_are_there() -> None:
 
     assert measured.estimates["success"].point == pytest.approx((1.0 * 1.0 + 0.5 * 0.5) / 1.5)
     assert [row[0] for row in measured.rows["components"] if row[-1]] == ["PF"]
+    alone = measure(first).estimates["success"].calibrated
+    assert alone is not None
+    assert measured.rows["components"][0][4:6] == (alone.low, alone.high)
 
 
 def test_a_pooled_bootstrap_cannot_be_declared_for_a_board() -> None:
