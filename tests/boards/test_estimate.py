@@ -232,7 +232,7 @@ def test_an_episode_without_a_score_counts_as_the_worst() -> None:
 
 def test_a_board_of_nobody_says_why_it_is_empty() -> None:
     """Readers see the sentence in place of the table."""
-    with pytest.raises(BoardUnavailable, match="No submission has been admitted yet."):
+    with pytest.raises(BoardUnavailable, match="No submission has been admitted yet"):
         board()
 
 
