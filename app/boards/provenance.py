@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.registry import methods
+from app.boards.registry import Method, methods
 from app.values.counts import count
 from app.values.forensics import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Field, Frame
@@ -110,9 +110,9 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
 
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
     """Say, for each row, whether its ranking score is exactly the best possible value."""
-    rank_by, metric = str(table.meta.get("rank_by")), str(table.meta.get("metric"))
+    rank_by, method = str(table.meta.get("rank_by")), _method(table)
     # A mean is the best possible value where every task is.
-    ranked = metric if rank_by in (f"mean_{metric}", f"group_mean_{metric}") else rank_by
+    ranked = str(table.meta.get("metric")) if method is not None and method.spec.is_mean else rank_by
     if ranked not in best or rank_by not in table.column_names():
         return [False] * len(table.rows)
     at, rank = table.index(rank_by), table.index("rank")
@@ -173,8 +173,12 @@ def _most_moved(n_own: int, n_opponents: int) -> float:
 
 def _is_of_opponents(table: Table) -> bool:
     """Say whether scores depend on who is compared: by the method, or where its board ranks by win rates."""
-    method = methods().get(str(table.meta.get("method")))
+    method = _method(table)
     return table.meta.get("rank_by") == "win_rate" or (method is not None and method.spec.is_of_opponents)
+
+
+def _method(table: Table) -> Method | None:
+    return methods().get(str(table.meta.get("method")))
 
 
 def owners_in(table: Table) -> set[int]:

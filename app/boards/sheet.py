@@ -16,9 +16,10 @@ from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.closed_intervals import effective_number
 from app.stats.ranked_tasks import borda_points, ranks_beside
 from app.stats.spreads import Range
-from app.stats.weighing import effective_units, weigh
+from app.stats.weighing import weigh
 from app.values.scores import ScoreTable
 
 EVERYWHERE = Range()
@@ -88,7 +89,7 @@ class Sheet:
     @property
     def n_weighed(self) -> float | None:
         """Return the effective number of tasks that a reader weighs; None where all weigh the same."""
-        return None if self.weights is None else effective_units(self.weights)
+        return None if self.weights is None else effective_number(self.weights)
 
     def means(self) -> FloatArray:
         """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""

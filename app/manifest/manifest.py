@@ -53,13 +53,15 @@ class Leaderboard(Part):
     """What every leaderboard declares, whatever its method; methods extend it in their own file.
 
     `evidence_kinds` are those that a method can read; `can_lack_intervals` means that it works without resamples,
-    `needs_known_tasks` that it has no open list of tasks, `is_of_opponents` that scores depend on who is compared.
+    `needs_known_tasks` that it has no open list of tasks, `is_of_opponents` that scores depend on who is compared,
+    `is_mean` that a score is a mean of `metric`, in its unit.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
     can_lack_intervals: ClassVar[bool] = False
     needs_known_tasks: ClassVar[bool] = False
     is_of_opponents: ClassVar[bool] = False
+    is_mean: ClassVar[bool] = False
 
     name: Slug
     title: Title | None = None

@@ -17,9 +17,9 @@ PRIOR_FREEDOM = 2.0
 
 
 def side_by_side(spreads: Sequence[Spread], *, support: float = 0.0) -> Spread:
-    """Stack spreads of single numbers into one whose fields are [n_parts], with `support` for all of them.
+    """Stack spreads [...] into one whose fields are [..., n_parts], with `support` for all of them.
 
-    Raises TypeError, numpy's own, for a spread whose fields are arrays.
+    Raises ValueError, numpy's own, for spreads of different shapes.
     Source: none; it only stacks.
 
     >>> from app.stats.spreads import spread_of
@@ -27,7 +27,7 @@ def side_by_side(spreads: Sequence[Spread], *, support: float = 0.0) -> Spread:
     [0.5, 0.7]
     """
     names = ("point", "error", "skewness", "n_units", "df", "least")
-    fields = {name: np.array([float(getattr(spread, name)) for spread in spreads]) for name in names}
+    fields = {name: np.stack([getattr(spread, name) for spread in spreads], axis=-1) for name in names}
     return Spread(**fields, support=support)
 
 
@@ -75,7 +75,7 @@ def grouped_spread(values: FloatArray, sizes: Sequence[int], shares: FloatArray)
     >>> float(spread.point), round(float(spread.error), 4)
     (0.5, 0.0471)
     """
-    parts = _stacked([mean_spread(group) for group in np.split(values, np.cumsum(sizes)[:-1], axis=-1)])
+    parts = side_by_side([mean_spread(group) for group in np.split(values, np.cumsum(sizes)[:-1], axis=-1)])
     several = np.array(sizes) > 1
     freedom = np.where(several, parts.df, 0.0)
     total = np.maximum(freedom.sum(axis=-1, keepdims=True), 1.0)
@@ -86,10 +86,3 @@ def grouped_spread(values: FloatArray, sizes: Sequence[int], shares: FloatArray)
     averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
     df = averaged.df if several.any() else np.zeros_like(averaged.df)
     return replace(averaged, df=df, support=support_of_values(values.shape[-1]))
-
-
-def _stacked(parts: Sequence[Spread]) -> Spread:
-    """Return the spreads [...] of parts as one [..., n_parts]."""
-    names = ("point", "error", "skewness", "n_units", "df", "least")
-    fields = {name: np.stack([getattr(part, name) for part in parts], axis=-1) for name in names}
-    return Spread(**fields, support=0.0)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from app.stats.arrays import FloatArray
-from app.stats.checks import InvalidArgument, require_finite, require_shape, require_weights
+from app.stats.checks import InvalidArgument, require_finite, require_shape
 from app.stats.spreads import Spread, support_of_values, task_spread
 
 
@@ -40,20 +40,6 @@ def weigh(values: FloatArray, weights: FloatArray) -> FloatArray:
         moved = np.where(is_known, changes, 0.0).sum(axis=0) / n_known
     weighed: FloatArray = np.where(is_known, means + changes - moved, np.nan)
     return weighed
-
-
-def effective_units(weights: FloatArray) -> float:
-    """Return how many units of equal weight a mean with these weights [n_units] is worth, at least 1.
-
-    Raises InvalidArgument for weights that are negative, not finite, or all zero.
-    Source: Kish 1965, Survey sampling, section 8.2: (Σw)² / Σw².
-
-    >>> effective_units(np.array([1.0, 1.0, 0.0])), round(effective_units(np.array([1000.0, 1.0, 1.0])), 3)
-    (2.0, 1.004)
-    """
-    require_weights("weights", weights)
-    shares = weights / weights.max()
-    return float(shares.sum() ** 2 / (shares**2).sum())
 
 
 def weighed_spread(values: FloatArray, n_units: float) -> Spread:

@@ -49,10 +49,13 @@ def test_a_rank_that_is_owed_to_declared_leaks_is_flagged_on_its_row() -> None:
     assert flags == ["leak_serves", None, "near_rows leak_serves", None, None]
 
 
-@pytest.mark.parametrize("column", ["mean_accuracy", "group_mean_accuracy", "accuracy_points"])
-def test_a_mean_over_tasks_is_perfect_where_every_task_is(column: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "column"),
+    [("mean", "mean_accuracy"), ("group_mean", "group_mean_accuracy"), ("borda", "accuracy_points")],
+)
+def test_a_mean_over_tasks_is_perfect_where_every_task_is(method: str, column: str) -> None:
     """The best value of the metric is the best of its mean; of points made from it nothing is known."""
-    table = board("mean", column, (1.0, 0.99, 0.9, None, 1.0))
+    table = board(method, column, (1.0, 0.99, 0.9, None, 1.0))
     created = with_provenance(replace(table, meta={**table.meta, "metric": "accuracy"}), known(), {"accuracy": 1.0})
 
     is_mean = column != "accuracy_points"

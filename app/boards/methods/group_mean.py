@@ -33,6 +33,8 @@ from app.values.table import Column
 class GroupMean(TaskBoard):
     """A board of means over groups of tasks, all groups weighing the same; `groups` lists the tasks of each."""
 
+    is_mean = True
+
     method: Literal["group_mean"]
     groups: dict[Name, list[TaskName]] = Key(min_length=1)
 

@@ -30,11 +30,12 @@ from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
 from app.manifest.manifest import Leaderboard, Manifest, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.closed_intervals import effective_number
 from app.stats.difference import compare_means
 from app.stats.known_columns import Columns
 from app.stats.resample import Resamples
 from app.stats.spreads import Range
-from app.stats.weighing import effective_units, weigh
+from app.stats.weighing import weigh
 from app.values.counts import count
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
@@ -48,6 +49,7 @@ class Mean(Leaderboard):
     """A board of averages over tasks, all tasks weighing the same."""
 
     can_lack_intervals = True
+    is_mean = True
 
     method: Literal["mean"]
     metric: MetricName
@@ -158,7 +160,7 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     ends = (metric.worst, metric.best)
     means = _means(cells.values)
-    n_weighed = None if weights is None else effective_units(weights[kept])
+    n_weighed = None if weights is None else effective_number(weights[kept])
     return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_weighed)
 
 

@@ -17,6 +17,7 @@ from app.stats.arrays import FloatArray
 from app.stats.averaged_spreads import averaged_spread, side_by_side
 from app.stats.calibrated import TOO_FEW_UNITS, Calibrated, calibrate, over_parts
 from app.stats.calibrated_areas import replicate_spread
+from app.stats.closed_intervals import effective_number
 from app.stats.spreads import SHARE, Range, Spread, mean_spread
 
 
@@ -91,12 +92,5 @@ def _n_units(task: TaskPredictions) -> float:
     """Return the effective number of units of such a metric: of two classes, that of the smaller one."""
     weights = task.unit_weights
     if task.part.kind == "classification" and len(task.classes) == 2:
-        return max(1.0, min(_kish(weights[task.class_number == at]) for at in (0, 1)))
-    return max(1.0, _kish(weights))
-
-
-def _kish(weights: FloatArray) -> float:
-    if not weights.any():
-        return 0.0
-    shares = weights / weights.max()
-    return float(shares.sum() ** 2 / (shares**2).sum())
+        return max(1.0, min(effective_number(weights[task.class_number == at]) for at in (0, 1)))
+    return max(1.0, effective_number(weights))
