@@ -14,7 +14,7 @@ import numpy as np
 from app.admission.check import Check, listed, some
 from app.admission.earlier_submissions import Earlier
 from app.admission.shuffled_seeds import shuffled_seeds
-from app.admission.twins import seed_twins, twin_of, twins_within
+from app.admission.twins import SeedRows, seed_twins, twin_of, twins_within
 from app.stats.arrays import BoolArray, IntArray
 from app.values.fingerprints import (
     Fingerprint,
@@ -47,9 +47,10 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
     findings = [*_of_rows(scores), *_of_blocks(blocks)]
     copied = {finding.entrant for finding in findings if finding.flag == "same_rows"}
     repeated = {finding.entrant for finding in findings if finding.flag == "repeated_seed"}
-    findings += [twin for twin in seed_twins(scores) if twin.entrant not in repeated]
-    repeated |= {finding.entrant for finding in findings if finding.flag == "same_seeds"}
-    findings += [moved for moved in shuffled_seeds(scores) if moved.entrant not in repeated]
+    if (by_seed := SeedRows.of(scores)) is not None:
+        findings += [twin for twin in seed_twins(by_seed) if twin.entrant not in repeated]
+        repeated |= {finding.entrant for finding in findings if finding.flag == "same_seeds"}
+        findings += [moved for moved in shuffled_seeds(by_seed) if moved.entrant not in repeated]
     findings += [twin for twin in twins_within(fingerprints) if twin.entrant not in copied]
     return Forensics(fingerprints, tuple(findings))
 

@@ -6,33 +6,30 @@ is then a matter of tosses, and in every task and condition at once it soon cann
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
 from math import lgamma, log
 
 import numpy as np
 
 from app.admission.check import listed
-from app.admission.twins import LEAST_ARRANGEMENTS, alike_seeds
-from app.values.fingerprints import Hashes, hash_values, mix, place_hashes
+from app.admission.twins import LEAST_ARRANGEMENTS, SeedRows
+from app.values.fingerprints import Hashes, mix
 from app.values.forensics import Finding
 from app.values.scores import ScoreTable
 
 
-def shuffled_seeds(scores: ScoreTable) -> Iterator[Finding]:
+def shuffled_seeds(of: SeedRows) -> Iterator[Finding]:
     """Yield which entrants have the same numbers of each result under several seeds, which chance cannot explain.
 
     Seeds with other items are not compared, and items with equal results say nothing, so a model that draws nothing is
     not named here: it is one of `same_seeds`.
     """
-    if scores.seed is None or scores.item is None or not len(scores.seed):
-        return
-    results, cells, places = hash_values(scores.values), _cells(scores), place_hashes(replace(scores, seed=None))
-    for entrant, seeds in alike_seeds(scores, mix(cells, results)):
+    results, cells, places = of.results, _cells(of.scores), of.places
+    for name, seeds in of.alike(mix(cells, results)):
         first, *others = (rows[np.argsort(places[rows], kind="stable")] for rows in seeds.values())
         same = [rows for rows in others if np.array_equal(places[rows], places[first])]
         ln_chance = sum(_ln_chance(cells[first], results[first], results[rows]) for rows in same)
         if len(same) == len(others) and ln_chance <= -log(LEAST_ARRANGEMENTS):
-            name, n_cells = scores.entrant.words[entrant], len(np.unique(cells[first]))
+            n_cells = len(np.unique(cells[first]))
             where = f"as many of each in all {n_cells:,} tasks and conditions, on other items"
             yield Finding(
                 "shuffled_seeds", name, f"{name}, {len(first):,} rows of seeds {listed(list(seeds))}: {where}"

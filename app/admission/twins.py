@@ -6,7 +6,7 @@ than that, so it is flagged and not refused.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import lgamma, log
 
@@ -57,39 +57,55 @@ def twins_within(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
         yield from twin_of(second, first, "in this submission")
 
 
-def seed_twins(scores: ScoreTable) -> Iterator[Finding]:
+@dataclass(frozen=True)
+class SeedRows:
+    """Rows by entrant and seed, with hashes of their places without the seed and of their results, each [n_rows].
+
+    `order` [n_rows] lists the rows seed by seed, each of one entrant; `starts` is where each such seed begins there.
+    """
+
+    scores: ScoreTable
+    places: Hashes
+    results: Hashes
+    order: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, scores: ScoreTable) -> "SeedRows | None":
+        """Return the rows of a table; None where seeds or items have no names, so that none can be compared."""
+        if scores.seed is None or scores.item is None or not len(scores.seed):
+            return None
+        cells, cell = np.unique(_seeds_of_entrants(scores), return_inverse=True)
+        order = np.argsort(cell.reshape(-1), kind="stable")
+        starts = np.searchsorted(cell.reshape(-1)[order], np.arange(len(cells)))
+        return cls(scores, place_hashes(replace(scores, seed=None)), hash_values(scores.values), order, starts)
+
+    def alike(self, contents: Hashes) -> Iterator[tuple[str, dict[str, IntArray]]]:
+        """Yield an entrant and the rows of each of its seeds that have the same `contents`, in any order.
+
+        `contents` [n_rows] are hashes of what is compared.
+        """
+        by_content: dict[tuple[int, int, int], list[int]] = {}
+        sums, sizes = np.add.reduceat(contents[self.order], self.starts), np.diff(self.starts, append=len(self.order))
+        entrants = self.scores.entrant.codes[self.order[self.starts]]
+        for at, key in enumerate(zip(entrants.tolist(), sums.tolist(), sizes.tolist(), strict=True)):
+            by_content.setdefault(key, []).append(at)
+        for (entrant, _, size), alike in by_content.items():
+            if len(alike) > 1 and self.scores.seed is not None:
+                rows = [self.order[self.starts[at] : self.starts[at] + size] for at in alike]
+                yield self.scores.entrant.words[entrant], {str(self.scores.seed[each[0]]): each for each in rows}
+
+
+def seed_twins(of: SeedRows) -> Iterator[Finding]:
     """Yield which entrants have, under several seeds, equal results for the same items that chance cannot explain.
 
     A deterministic model looks the same; either way it is one run, and intervals that treat it as several are too
     narrow.
     """
-    if scores.seed is None or scores.item is None or not len(scores.seed):
-        return
-    results = hash_values(scores.values)
-    for entrant, seeds in alike_seeds(scores, mix(place_hashes(replace(scores, seed=None)), results)):
+    for name, seeds in of.alike(mix(of.places, of.results)):
         rows = list(seeds.values())
-        if _is_no_chance(ln_arrangements(results[rows[0]]), len(rows)):
-            name = scores.entrant.words[entrant]
+        if _is_no_chance(ln_arrangements(of.results[rows[0]]), len(rows)):
             yield Finding("same_seeds", name, f"{name}, all {len(rows[0]):,} rows of seeds {listed(list(seeds))}")
-
-
-def alike_seeds(scores: ScoreTable, contents: Hashes) -> Iterator[tuple[int, dict[str, IntArray]]]:
-    """Yield the code of an entrant and the rows of each of its seeds that have the same `contents`, in any order.
-
-    `contents` [n_rows] are hashes of what is compared. The table has seeds and at least one row.
-    """
-    cells, cell = np.unique(_seeds_of_entrants(scores), return_inverse=True)
-    order = np.argsort(cell.reshape(-1), kind="stable")
-    starts = np.searchsorted(cell.reshape(-1)[order], np.arange(len(cells)))
-    by_content: dict[tuple[int, int, int], list[int]] = {}
-    sums, sizes = np.add.reduceat(contents[order], starts), np.diff(starts, append=len(order))
-    for at, (total, size) in enumerate(zip(sums.tolist(), sizes.tolist(), strict=True)):
-        entrant = int(scores.entrant.codes[order[starts[at]]])
-        by_content.setdefault((entrant, total, size), []).append(at)
-    for (entrant, _, size), alike in by_content.items():
-        if len(alike) > 1 and scores.seed is not None:
-            rows = [order[starts[at] : starts[at] + size] for at in alike]
-            yield entrant, {str(scores.seed[each[0]]): each for each in rows}
 
 
 def _is_no_chance(ln_of_one: float, n_alike: int) -> bool:
