@@ -7,7 +7,10 @@ characters, a second spelling of the same text.
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+Listed = TypeVar("Listed")
 
 MAX_NAME = 200
 
@@ -110,14 +113,14 @@ def clip_for_message(text: str, limit: int = 80) -> str:
     return printable if len(printable) <= limit else printable[:limit] + "…"
 
 
-def listed(names: Sequence[str], shown: int = 10) -> str:
-    """Return names as a message lists them: the first ones, and how many more there are.
+def first_few(each: Sequence[Listed], shown: int = 10, write: Callable[[Listed], str] = str) -> str:
+    """Return what a message lists, such as names: the first few, as they are written, and how many more there are.
 
-    >>> listed(["a", "b", "c"], 2)
+    >>> first_few(["a", "b", "c"], 2)
     'a, b and 1 more'
     """
-    rest = f" and {len(names) - shown} more" if len(names) > shown else ""
-    return ", ".join(names[:shown]) + rest
+    rest = f" and {len(each) - shown} more" if len(each) > shown else ""
+    return ", ".join(map(write, each[:shown])) + rest
 
 
 def _fault_of_characters(text: str) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Literal
 
+from app.names import first_few
 from app.prereg.prereg import Prereg
 
 Outcome = Literal["passed", "failed", "warned"]
@@ -85,16 +86,12 @@ def in_utc(at: datetime) -> str:
 
 def listed(names: Iterable[str], shown: int = SHOWN) -> str:
     """Return names in alphabetical order for a sentence, cut after the first few."""
-    ordered = sorted(names)
-    rest = f" and {len(ordered) - shown} more" if len(ordered) > shown else ""
-    return ", ".join(ordered[:shown]) + rest
+    return first_few(sorted(names), shown)
 
 
 def numbers(seeds: Iterable[int]) -> str:
     """Return seeds in ascending order for a sentence, cut after the first few."""
-    ordered = sorted(seeds)
-    rest = f" and {len(ordered) - SHOWN} more" if len(ordered) > SHOWN else ""
-    return ", ".join(map(str, ordered[:SHOWN])) + rest
+    return first_few(sorted(seeds), SHOWN)
 
 
 def some(sentences: Sequence[str]) -> str:

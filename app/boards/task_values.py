@@ -15,7 +15,7 @@ from app.boards.one_task import metrics_of_means
 from app.boards.wording import names_in_words
 from app.manifest.manifest import Leaderboard, Manifest
 from app.manifest.metric import Metric
-from app.names import in_words
+from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.counts import count
 from app.values.scores import Coded, ScoreTable
@@ -216,8 +216,7 @@ def _sentences(
     yield f"{in_words(pair[0])} is ahead on {ahead} of {count(len(own), 'task')}, {in_words(pair[1])} on {behind}."
     if len(own) < n_tasks:
         yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
-    shown = ", ".join(deciding[:5]) + (f" and {len(deciding) - 5} more" if len(deciding) > 5 else "")
     if deciding:
-        yield f"The sign of the mean depends on one task: without {shown} it would be the opposite."
+        yield f"The sign of the mean depends on one task: without {first_few(deciding, 5)} it would be the opposite."
     elif len(own) > 1 and mean:
         yield "No single task decides: without any one of them the mean keeps its sign."

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from app.names import in_words
+from app.names import first_few, in_words
 
 SHOWN = 6
 
@@ -13,8 +13,7 @@ def sentences(texts: Sequence[str]) -> str:
     >>> sentences(["A", "B"]), sentences("ABCDEFGH")
     ('A, B', 'A, B, C, D, E, F and 2 more')
     """
-    rest = f" and {len(texts) - SHOWN} more" if len(texts) > SHOWN else ""
-    return ", ".join(texts[:SHOWN]) + rest
+    return first_few(texts, SHOWN)
 
 
 def names_in_words(names: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from app.errors import Problem, TooLarge
 from app.files.archives import CannotUnpack, open_archive, refusal_of, wanted_members
 from app.files.findings import Findings
 from app.files.gzip_files import BrokenGzip, unpacked
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 
 TABLE_SUFFIXES = (".csv", ".json", ".jsonl")
 MAX_FILE_NAME = 255
@@ -143,9 +143,8 @@ class Unpacking:
         """Return the members to unpack: what may not be in an archive is refused there, what is not read is named."""
         others = [m for m in members if refusal_of(m, frozenset()) is None and self._complaint_about_kind(m.filename)]
         if others:
-            shown = ", ".join(clip_for_message(member.filename) for member in others[:20])
-            rest = f" and {len(others) - 20} more" if len(others) > 20 else ""
-            message = f"{len(others)} of its members were ignored, being of kinds that are not read: {shown}{rest}"
+            shown = first_few(others, 20, lambda member: clip_for_message(member.filename))
+            message = f"{len(others)} of its members were ignored, being of kinds that are not read: {shown}"
             self.warnings.append(Problem(message, file=name))
         return [member for member in members if member not in others]
 

@@ -42,11 +42,11 @@ def undeclared(manifest: Manifest, n_items_put: int = 0) -> Iterator[str]:
     """Yield why boards are provisional: axes that the manifest leaves open, or items that nobody has uploaded yet."""
     if axes := manifest.part.open_axes(manifest):
         yield (
-            f"The manifest leaves its {in_words(axes)} open, so boards are provisional: "
+            f"The manifest leaves its {joined(axes)} open, so boards are provisional: "
             "ranks are about what most submitters have, and nobody is called first."
         )
     if idle := [axis for axis in Axes.model_fields if axis not in manifest.part.axes and _gives(manifest.grid, axis)]:
-        yield f"The grid gives {in_words(idle)}, which {manifest.evidence} does not carry: nobody is asked for them."
+        yield f"The grid gives {joined(idle)}, which {manifest.evidence} does not carry: nobody is asked for them."
     if manifest.grid is not None and manifest.grid.has_file and not n_items_put:
         yield (
             "The steward has not uploaded the items yet, so boards are provisional until then "
@@ -60,10 +60,10 @@ def _gives(grid: Grid | None, axis: str) -> bool:
     return any(getattr(axes, axis) is not None for axes in every)
 
 
-def in_words(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
     """Return names as a part of a sentence, in their order.
 
-    >>> in_words(["seeds", "conditions", "items"]), in_words(["tasks"])
+    >>> joined(["seeds", "conditions", "items"]), joined(["tasks"])
     ('seeds, conditions and items', 'tasks')
     """
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)

@@ -14,7 +14,7 @@ from app.files.tables import open_table
 from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, Unpacking, Upload
 from app.manifest.asked import EVERY_TASK
 from app.manifest.manifest import Manifest
-from app.names import clip_for_message, listed
+from app.names import clip_for_message, first_few
 
 ITEM, TASK = "item", "task"
 MOST_ITEMS = 10_000_000
@@ -98,7 +98,7 @@ def _problem(
     if has_tasks and not task:
         return TASK, "expected a task: another row names one", task
     if has_tasks and known is not None and task not in known:
-        return TASK, f"not a task of this benchmark; expected {listed(known)}", task
+        return TASK, f"not a task of this benchmark; expected {first_few(known)}", task
     if (task or EVERY_TASK, name) in seen:
         return ITEM, "the item is there already", name
     return None

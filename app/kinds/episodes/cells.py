@@ -13,7 +13,7 @@ from typing import Any
 from app.errors import Problem
 from app.files.findings import Findings
 from app.manifest.metric import Metric
-from app.names import clip_for_message, complain_about_name, is_name, listed
+from app.names import clip_for_message, complain_about_name, first_few, is_name
 from app.values.magnitude import BEYOND, is_storable
 
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
@@ -76,7 +76,7 @@ class EpisodeCells:
         if named is None:
             return None
         if known is not None and named not in known:
-            self.refuse(f"not a task of this benchmark; expected {listed(known)}", column, named)
+            self.refuse(f"not a task of this benchmark; expected {first_few(known)}", column, named)
             return None
         return named
 
@@ -98,7 +98,7 @@ class EpisodeCells:
             return None
         named = self._named(name, path)
         if named is not None and known is not None and named not in known:
-            self.refuse(f"unknown condition; expected {listed(known)}", path, named)
+            self.refuse(f"unknown condition; expected {first_few(known)}", path, named)
             return None
         return named
 

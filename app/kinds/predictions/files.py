@@ -13,7 +13,7 @@ from app.files.findings import Findings
 from app.files.parquet_tables import PARQUET, Wanted, open_parquet
 from app.files.tables import open_table
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 
 SUFFIXES = (*TABLE_SUFFIXES, PARQUET)
 _SHOWN = 20
@@ -39,10 +39,10 @@ class OpenedFiles:
     def blocks(self, file: ReceivedFile, table: TableFile) -> Iterator[Block]:
         """Yield the wanted columns block after block, counting rows. Raises TooLarge beyond the most allowed."""
         n_problems = self.findings.n_problems
-        ignored = [clip_for_message(name) for name in table.header if name not in self.wanted.columns]
+        ignored = [name for name in table.header if name not in self.wanted.columns]
         if ignored:
-            rest = f" and {len(ignored) - _SHOWN} more" if len(ignored) > _SHOWN else ""
-            message = f"columns that this benchmark does not read were ignored: {', '.join(ignored[:_SHOWN])}{rest}"
+            names = first_few(ignored, _SHOWN, clip_for_message)
+            message = f"columns that this benchmark does not read were ignored: {names}"
             self.warnings.append(Problem(message, file=file.name))
         for block in table.blocks([name for name in self.wanted.columns if name in table.header]):
             self.n_rows[file.position] = self.n_rows.get(file.position, 0) + len(block)

@@ -13,7 +13,7 @@ from app.errors import Problem
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.names import slug_of
 from app.manifest.manifest import Manifest, part_of
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 from app.values.scores import ScoreTable
 
 SHOWN = 10
@@ -68,5 +68,4 @@ def about_classes(metrics: Collection[str], scores: ScoreTable) -> Iterator[Prob
 
 
 def _some(names: Sequence[str]) -> str:
-    rest = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
-    return ", ".join(clip_for_message(name) for name in names[:SHOWN]) + rest
+    return first_few(names, SHOWN, clip_for_message)

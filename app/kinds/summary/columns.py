@@ -16,7 +16,7 @@ from app.kinds.summary import old_fev
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 
 FEV_RENAMES = {
     "num_rolling_windows": "num_windows",
@@ -118,9 +118,8 @@ class FileColumns:
         """Return which columns of the file are not read."""
         if not self.ignored:
             return None
-        rest = f" and {len(self.ignored) - _SHOWN} more" if len(self.ignored) > _SHOWN else ""
-        names = ", ".join(clip_for_message(name) for name in self.ignored[:_SHOWN])
-        return Problem(f"columns that this benchmark does not read were ignored: {names}{rest}", file=self._file)
+        names = first_few(self.ignored, _SHOWN, clip_for_message)
+        return Problem(f"columns that this benchmark does not read were ignored: {names}", file=self._file)
 
     def _sources(self, column: str) -> Iterator[str]:
         if column in self._header:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from app.errors import ManifestRejected, Problem
 from app.kinds.summary.fev_results import FevResults
+from app.names import first_few
 
 BASELINE = "Seasonal Naive"
 LEAKAGE_MODEL = "Chronos-Bolt"
@@ -94,5 +95,4 @@ def _first_named(plain_names: Sequence[str], models: set[str]) -> str | None:
 
 
 def _some(names: set[str]) -> str:
-    shown = sorted(names)
-    return ", ".join(shown[:6]) + (f" and {len(shown) - 6} more" if len(shown) > 6 else "")
+    return first_few(sorted(names), 6)
