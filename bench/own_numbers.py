@@ -17,7 +17,8 @@ from app.boards.methods.skill_score.relative import clipped_errors, treat_missin
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.spread import Spread, draw_named_tasks
 from app.boards.standing import draw_tasks, stand
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.relative import compare_pairs, skill, win_shares

@@ -17,7 +17,8 @@ import numpy as np
 from app.boards.methods.skill_score.method import compute
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.values.scores import Coded, ScoreTable
 from tests.cases.fev_rows import FEV, fev_scores
 

@@ -23,7 +23,8 @@ from app.kinds.predictions.metric_type import PredictionMetric, mean_of
 from app.kinds.predictions.metrics import METRICS
 from app.kinds.predictions.task import TaskPredictions
 from app.manifest.base import MetricName
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.interval import percentile_interval
 from app.values.frame import Field, with_interval
 from app.values.glossary_entry import Entry

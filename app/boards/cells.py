@@ -13,9 +13,13 @@ from app.boards.fev_order import fev_order
 from app.boards.open_grid import are_common
 from app.boards.pivot import Pivot
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.scores import ScoreTable
+
+AT_ONCE = 256
+"""Entrants transposed at a time, because all of a large board would take a lot of memory."""
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,26 @@ def quantity(cells: CellMatrix, scores: ScoreTable, column: str) -> FloatArray:
     if column not in scores.columns:
         return np.full(cells.values.shape, np.nan)
     return Pivot(scores).places(cells.tasks, cells.entrants).pivot(scores.value(column), np.nan)
+
+
+def means_of_present(values: FloatArray) -> FloatArray:
+    """Return the mean [n_entrants] of the values [n_tasks, n_entrants] that each entrant has, in their unit.
+
+    NaN in `values` is a cell without a value; an entrant without any has the mean NaN.
+    Source: the arithmetic mean.
+
+    >>> means_of_present(np.array([[1.0, 2.0, np.nan], [3.0, np.nan, np.nan]])).tolist()
+    [2.0, 2.0, nan]
+    """
+    means = np.empty(values.shape[1])
+    for start in range(0, len(means), AT_ONCE):
+        rows = np.ascontiguousarray(values[:, start : start + AT_ONCE].T)
+        of_these, gaps = rows.mean(axis=1), np.isnan(rows)
+        for at in np.flatnonzero(gaps.any(axis=1)).tolist():
+            known = rows[at][~gaps[at]]
+            of_these[at] = known.mean() if len(known) else np.nan
+        means[start : start + AT_ONCE] = of_these
+    return means
 
 
 def _task_order(manifest: Manifest, spec: Leaderboard, rows: Pivot) -> tuple[str, ...]:

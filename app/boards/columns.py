@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Field, Frame
 from app.values.registry import Registry

@@ -11,8 +11,10 @@ import numpy as np
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.methods.weighted_rank.spec import RankedPart
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
+from app.manifest.tasks import Task
 from app.values.scores import Coded, ScoreTable
 
 TASKS = ("a", "b", "c")

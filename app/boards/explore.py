@@ -14,7 +14,9 @@ from app.boards.registry import compute_board, measured_method
 from app.boards.rows_of_entrants import rows_of
 from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.names import clip_for_message
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table

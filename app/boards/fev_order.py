@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from app.manifest.admission import OpenTasks
-from app.manifest.manifest import Manifest, Task
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks, Task
 
 TASK_COLUMNS = (
     "dataset_path", "dataset_config", "horizon", "initial_cutoff", "min_context_length", "max_context_length",

@@ -15,7 +15,8 @@ from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.spread import Precision
 from app.boards.standing import BoardStanding
 from app.boards.tables import BoardTables
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
 from app.values.frame import CalibratedCells

@@ -10,7 +10,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import BoolArray
 from app.values.scores import ScoreTable
 

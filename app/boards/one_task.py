@@ -8,7 +8,8 @@ from app.boards.methods.weighted_rank.groups import BY_SIZE, RULES
 from app.boards.methods.weighted_rank.identity import split_identity
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.boards.wording import names_in_words
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
 from app.names import in_words
 from app.values.table import Cell, Column, Table

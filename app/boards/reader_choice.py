@@ -7,9 +7,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from app.errors import FieldRejected, Problem
-from app.manifest.admission import OpenTasks
 from app.manifest.explored import Explored
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks, Task
 from app.names import clip_for_message
 from app.prereg.fields import nearest
 

@@ -11,7 +11,8 @@ from importlib import import_module
 from app.boards import methods as folder
 from app.boards.measured import MeasuredMethod
 from app.boards.tables import BoardTables, TableMethod
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.values.registry import Registry
 from app.values.scores import ScoreTable
 

@@ -14,7 +14,9 @@ from app.boards.cells import CellMatrix, build_cells
 from app.boards.coverage import Roster
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.base import MetricName
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.closed_intervals import effective_number
 from app.stats.ranked_tasks import borda_points, ranks_beside

@@ -14,7 +14,7 @@ from app.boards.columns import Place
 from app.boards.contrasts import Contrasts, of_some, without_spread
 from app.boards.coverage import Roster
 from app.boards.spread import MIN_UNITS, Spread
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.contests import Contests
 from app.stats.interval import competition_ranks, probability_beats, probability_best

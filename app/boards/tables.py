@@ -8,7 +8,8 @@ import numpy as np
 
 from app.boards.contrasts import Contrasts, Verdict
 from app.boards.wording import names_in_words
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.columnar import CellColumn, ColumnarRows

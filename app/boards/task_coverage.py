@@ -12,7 +12,8 @@ import numpy as np
 from app.boards.cells import CellMatrix
 from app.boards.coverage import Coverage, Roster, call_roster
 from app.manifest.asked import Asked
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.stats.arrays import BoolArray, FloatArray
 
 

@@ -13,7 +13,8 @@ from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
 from app.boards.one_task import metrics_of_means
 from app.boards.wording import names_in_words
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
 from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray

@@ -20,7 +20,8 @@ from app.jobs.culprits import Outcome, find_culprits
 from app.jobs.faults import describe_fault
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.names import in_words
 from app.store.measured import Pair
 from app.store.publication_inputs import CurrentEvidence

@@ -20,7 +20,9 @@ from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.store import benchmarks, grids, snapshots
 from app.store.benchmarks import Declared
 from app.store.measured import Piece

@@ -11,7 +11,8 @@ from app.boards.measured import EntrantEvidence, Measurement
 from app.jobs.boards import BoardInputs, LeftOut
 from app.kinds.contract import Described
 from app.kinds.known import kind_of, measured_evidence
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.store.assembly import by_entrant, by_upload
 from app.store.evidence import Stood
 from app.store.publication_inputs import CurrentEvidence

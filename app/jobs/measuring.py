@@ -13,7 +13,8 @@ from app.boards.measured import Measurement, held_back
 from app.boards.registry import measured_method
 from app.kinds.known import measured_evidence
 from app.manifest.asked import GridFacts
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.program.version import code_version
 from app.store.benchmarks import Declared
 from app.store.entrant_evidence import read_entrant

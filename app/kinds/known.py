@@ -11,7 +11,8 @@ from app.kinds.episodes.kind import EPISODES
 from app.kinds.predictions.kind import PREDICTIONS
 from app.kinds.series.kind import SERIES
 from app.kinds.summary.kind import SUMMARY
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.values.registry import Registry
 
 KINDS: Registry[Kind] = Registry(

@@ -18,7 +18,8 @@ from app.kinds.known import KINDS
 from app.manifest.base import Part
 from app.manifest.build import KindKeys, build_manifest
 from app.manifest.key_order import with_part
-from app.manifest.manifest import Common, Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Common, Manifest
 from app.manifest.positions import unanswered, with_lines
 from app.yaml.builder import dotted
 from app.yaml.strict import Document, read_document

@@ -10,12 +10,6 @@ from app.prereg.values import FailurePolicy
 PreregForm = Literal["axis", "document", "evaluation"]
 
 
-class OpenTasks(Part):
-    """Tasks are whatever the evidence names."""
-
-    open: Literal[True]
-
-
 class LeastSeeds(Part):
     """The fewest seeds of a run: a spike is registered in the axis form, an entry in another form or not at all."""
 

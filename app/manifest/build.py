@@ -14,7 +14,8 @@ from app.manifest.base import Part
 from app.manifest.declared_metadata import complaints_about
 from app.manifest.grid import Grid
 from app.manifest.key_order import with_part
-from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Common, KindPart, Manifest
 from app.manifest.problems import nearest, one_of, problems_from, shown
 from app.names import name_key
 

@@ -7,7 +7,8 @@ and tasks added later are not asked for. Pure.
 from collections.abc import Collection, Iterable, Sequence
 
 from app.errors import Problem
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 
 
 def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:

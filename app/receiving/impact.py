@@ -17,7 +17,7 @@ from app.jobs.choice_evidence import KeptRows, SnapshotEvidence, snapshot_eviden
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from app.receiving.receive import Sent
 from app.store import snapshots
 from app.values.joined import with_rows

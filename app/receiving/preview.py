@@ -16,7 +16,8 @@ from app.jobs.choice_evidence import KeptRows, SnapshotEvidence, snapshot_eviden
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.receiving.impact import MOST_ENTRANTS, MOST_ROWS, NOTHING_YET, TOO_LARGE, moves_between
 from app.store import snapshots
 from app.store.benchmarks import Declared

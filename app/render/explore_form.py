@@ -10,7 +10,9 @@ from typing import Any
 from app.boards.entrant_filter import WORDS, Wish, in_words, stated_values
 from app.boards.reader_choice import Choice, listed_tasks
 from app.manifest.declared_metadata import KNOWN, DescribedBy
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.values.table import Table
 
 MOST_TASKS = 150

@@ -10,8 +10,8 @@ from sqlalchemy.orm import Session
 from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import NotFound
 from app.kinds.known import kind_of
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks
 from app.values.counts import count
 from app.values.table import Cell, Column, Table
 

@@ -16,7 +16,7 @@ from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Pro
 from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.append_board import with_board
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from app.store import audit, benchmark_rows, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
 from app.values.table import Table

@@ -17,7 +17,8 @@ from app.boards.reader_choice import Choice
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.names import clip_for_message
 from app.render.explore_form import explore_form, rows_matching
 from app.store import benchmarks, snapshots, tables

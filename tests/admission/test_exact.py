@@ -5,7 +5,7 @@ from app.boards.example import benchmark
 from app.boards.methods.mean import Mean
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from tests.cases.admission import grid, table
 from tests.cases.chamber import MANIFEST
 

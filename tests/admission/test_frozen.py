@@ -12,9 +12,9 @@ from app.admission.forensics import check_forensics
 from app.admission.references import reference_findings
 from app.boards.example import benchmark
 from app.boards.methods.skill_score.spec import SkillScore
-from app.manifest.admission import OpenTasks
 from app.manifest.grid import AtLeast, Grid
 from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks
 from app.values.forensics import FLAGS, Finding, Forensics
 from app.values.table import Table
 from tests.cases.admission import AXIS, REGISTERED, RUN_BEGAN, applied, case, demanding, facts, grid, registered, table

@@ -15,7 +15,8 @@ from app.boards.reader_choice import QUICK_FROM, Choice
 from app.boards.registry import compute_board
 from app.boards.rows_of_entrants import rows_of
 from app.errors import FieldRejected
-from app.manifest.manifest import Manifest, Task
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare

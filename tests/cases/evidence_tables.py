@@ -11,7 +11,8 @@ from app.files.uploads import Limits, Upload
 from app.kinds.parse import known_keys
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.build import build_manifest
-from app.manifest.manifest import Leaderboard, Manifest
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.yaml.strict import read_yaml
 
 FEV = Path(__file__).parents[1] / "data" / "fev"

@@ -15,7 +15,8 @@ from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.base import Name, Part
 from app.manifest.build import KindKeys, build_manifest
-from app.manifest.manifest import Common, KindPart, Leaderboard, Manifest, part_of
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Common, KindPart, Manifest, part_of
 from app.yaml.strict import read_yaml
 from tests.cases.chamber import MANIFEST as EPISODES
 from tests.cases.predictions import manifest as predictions

@@ -19,8 +19,9 @@ from app.boards.spread import MIN_UNITS
 from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, assemble
 from app.manifest.base import Name, TaskName
-from app.manifest.manifest import Manifest, Task
+from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
+from app.manifest.tasks import Task
 from app.stats.arrays import FloatArray
 from app.stats.averaged_spreads import grouped_spread
 from app.stats.group_resamples import GroupResamples

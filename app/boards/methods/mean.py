@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, range_of, task_intervals
-from app.boards.cells import CellMatrix, build_cells
+from app.boards.cells import CellMatrix, build_cells, means_of_present
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.sheet import task_weights
@@ -28,7 +28,9 @@ from app.boards.tables import (
 from app.boards.task_coverage import filled, task_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.base import MetricName
-from app.manifest.manifest import Leaderboard, Manifest, Task
+from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
+from app.manifest.tasks import Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.closed_intervals import effective_number
 from app.stats.difference import compare_means
@@ -40,9 +42,6 @@ from app.values.counts import count
 from app.values.frame import Ends, Field, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
-
-AT_ONCE = 256
-"""Entrants transposed at a time, because all of a large board would take a lot of memory."""
 
 
 class Mean(Leaderboard):
@@ -159,22 +158,9 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
         raise BoardUnavailable(Unavailable.NO_COMMON_TASK, reason)
     sign = 1.0 if metric.direction == "maximize" else -1.0
     ends = (metric.worst, metric.best)
-    means = _means(cells.values)
+    means = means_of_present(cells.values)
     n_weighed = None if weights is None else effective_number(weights[kept])
     return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_weighed)
-
-
-def _means(values: FloatArray) -> FloatArray:
-    """Return the mean of each column of values [n_tasks, n_entrants] without NaN; NaN for a column without a value."""
-    means = np.empty(values.shape[1])
-    for start in range(0, len(means), AT_ONCE):
-        rows = np.ascontiguousarray(values[:, start : start + AT_ONCE].T)
-        of_these, gaps = rows.mean(axis=1), np.isnan(rows)
-        for at in np.flatnonzero(gaps.any(axis=1)).tolist():
-            known = rows[at][~gaps[at]]
-            of_these[at] = known.mean() if len(known) else np.nan
-        means[start : start + AT_ONCE] = of_these
-    return means
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:

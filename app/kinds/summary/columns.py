@@ -14,8 +14,8 @@ from app.files.blocks import Block, Texts
 from app.files.findings import Findings
 from app.kinds.summary import old_fev
 from app.kinds.summary.manifest_part import SummaryPart
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of
+from app.manifest.tasks import OpenTasks
 from app.names import clip_for_message, first_few
 
 FEV_RENAMES = {

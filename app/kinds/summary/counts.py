@@ -6,8 +6,8 @@ A count is a property of the task: one that differs would change the times per f
 import numpy as np
 
 from app.files.vocabulary import Vocabulary
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 

@@ -6,8 +6,8 @@ from app.kinds.example_cells import MODEL, better, example_score, first_task
 from app.kinds.pages import ColumnUse, UploadExample
 from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.task_values import show
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of
+from app.manifest.tasks import OpenTasks
 
 
 def example(manifest: Manifest) -> UploadExample:

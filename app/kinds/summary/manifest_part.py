@@ -5,9 +5,9 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.manifest.admission import OpenTasks
 from app.manifest.base import ColumnName, Part
 from app.manifest.manifest import Common, KindPart
+from app.manifest.tasks import OpenTasks
 
 
 class Columns(Part):

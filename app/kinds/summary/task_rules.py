@@ -16,8 +16,8 @@ from app.files.vocabulary import local_codes
 from app.kinds.summary import old_fev
 from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.task_values import says, show
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest, part_of
+from app.manifest.tasks import OpenTasks
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, IntArray
 from app.values.scores import NONE

@@ -3,7 +3,7 @@
 import pytest
 
 from app.manifest.admission import LeastSeeds
-from app.manifest.manifest import Task
+from app.manifest.tasks import Task
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.prereg.shared import IID_REFUSED
 from tests.cases.admission import AXIS, case, check, demanding, facts, failed, grid, registered, rules

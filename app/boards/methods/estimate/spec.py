@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from app.manifest.base import MetricName, Name, Part, TaskName, Title
-from app.manifest.manifest import EvidenceKind, Leaderboard
+from app.manifest.leaderboard import EvidenceKind, Leaderboard
 from app.manifest.metric import Metric
 from app.manifest.uncertainty import Uncertainty
 

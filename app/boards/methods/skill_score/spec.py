@@ -5,7 +5,7 @@ from typing import Literal, Self
 from pydantic import Field, field_validator
 
 from app.manifest.base import MetricName, Name
-from app.manifest.manifest import Leaderboard
+from app.manifest.leaderboard import Leaderboard
 from app.manifest.metric import Metric
 
 Missing = Literal["error", "drop", "impute"]

@@ -15,8 +15,8 @@ from app.boards.columns import cell_at
 from app.boards.methods.skill_score.relative import Relative
 from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.wording import names_in_words
-from app.manifest.admission import OpenTasks
 from app.manifest.manifest import Manifest
+from app.manifest.tasks import OpenTasks
 from app.stats.arrays import FloatArray
 from app.values.frame import Field
 from app.values.scores import ScoreTable

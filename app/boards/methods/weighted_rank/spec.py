@@ -11,7 +11,9 @@ from pydantic import Field, model_validator
 from app.boards.methods.weighted_rank.identity import levels_of
 from app.manifest.base import MetricName
 from app.manifest.explored import Explored
-from app.manifest.manifest import EvidenceKind, KindPart, Leaderboard, Task
+from app.manifest.leaderboard import EvidenceKind, Leaderboard
+from app.manifest.manifest import KindPart
+from app.manifest.tasks import Task
 
 WEIGHT_TOLERANCE = 1e-6
 NO_TIE_BREAK = "none"
