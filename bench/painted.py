@@ -3,7 +3,7 @@
 A server of its own, made-up scores on 20 tasks, headless Chromium. Printed are medians of seven looks without the
 browser's cache: when the first byte was there, when the last one, when something was painted (first contentful paint),
 and when the page was whole. The first look at an address has the page made, the later ones take it as it was kept;
-where a filter has another text each time, each look has its page made.
+where the number of a page or the text of a filter is another each time, each look has its page made.
 """
 
 import shutil
@@ -55,7 +55,7 @@ def looks(driver: Chrome, address: str) -> Iterator[list[float]]:
     for number in range(N_LOOKS):
         driver.get("about:blank")
         driver.execute_cdp_cmd("Network.clearBrowserCache", {})
-        driver.get(address.format(number))
+        driver.get(address.format(number + 2))
         yield WebDriverWait(driver, 60).until(lambda page: page.execute_script(TIMES))
 
 
@@ -67,7 +67,7 @@ def measure(address: str) -> Iterator[str]:
         options.add_argument(flag)
     driver = Chrome(options=options, service=Service(shutil.which("chromedriver")))
     try:
-        for page in ("", "/explore", "/explore?q=model-01", "/explore?q=model-0{}", "/explore?q=org3{}/"):
+        for page in ("", "?page={}", "/explore", "/explore?q=model-01", "/explore?q=model-0{}", "/explore?q=org3{}/"):
             first, *later = looks(driver, f"{address}{BOARD}{page}")
             medians = [statistics.median(each) for each in zip(*later, strict=True)]
             yield f"{BOARD}{page}: first {_in_words(first)}; then {_in_words(medians)}"

@@ -17,7 +17,7 @@ from app.stats.known_pairs import KnownPairs, column_digests
 from app.stats.resample import Resamples
 
 AnyFloatArray = NDArray[np.floating[Any]]
-BLOCK_CELLS = 4_000_000
+BLOCK_CELLS = 2_000_000
 FEWEST = 16
 KNOWN = KnownPairs()
 EXACT_TASKS = 1 << 23
