@@ -94,8 +94,9 @@ class RankStatus:
 NO_REMARKS = RankStatus()
 
 
-def _count(name: str, title: str, of: Callable[[Coverage], int]) -> Field[RankStatus]:
-    column = Column(name, title, "integer", detail=True, glossary="coverage")
+def _count(name: str, title: str, of: Callable[[Coverage], int], *, is_rare: bool = False) -> Field[RankStatus]:
+    """Return a column of counts: among the details, or where anybody has some of what `is_rare`."""
+    column = Column(name, title, "integer", detail=not is_rare, optional=is_rare, glossary="coverage")
     return Field(column, lambda s: None if s.coverage is None else of(s.coverage))
 
 
@@ -104,7 +105,8 @@ FIELDS: tuple[Field[RankStatus], ...] = (
     _count("n_attempted", "Attempted", lambda c: c.n_attempted),
     _count("n_included", "Included", lambda c: c.n_included),
     _count("n_absent", "Absent", lambda c: c.n_absent),
-    _count("n_failed", "Failed", lambda c: c.n_failed),
+    _count("n_failed", "Without a value", lambda c: c.n_failed),
+    _count("n_not_asked", "Not asked", lambda c: c.n_not_asked, is_rare=True),
     Field(Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"), lambda s: s.why),
     Field(
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),

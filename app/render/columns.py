@@ -102,9 +102,10 @@ def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str
 
 
 def _empty(table: Table) -> Iterator[str]:
-    """Yield the optional columns in which no row has a value."""
+    """Yield the optional columns in which no row has a value, or of counts every one is 0."""
     for at, column in enumerate(table.columns):
-        if column.optional and all(row[at] is None for row in table.rows):
+        nothing = (None, 0) if column.kind == "integer" else (None,)
+        if column.optional and all(row[at] in nothing for row in table.rows):
             yield column.name
 
 

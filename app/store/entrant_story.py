@@ -18,7 +18,7 @@ MOST_SNAPSHOTS = 200
 MOST_ATTEMPTS = 200
 DESCRIBED_BY = ("version", "organization", "url", "code_commit", "notes")
 
-COUNTED = ("p_best", "covered", "n_failed", "unranked_because", "rank_if_worst", "rank_if_best")
+COUNTED = ("p_best", "covered", "n_failed", "n_not_asked", "unranked_because", "rank_if_worst", "rank_if_best")
 """The columns of a board that an entrant's page has under the same names, in this order."""
 
 
@@ -37,6 +37,7 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         Column("p_best", "P(best)", glossary="p_best", digits=2),
         Column("covered", "Covered", "text", glossary="coverage"),
         Column("n_failed", "Without a value", "integer", glossary="coverage"),
+        Column("n_not_asked", "Not asked", "integer", optional=True, glossary="coverage"),
         Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"),
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
         Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),

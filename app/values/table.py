@@ -24,8 +24,8 @@ class Column:
     `name` is the CSV and JSON key and never changes. `interval` names the columns with the low and high
     end; those are drawn as a whisker beside the point in HTML and stay plain columns in CSV.
     `direction` says which way is better (None: neither). `detail` columns are in CSV and JSON, and in
-    HTML only on request; `optional` ones are left out of HTML where no row has a value. `glossary` is the
-    anchor of the glossary entry that explains the column.
+    HTML only on request; `optional` ones are left out of HTML where no row has a value, or where they count and
+    every count is 0. `glossary` is the anchor of the glossary entry that explains the column.
     """
 
     name: str

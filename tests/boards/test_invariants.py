@@ -67,6 +67,14 @@ def test_the_better_entrant_ranks_higher(case: Case) -> None:
 
 
 @EVERY
+def test_no_two_columns_have_one_title(case: Case) -> None:
+    """Whoever looks at all columns, or chooses some by their titles, could not tell them apart."""
+    titles = [column.title for column in case.build(given()).leaderboard.columns]
+
+    assert sorted(titles) == sorted(set(titles))
+
+
+@EVERY
 def test_a_board_names_the_column_that_ranks(case: Case) -> None:
     """Pages mark it, an entrant's page and a badge show it, and a perfect score is looked for in it."""
     board = case.build(given()).leaderboard

@@ -31,17 +31,45 @@ def submit(site: Site, entrant: str, tasks: str) -> None:
     site.work()
 
 
-@pytest.mark.parametrize("board", ["mean", "skill"])
-def test_what_was_not_asked_is_no_failure(site: Site, board: str) -> None:
-    """Neither in the entrant's own row, which says nothing is absent, nor in the first note."""
+def grow(site: Site, later: str) -> None:
+    """Submit `old` while four tasks are asked for, and `new` when it is these."""
     steward = site.auth("steward") | {"Content-Type": "application/yaml"}
     site.http.post("/benchmarks", content=manifest("abcd"), headers=steward)
     submit(site, "old", "abcd")
-    site.http.put("/benchmarks/grown", content=manifest("abcdef"), headers=steward)
-    submit(site, "new", "abcdef")
+    site.http.put("/benchmarks/grown", content=manifest(later), headers=steward)
+    submit(site, "new", later)
+
+
+@pytest.mark.parametrize("board", ["mean", "skill"])
+def test_what_was_not_asked_is_no_failure(site: Site, board: str) -> None:
+    """Neither in the entrant's own row, which says nothing is absent, nor in the first note."""
+    grow(site, "abcdef")
     shown = site.http.get(f"/benchmarks/grown/leaderboards/{board}.json").json()
     rows = {row["entrant"]: row for row in shown["rows"]}
 
     assert (rows["old"]["unranked_because"], rows["old"]["n_failed"]) == ("not asked", 0)
     assert {name: row["num_failures"] for name, row in rows.items()} == {"old": 0, "new": 0}
     assert shown["notes"][0] in ("2 entrants on 6 tasks; 0 failures.", "2 entrants on 6 tasks; no failures.")
+
+
+def test_how_much_was_not_asked_is_a_column_of_data_and_page(site: Site) -> None:
+    """A program reads it as a number, beside the other counts; so do the board's page and the entrant's own."""
+    grow(site, "abcdef")
+    home = "/benchmarks/grown/leaderboards/mean"
+    rows = {row["entrant"]: row for row in site.http.get(f"{home}.json").json()["rows"]}
+    header = site.http.get(f"{home}.csv").text.splitlines()[0].split(",")
+    pages = [site.http.get(address, headers={"Accept": "text/html"}).text
+             for address in (home, "/benchmarks/grown/entrants/old")]  # fmt: skip
+
+    assert {name: row["n_not_asked"] for name, row in rows.items()} == {"old": 2, "new": 0}
+    assert header[header.index("n_failed") + 1] == "n_not_asked"
+    assert all("Not asked" in page for page in pages)
+    assert ">not asked</a>" in pages[0], "the total over the board"
+
+
+def test_a_board_on_which_everything_was_asked_of_everybody_says_nothing_of_it(site: Site) -> None:
+    """A column of zeros is no news."""
+    grow(site, "abcd")
+    page = site.http.get("/benchmarks/grown/leaderboards/mean", headers={"Accept": "text/html"}).text
+
+    assert "ot asked<" not in page

@@ -122,6 +122,7 @@ class _Ranking:
 
     `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
     of the values; with `n_weighed`, the effective number, they include a reader's weights, and only means are within.
+    `n_failures` [n_entrants] are counted before anything absent was filled.
     """
 
     cells: CellMatrix
@@ -131,6 +132,7 @@ class _Ranking:
     sign: float
     ends: tuple[float | None, float | None]
     within: Range
+    n_failures: IntArray
     n_weighed: float | None = None
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
@@ -160,7 +162,8 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     ends = (metric.worst, metric.best)
     means = means_of_present(cells.values)
     n_weighed = None if weights is None else effective_number(weights[kept])
-    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_weighed)
+    n_failures = np.asarray(missing.sum(axis=0) - roster.not_asked(cells.entrants))
+    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, n_weighed)
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:
@@ -190,21 +193,17 @@ def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
-def _failures(ranking: _Ranking) -> IntArray:
-    return np.asarray(np.isnan(ranking.cells.values).sum(axis=0) - ranking.roster.not_asked(ranking.cells.entrants))
-
-
 def _counts(ranking: _Ranking) -> tuple[Field[int], ...]:
-    failures, leaked = _failures(ranking), ranking.cells.leaked[ranking.kept].sum(axis=0)
+    leaked = ranking.cells.leaked[ranking.kept].sum(axis=0)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
     return (
-        Field(failed, cell_at(failures)),
+        Field(failed, cell_at(ranking.n_failures)),
         Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(leaked)),
     )
 
 
 def _notes(ranking: _Ranking) -> Iterator[str]:
-    n_tasks, n_kept, n_failed = len(ranking.cells.tasks), int(ranking.kept.sum()), int(_failures(ranking).sum())
+    n_tasks, n_kept, n_failed = len(ranking.cells.tasks), int(ranking.kept.sum()), int(ranking.n_failures.sum())
     yield f"{count(len(ranking.cells.entrants), 'entrant')} on {count(n_tasks, 'task')}; {count(n_failed, 'failure')}."
     if n_kept < n_tasks:
         yield f"The ranked are compared on the {n_kept} of {n_tasks} tasks that all of them have."

@@ -7,13 +7,14 @@ GAPS = (
         "coverage",
         "Covered: n of N",
         "N is what the benchmark's grid asks: its tasks, and within them conditions, seeds and items or records. Who "
-        "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, failed "
-        "those that are there without a value; all of them were attempted. Depending on the manifest what is missing "
-        "counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below the "
-        "ranked ones. Cells that were added to the grid after an entrant was admitted were not asked of it: it has no "
-        "rank on the new board until it runs them, and keeps the one that it had on the old board. Where nobody has "
-        "declared the grid a board is provisional: N is then what at least half of the submitters have, who lacks some "
-        "of it or has more ranks behind who differs less, and nobody is marked as possibly first.",
+        "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, and "
+        "without a value those whose row has none; all of them were attempted. Depending on the manifest what is "
+        "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below "
+        "the ranked ones. Cells that were added to the grid after an entrant was admitted were not asked of it, and N "
+        "does not count them: it has no rank on the new board until it runs them, and keeps the one that it had on the "
+        "old board. Where nobody has declared the grid a board is provisional: N is then what at least half of the "
+        "submitters have, who lacks some of it or has more ranks behind who differs less, and nobody is marked as "
+        "possibly first.",
     ),
     Entry(
         "rank_if",
@@ -26,9 +27,10 @@ GAPS = (
     Entry(
         "num_failures",
         "Failed, imputed",
-        "A task without a usable result has failed. Failures are counted and shown, and the board's rule says what "
-        "becomes of them in its score columns: who has one has no score (error), the task is left out for everybody "
-        "(drop), or a value is put in its place (impute). Ranks are about those who have every task.",
+        "A task without a usable result has failed: its row is absent or has no value. Failed counts both, over all "
+        "tasks of the board. The board's rule says what becomes of failures in its score columns: who has one has no "
+        "score (error), the task is left out for everybody (drop), or a value is put in its place (impute). Ranks are "
+        "about those who have every task.",
     ),
     Entry(
         "n_imputed",
