@@ -113,14 +113,17 @@ def clip_for_message(text: str, limit: int = 80) -> str:
     return printable if len(printable) <= limit else printable[:limit] + "…"
 
 
-def first_few(each: Sequence[Listed], shown: int = 10, write: Callable[[Listed], str] = str) -> str:
+def first_few(
+    each: Sequence[Listed], shown: int = 10, write: Callable[[Listed], str] = str, between: str = ", "
+) -> str:
     """Return what a message lists, such as names: the first few, as they are written, and how many more there are.
 
-    >>> first_few(["a", "b", "c"], 2)
-    'a, b and 1 more'
+    >>> first_few(["a", "b", "c"], 2), first_few(["a is b", "c is d", "e is f"], 2, between="; ")
+    ('a, b and 1 more', 'a is b; c is d; and 1 more')
     """
-    rest = f" and {len(each) - shown} more" if len(each) > shown else ""
-    return ", ".join(map(write, each[:shown])) + rest
+    last = " and" if between == ", " else f"{between}and"
+    rest = f"{last} {len(each) - shown:,} more" if len(each) > shown else ""
+    return between.join(map(write, each[:shown])) + rest
 
 
 def _fault_of_characters(text: str) -> str | None:

@@ -96,8 +96,7 @@ def numbers(seeds: Iterable[int]) -> str:
 
 def some(sentences: Sequence[str]) -> str:
     """Return the first of several findings, with the number of the others."""
-    rest = f"; and {len(sentences) - _SHOWN_SENTENCES} more" if len(sentences) > _SHOWN_SENTENCES else ""
-    return "; ".join(sentences[:_SHOWN_SENTENCES]) + rest
+    return first_few(sentences, _SHOWN_SENTENCES, between="; ")
 
 
 def outcome_of_gap(prereg: Prereg) -> Outcome:

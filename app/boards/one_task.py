@@ -11,7 +11,7 @@ from app.boards.wording import names_in_words
 from app.manifest.leaderboard import Leaderboard
 from app.manifest.manifest import Manifest
 from app.manifest.metric import Metric
-from app.names import in_words
+from app.names import first_few, in_words
 from app.values.table import Cell, Column, Table
 
 SHOWN = 3
@@ -86,7 +86,7 @@ def _values(table: Table, name: str) -> dict[str, list[float]]:
 
 def _sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float], apart: Sequence[str]) -> Iterator[str]:
     first = [in_words(str(row[1])) for row in rows if row[0] == 1]
-    shown = ", ".join(first[:SHOWN]) + (f" and {len(first) - SHOWN} more" if len(first) > SHOWN else "")
+    shown = first_few(first, SHOWN)
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
     yield f"First: {shown} with {values[0]:.4g}."
     yield f"The median of {len(values):,} entrants is {middle:.4g}; the middle half lies from {low:.4g} to {high:.4g}."

@@ -11,7 +11,7 @@ from app.manifest.explored import Explored
 from app.manifest.leaderboard import Leaderboard
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks, Task
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 from app.prereg.fields import nearest
 
 MOST_WEIGHT = 1000.0
@@ -152,7 +152,7 @@ def _problems(spec: Leaderboard, tasks: Sequence[Task], known: Sequence[str], ch
 
 def _unknown(column: str, asked: Collection[str], known: Sequence[str]) -> Iterator[Problem]:
     allowed = set(known)
-    few = ", ".join(known[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+    few = first_few(known, SHOWN)
     for name in asked:
         if name not in allowed:
             near = nearest(name, known)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from app.errors import Problem
-from app.names import clip_for_message, name_key
+from app.names import clip_for_message, first_few, name_key
 
 SHOWN = 20
 LIKENESS = 0.7
@@ -15,11 +15,10 @@ LIKENESS = 0.7
 
 def missing_column(name: str, header: Sequence[str], file: str | None, *, what: str | None = None) -> Problem:
     """Return the problem of a column that is not there; `what` is what the message calls it."""
-    columns = ", ".join(clip_for_message(each, 40) for each in header[:SHOWN])
-    more = f" and {len(header) - SHOWN} more" if len(header) > SHOWN else ""
+    columns = first_few(header, SHOWN, lambda each: clip_for_message(each, 40))
     near = _nearest(name, header)
     hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
-    message = f"{what or f'the column {name} is missing'}{hint} The file has {columns or 'no column'}{more}"
+    message = f"{what or f'the column {name} is missing'}{hint} The file has {columns or 'no column'}"
     return Problem(message.replace("; The", "; the"), file, column=name, is_missing=True)
 
 

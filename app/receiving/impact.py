@@ -18,6 +18,7 @@ from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored
 from app.manifest.leaderboard import Leaderboard
+from app.names import first_few
 from app.receiving.receive import Sent
 from app.store import snapshots
 from app.values.joined import with_rows
@@ -106,8 +107,9 @@ def _lines(entrants: Sequence[dict[str, Cell]], moves: Sequence[dict[str, Cell]]
             low, high = each["rank_low"], each["rank_high"]
             between = "" if low is None else f", with ranks {low} to {high} possible"
             yield f"{each['entrant']} would have rank {each['rank']}{between}."
-    shown = [
-        f"{each['entrant']} from {each['before'] or 'none'} to {each['after'] or 'none'}" for each in moves[:MOST_MOVES]
-    ]
-    more = f" and {len(moves) - MOST_MOVES} more" if len(moves) > MOST_MOVES else ""
-    yield f"It would move {'; '.join(shown)}{more}." if moves else "Nobody else would have another rank."
+    shown = first_few(moves, MOST_MOVES, _move, between="; ")
+    yield f"It would move {shown}." if moves else "Nobody else would have another rank."
+
+
+def _move(each: dict[str, Cell]) -> str:
+    return f"{each['entrant']} from {each['before'] or 'none'} to {each['after'] or 'none'}"

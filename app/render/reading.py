@@ -6,7 +6,7 @@ Called by the pages with the table in their hands; pure.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from app.names import in_words
+from app.names import first_few, in_words
 from app.render.glossary import glossary_entries
 from app.render.text import format_number
 from app.values.forensics import FLAGS
@@ -19,6 +19,7 @@ COUNTS = (
     ("n_included", "included", "coverage"),
     ("n_absent", "absent", "coverage"),
     ("n_failed", "without a value", "coverage"),
+    ("n_not_asked", "not asked", "coverage"),
     ("num_failures", "failed", "num_failures"),
     ("n_imputed", "imputed", "n_imputed"),
     ("n_leaked", "leaked", "n_leaked"),
@@ -39,7 +40,7 @@ class Count:
 
 
 def tally(table: Table) -> list[Count]:
-    """Return the totals over a board's rows of what was attempted, included, absent, failed, imputed and leaked.
+    """Return the totals over a board's rows of what was asked, what became of it, and what was not asked.
 
     Nothing absent is worth saying; of what else may go wrong only what did is shown.
     """
@@ -83,8 +84,8 @@ def leader_sentence(table: Table) -> str | None:
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
     """Return the sentence of what was noticed about the evidence of some rows; empty where nothing was."""
     seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
-    shown = ", ".join(f"{in_words(name)} ({_flags_in_words(flags)})" for name, flags in seen[:NAMED])
-    return f" Flagged: {shown}{_rest(seen)}." if seen else ""
+    shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({_flags_in_words(each[1])})")
+    return f" Flagged: {shown}." if seen else ""
 
 
 def _flags_in_words(flags: str) -> str:
@@ -93,11 +94,7 @@ def _flags_in_words(flags: str) -> str:
 
 
 def _named(names: Sequence[str]) -> str:
-    return ", ".join(map(in_words, names[:NAMED])) + _rest(names)
-
-
-def _rest(seen: Sequence[object]) -> str:
-    return f" and {len(seen) - NAMED} more" if len(seen) > NAMED else ""
+    return first_few(names, NAMED, in_words)
 
 
 def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:

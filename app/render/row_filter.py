@@ -6,7 +6,7 @@ Called by the web for every further table of a board and for a submission's tabl
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 from app.values.table import Table
 
 COLUMNS = ("task", "class", "entrant")
@@ -50,9 +50,9 @@ def _no_column(name: str) -> str:
 
 def _unknown(table: Table, name: str, at: int, asked: Sequence[str]) -> list[str]:
     known = dict.fromkeys(str(row[at]) for row in table.rows)
-    few = ", ".join(list(known)[:SHOWN]) + (f" and {len(known) - SHOWN} more" if len(known) > SHOWN else "")
+    few = first_few(list(known), SHOWN) or "no rows"
     return [
-        f"No row has the {name} {clip_for_message(value)}; there are {few or 'no rows'}."
+        f"No row has the {name} {clip_for_message(value)}; there are {few}."
         for value in dict.fromkeys(asked)
         if value not in known
     ]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
-from app.names import name_key
+from app.names import first_few, name_key
 from app.store import reservations
 from app.store.spelling import add_names, refuse_respelled
 from app.store.sql_arrays import one_of
@@ -72,9 +72,8 @@ def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
     """Raise Conflict naming every entrant that belongs to another submitter."""
     foreign = sorted(e.name for e in entrants if e.owner_id is not None and e.owner_id != token_id)
     if foreign:
-        names = ", ".join(foreign[:20]) + (f" and {len(foreign) - 20} more" if len(foreign) > 20 else "")
         raise Conflict(
-            f"Owned by another submitter: {names}. Only the owner of an entrant may submit for it; "
+            f"Owned by another submitter: {first_few(foreign, 20)}. Only the owner of an entrant may submit for it; "
             "a steward can move ownership."
         )
 

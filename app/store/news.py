@@ -14,6 +14,7 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Benchmark, Entrant, Entry, Snapshot, Task
+from app.names import first_few
 
 MOST_SNAPSHOTS = 60
 MOST_MATCHES = 30
@@ -98,8 +99,7 @@ WORDS: Mapping[str, str] = {
 
 
 def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MOST_NAMED:,} more" if len(names) > MOST_NAMED else ""
-    return ", ".join(names[:MOST_NAMED]) + more
+    return first_few(names, MOST_NAMED)
 
 
 def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:

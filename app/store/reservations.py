@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation, Token
 from app.errors import Conflict, NotFound
-from app.names import name_key
+from app.names import first_few, name_key
 from app.store.locks import take_turns
 from app.store.sql_arrays import one_of
 
@@ -64,12 +64,12 @@ def refuse_reserved(session: Session, benchmark: Benchmark, names: Iterable[str]
     query = query.where(one_of(EntrantReservation.name_key, keys), _is_open())
     taken = [_reserved(row) for row in session.execute(query.order_by(EntrantReservation.name))]
     if taken:
-        names_shown = "; ".join(_in_words(each, each.holder.name) for each in taken[:SHOWN])
-        more = f"; and {len(taken) - SHOWN} more" if len(taken) > SHOWN else ""
+        shown = first_few(taken, SHOWN, lambda each: _in_words(each, each.holder.name), "; ")
+        recorded = first_few(taken, SHOWN, lambda each: _in_words(each, f"token {each.holder.id}"), "; ")
         why = "Reserved by a registration for another submitter:"
         raise Conflict(
-            f"{why} {names_shown}{more}. Its registrant, or a steward of the benchmark, can release a name.",
-            recorded=f"{why} {'; '.join(_in_words(each, f'token {each.holder.id}') for each in taken[:SHOWN])}{more}.",
+            f"{why} {shown}. Its registrant, or a steward of the benchmark, can release a name.",
+            recorded=f"{why} {recorded}.",
         )
 
 

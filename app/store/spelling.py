@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Task
 from app.errors import Conflict
-from app.names import name_key
+from app.names import first_few, name_key
 
 SHOWN = 20
 
@@ -22,10 +22,9 @@ def refuse_respelled(what: str, stored: Iterable[str], wanted: Iterable[str]) ->
     known = {name_key(name): name for name in stored}
     alike = sorted(f"{name} is {first}" for name in wanted if (first := known.setdefault(name_key(name), name)) != name)
     if alike:
-        more = f"; and {len(alike) - SHOWN} more" if len(alike) > SHOWN else ""
         raise Conflict(
             f"Too like {what} of this benchmark, only the case or the form of the letters differs: "
-            f"{'; '.join(alike[:SHOWN])}{more}. A name is written in one way."
+            f"{first_few(alike, SHOWN, between='; ')}. A name is written in one way."
         )
 
 

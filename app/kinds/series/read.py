@@ -36,12 +36,12 @@ from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.metrics import row_metrics
 from app.kinds.series.names import slug_of
 from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
-from app.kinds.series.recomputed import recompute, with_classes
+from app.kinds.series.recomputed import Difference, recompute, with_classes
 from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, Words, concatenate
 from app.kinds.series.run import RunFiles, split_runs
 from app.kinds.series.truths import Truths
 from app.manifest.manifest import part_of
-from app.names import clip_for_message
+from app.names import first_few
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 
@@ -200,16 +200,9 @@ class _Submission:
             scores, scores.recorded, self._truths, estimands, metrics, self._complete.__contains__
         )
         if differences:
-            shown = "; ".join(
-                f"{clip_for_message(d.estimator)} {d.metric} of {clip_for_message(d.record)}: {d.stated!r} stated, "
-                f"{d.recomputed!r} recomputed"
-                for d in differences[:MOST_SHOWN]
-            )
-            more = f" and {len(differences) - MOST_SHOWN:,} more" if len(differences) > MOST_SHOWN else ""
-            message = (
-                f"{len(differences):,} values do not follow from the run's estimates and truths, which count: {shown}"
-            )
-            self._warnings.append(Problem(f"{message}{more}", column="value"))
+            shown = first_few(differences, MOST_SHOWN, Difference.in_words, between="; ")
+            why = "values do not follow from the run's estimates and truths, which count"
+            self._warnings.append(Problem(f"{len(differences):,} {why}: {shown}", column="value"))
         if not CLASS_METRICS & self._request.manifest.metrics.keys():
             return recomputed
         return with_classes(recomputed, scores.recorded, self._truths, estimands, self._complete.__contains__)

@@ -19,6 +19,7 @@ from app.kinds.series.definitions import FROM_ONE_ESTIMATE, OF_INTERVALS, PAIRED
 from app.kinds.series.json_cells import value_of
 from app.kinds.series.pivot import code_texts
 from app.kinds.series.truths import Truths
+from app.names import clip_for_message
 from app.values.scores import NONE, Coded, ScoreTable
 
 TOLERANCE = 1e-9
@@ -33,6 +34,11 @@ class Difference:
     metric: str
     stated: float | None
     recomputed: float | None
+
+    def in_words(self) -> str:
+        """Return whose value of what was stated, and what follows instead."""
+        whose = f"{clip_for_message(self.estimator)} {self.metric} of {clip_for_message(self.record)}"
+        return f"{whose}: {self.stated!r} stated, {self.recomputed!r} recomputed"
 
 
 def recompute(
