@@ -1,9 +1,12 @@
 """Names that look like another entrant's, by letters of other alphabets; names that are the same are none."""
 
+from pathlib import Path
+
 import pytest
 
 from app.admission.lookalikes import lookalike_findings
 
+DATA = Path(__file__).parents[1] / "data"
 CYRILLIC = "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
 
 
@@ -16,6 +19,22 @@ CYRILLIC = "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
         ("GPT-4", "GPT-4", False),
         ("gpt-4", "GPT-4", False),
         ("GPT-l", "GPT-1", False),
+        ("GPT\N{EM DASH}4", "GPT-4", True),
+        ("GPT\N{EN DASH}4", "GPT\N{HORIZONTAL BAR}4", True),
+        ("GPT\N{KATAKANA-HIRAGANA PROLONGED SOUND MARK}4", "GPT\N{EM DASH}4", True),
+        ("GPT-4\N{MIDDLE DOT}1", "GPT-4.1", True),
+        ("GPT-4\N{BULLET}1", "GPT-4.1", True),
+        ("GPT-4.", "GPT-4", True),
+        ("'GPT-4'", "GPT-4", True),
+        ("ɢᴘᴛ-4", "GPT-4", True),
+        ("GPŦ-4", "GPT-4", True),
+        ("GPT\N{COMBINING DOT BELOW}-4", "GPT-4", True),
+        ("GPT-\N{DINGBAT NEGATIVE CIRCLED DIGIT FOUR}", "GPT-4", True),
+        ("GPT-4*", "GPT-4", False),
+        ("C++", "C", False),
+        ("GPT-4 1", "GPT-4-1", False),
+        ("\N{DEVANAGARI LETTER KA}\N{DEVANAGARI VOWEL SIGN U}", "\N{DEVANAGARI LETTER KA}", False),
+        ("...", ".", False),
     ],
 )
 def test_a_name_is_flagged_that_looks_like_another_one(name: str, other: str, *, is_flagged: bool) -> None:
@@ -42,3 +61,18 @@ def test_letters_are_named_once_each_with_commas_between() -> None:
         f"{name[0]} is U+0422 CYRILLIC CAPITAL LETTER TE, {name[1]} is U+0410 CYRILLIC CAPITAL LETTER A"
         in finding.sentence
     )
+
+
+def test_a_mark_at_an_end_is_told_as_such() -> None:
+    """No letter differs, so none is named."""
+    (finding,) = lookalike_findings(["GPT-4."], ["GPT-4"])
+
+    assert finding.sentence.endswith("(they differ by a small mark at an end)")
+
+
+def test_real_names_are_not_taken_for_each_other() -> None:
+    """The 324 models of a public benchmark differ in single letters, digits and hyphens, and all of them are meant."""
+    names = (DATA / "mteb" / "models.txt").read_text("utf-8").splitlines()
+
+    assert len(names) > 300
+    assert [finding.sentence for finding in lookalike_findings(names, [])] == []
