@@ -76,9 +76,18 @@
       now.dispatchEvent(new Event("input", {bubbles: true}));
     }
     field = null;
+    askAgain(byId("explore"));
     begin(event.detail.requestConfig?.triggeringEvent?.type === "submit" || event.detail.target?.id !== "board");
   });
   document.addEventListener("htmx:historyRestore", () => begin(true));
+
+  /* What was filled in while an order or a page was under way holds for the rows of that order too. */
+  const askAgain = form => {
+    if (!form) return;
+    const asked = new URLSearchParams(location.search);
+    const isAsked = ([name, value]) => !value || name === "entrant" || asked.getAll(name).includes(value);
+    if (![...new FormData(form)].every(isAsked)) form.dispatchEvent(new Event("change", {bubbles: true}));
+  };
 
   const boxes = () => [...document.querySelectorAll("#board input[name=entrant][form=explore]")];
   const tickAgain = () => {

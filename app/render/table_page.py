@@ -14,7 +14,7 @@ from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
 from app.render.paging import Paging, page_of, rows_of_page
 from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
 from app.render.row_filter import COLUMNS
-from app.render.table_order import is_descending, sort_address, sort_table
+from app.render.table_order import Look, sort_address, sort_table
 from app.render.table_view import TableView
 from app.values.glossary_entry import Entry
 from app.values.table import Cell, Table
@@ -50,31 +50,26 @@ class TablePage(Page):
     @cached_property
     def table(self) -> Table:
         """Return the table, sorted as asked."""
-        return sort_table(self.view.table, self.sorted_by, descending=self.descending)
+        return sort_table(self.view.table, self.look.sorted_by, descending=self.look.descending)
 
     @property
     def card(self) -> str:
         """Return the address of the board's first places."""
         return self.view.card
 
-    @property
-    def sorted_by(self) -> str | None:
-        """Return the column by which the rows are sorted, where one was asked for."""
-        return self._query.get("sort")
-
-    @property
-    def descending(self) -> bool:
-        """Say whether the largest comes first."""
-        return is_descending(self._query.get("order"))
+    @cached_property
+    def look(self) -> Look:
+        """Return how the rows are shown: in which order, with which columns."""
+        return Look(self.asked)
 
     @cached_property
     def columns(self) -> Sequence[ShownColumn]:
         """Return the columns that are shown."""
-        chosen = [value for name, value in self.asked if name == "column"]
-        if chosen:
+        if self.look.columns:
+            chosen = {name for _, name in self.look.columns}
             return [shown for shown in shown_columns(self.table, detail=True) if shown.column.name in chosen]
         return shown_columns(
-            self.table, detail=self._has_detail, shown_elsewhere=self.apart.shown_elsewhere if self.apart else ()
+            self.table, detail=self.look.has_detail, shown_elsewhere=self.apart.shown_elsewhere if self.apart else ()
         )
 
     @cached_property
@@ -91,10 +86,9 @@ class TablePage(Page):
         """Return the related addresses, and the same table in other formats and with other columns."""
         kept, address = self._kept, self.view.address
         suffix = "?" + urlencode(kept) if kept else ""
-        toggled = kept if self._has_detail else [*kept, ("detail", "1")]
-        toggle = ("Fewer columns" if self._has_detail else "All columns", "?" + urlencode(toggled))
         exports = [("CSV", f"{address}.csv{suffix}"), ("JSON", f"{address}.json{suffix}")]
-        return [*self.view.links, *exports, toggle]
+        rows = [(name, value) for name, value in kept if name != "column"]
+        return [*self.view.links, *exports, self.look.toggle(rows)]
 
     @property
     def permalink(self) -> str:
@@ -130,15 +124,24 @@ class TablePage(Page):
 
     @property
     def hidden(self) -> Links:
-        """Return what the form that narrows the rows keeps."""
+        """Return the snapshot, if one was asked for: what every form and link of the page keeps."""
         return [(name, value) for name, value in self._kept if name == "snapshot"]
+
+    @property
+    def shown_so(self) -> Links:
+        """Return how the rows are shown, which the choice of other rows keeps: their order, the columns, all at once.
+
+        The columns of a board that is explored are fields of its form, where it could be computed.
+        """
+        are_fields = self.view.explore is not None and self.view.explore.columns
+        return self.look.all_but_columns if are_fields else [*self.look.all_but_columns, *self.look.columns]
 
     @property
     def announcement(self) -> str:
         """Return what a screen reader says when the rows become other ones: how many, of what, in which order."""
         of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
-        column = next((each for each in self.view.table.columns if each.name == self.sorted_by), None)
-        order = "descending" if self.descending else "ascending"
+        column = next((each for each in self.view.table.columns if each.name == self.look.sorted_by), None)
+        order = "descending" if self.look.descending else "ascending"
         sorted_so = "" if column is None else f", by {column.title}, {order}"
         return f"{rows_in_words(len(self.table.rows))}{of_whom}{sorted_so}."
 
@@ -172,10 +175,10 @@ class TablePage(Page):
         """Return which rows of a long table are shown; None where all of them are, or the first of a few."""
         if self.is_pairwise or self.view.most_rows is not None:
             return None
-        chosen = [value for name, value in self.asked if name == "column"]
+        chosen = [value for _, value in self.look.columns]
         shown = [each for each in self.table.columns if each.name in chosen or not (chosen or each.detail)]
         return page_of(
-            self.asked, len(self.table.rows), rows_of_page(self.table.columns if self._has_detail else shown)
+            self.asked, len(self.table.rows), rows_of_page(self.table.columns if self.look.has_detail else shown)
         )
 
     @cached_property
@@ -228,13 +231,5 @@ class TablePage(Page):
         return legend([shown.column for shown in self.columns])
 
     @property
-    def _query(self) -> Mapping[str, str]:
-        return dict(self.asked)
-
-    @property
     def _kept(self) -> Links:
         return [(name, value) for name, value in self.asked if name in KEPT and value]
-
-    @property
-    def _has_detail(self) -> bool:
-        return self._query.get("detail") == "1"

@@ -135,13 +135,14 @@ def test_an_error_is_said_beside_what_was_shown(reading: Chrome, board: str) -> 
     assert reading.find_element(By.ID, "trouble").text == ""
 
 
-def test_what_is_asked_last_is_what_is_shown(reading: Chrome, board: str) -> None:
-    """An order asked for while a filter is under way takes its place: rows, count and address are of one answer."""
+def test_an_order_asked_for_while_a_filter_is_under_way_keeps_it(reading: Chrome, board: str) -> None:
+    """The filter's answer is given up for the order's, and what stands in the field is asked for once more."""
     reading.get(f"{board}/explore")
     reading.execute_script(OVERTAKEN)
-    WebDriverWait(reading, WITHIN_S).until(url_contains("sort="))
-    shows(reading, "Base", "Good", "Great")
+    WebDriverWait(reading, WITHIN_S).until(url_contains("q=gr"))
+    shows(reading, "Great")
     counted = str(reading.find_element(By.ID, "announcement").get_attribute("textContent"))
 
-    assert counted.startswith("3 rows, by ")
+    assert "sort=" in reading.current_url
+    assert counted.startswith("1 row, by ")
     assert reading.execute_script("return window.given_up") == [f"{BOARD}/explore?q=gr"]
