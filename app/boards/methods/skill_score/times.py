@@ -17,7 +17,6 @@ from app.boards.methods.skill_score.spec import SkillScore
 from app.boards.wording import names_in_words
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks
-from app.names import first_few
 from app.stats.arrays import FloatArray
 from app.values.frame import Field
 from app.values.scores import ScoreTable
@@ -61,7 +60,8 @@ class Times:
         """Yield why a time is missing."""
         if self.disputed:
             yield (
-                f"No time per forecast: the counts of forecasts differ on {first_few(self.disputed, 3, between='; ')}. "
+                f"No time per forecast: the counts of forecasts differ on {'; '.join(self.disputed[:3])}"
+                f"{f'; and on {len(self.disputed) - 3} more tasks' if len(self.disputed) > 3 else ''}. "
                 "Whose count is right only the manifest can say, with n_forecasts of the task."
             )
         if self.uncounted:
