@@ -16,8 +16,21 @@ from app.manifest.grid import AtLeast, Grid
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks
 from app.values.forensics import FLAGS, Finding, Forensics
+from app.values.scores import ScoreTable
 from app.values.table import Table
-from tests.cases.admission import AXIS, REGISTERED, RUN_BEGAN, applied, case, demanding, facts, grid, registered, table
+from tests.cases.admission import (
+    AXIS,
+    RECEIVED,
+    REGISTERED,
+    RUN_BEGAN,
+    applied,
+    case,
+    demanding,
+    facts,
+    grid,
+    registered,
+    table,
+)
 from tests.cases.chamber import manifest
 from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
 
@@ -45,6 +58,7 @@ REGISTRATIONS: Mapping[str, Mapping[str, Any]] = {
     "a version of the task": {"task_version": "2"},
     "policies": {"policies": {"mover": "sac"}},
 }
+CLAIM = {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0}
 BUNDLES: Mapping[str, Mapping[str, Any]] = {
     "dirty": {"dirty": True},
     "silent about dirt": {"dirty": None},
@@ -56,6 +70,23 @@ BUNDLES: Mapping[str, Mapping[str, Any]] = {
     "citing nothing": {"cited_blob_sha1": None},
     "without a summary": {"summary": {}},
     "of an old schema": {"schema_version": 1},
+    "of a schema to come": {"schema_version": 99},
+    "of a clustered bootstrap": {"bootstrap_method": "hierarchical", "run_purpose": "leaderboard"},
+    "of a pooled bootstrap": {"bootstrap_method": "iid", "run_purpose": "debug"},
+    "that cites another": {"cited_blob_sha1": "1" * 40},
+    "with another blob": {"prereg_sha256": None, "prereg_blob_sha1": "1" * 40},
+    "silent about its registration": {"prereg_sha256": None, "prereg_blob_sha1": None, "cited_blob_sha1": None},
+    "that lists more seeds": {"seeds": (0, 1, 2, 3, 4, 9)},
+    "that lists a seed twice": {"seeds": (0, 0, 0, 1, 1, 2, 3, 4)},
+    "with few resamples": {"summary": CLAIM | {"n_resamples": 999}},
+    "with resamples and a half": {"summary": CLAIM | {"n_resamples": 2000.5}},
+    "with too many resamples": {"summary": CLAIM | {"n_resamples": 10**9}},
+    "without its resamples": {"summary": {"success_ci_low": 0.2, "success_ci_high": 0.4}},
+    "with ends turned round": {"summary": CLAIM | {"success_ci_low": 0.5}},
+    "without a seed of its draws": {"summary": CLAIM | {"bootstrap_root_seed": None}},
+    "with half a seed of its draws": {"summary": CLAIM | {"bootstrap_root_seed": 0.5}},
+    "of a dirty commit": {"code_commit": "abc1234-dirty"},
+    "of a commit": {"code_commit": "abc1234"},
 }
 ROWS = {
     "three seeds": grid(range(3)),
@@ -78,6 +109,24 @@ RULES: Mapping[str, Mapping[str, Any]] = {
 }
 
 
+BEGINNINGS = {
+    "never": None,
+    "when it was registered": REGISTERED,
+    "when it was sent": RECEIVED,
+    "after it was sent": RECEIVED + timedelta(seconds=1),
+}
+
+
+def lacking() -> dict[str, ScoreTable]:
+    """Return rows of which some, or all, lack a score that ranks or one that does not."""
+    tables = {"none": (0, 0), "one that ranks": (1, 0), "one that does not": (0, 1), "all that rank": (99, 0)}
+    created = {name: table(grid(), ("success", "violation")) for name in tables}
+    for name, (n_first, n_second) in tables.items():
+        created[name].values[:n_first, 0] = float("nan")
+        created[name].values[:n_second, 1] = float("nan")
+    return created
+
+
 def answers() -> Iterator[tuple[str, list[Check]]]:
     """Yield each submission by name with its checks."""
     yield "as it should be", applied(case())
@@ -96,12 +145,29 @@ def answers() -> Iterator[tuple[str, list[Check]]]:
     yield "with claims", applied(case(claims={"mover": {"success": 0.5}}))
     lenient = case(registered=registered(failure_policy="best_effort"))
     yield "best effort that the benchmark does not permit", applied(replace(lenient, manifest=manifest()))
+    yield from ((f"demanded, begun {name}", applied(case(manifest=demanding(started_at="required"), started_at=began)))
+                for name, began in BEGINNINGS.items())  # fmt: skip
+    yield from ((f"begun {name}", applied(case(started_at=began))) for name, began in BEGINNINGS.items())
+    late = replace(registered(), registered_at=RECEIVED + timedelta(days=1))
+    yield "dated after the upload", applied(case(registered=late))
+    yield "attested after the upload", applied(case(registered=replace(late, attested=True)))
+    yield "dirty where it is allowed", applied(case(facts(dirty=True), manifest=demanding(dirty="allow")))
+    yield "no registration where none is needed", applied(case(registered=None, manifest=demanding(prereg="optional")))
     anything = manifest().model_copy(update={"tasks": OpenTasks(open=True)})
     yield "tasks that nobody declares", applied(case(manifest=anything, registered=registered(tasks=None)))
     yield from ((f"registered: {name}", applied(case(registered=registered(**r)))) for name, r in REGISTRATIONS.items())
     yield from ((f"an axis: {name}", applied(case(registered=registered(AXIS, **r))))
                 for name, r in REGISTRATIONS.items())  # fmt: skip
     yield from ((f"a bundle: {name}", applied(case(facts(**stated)))) for name, stated in BUNDLES.items())
+    demanded = demanding(claims="required")
+    yield from ((f"claims demanded of a bundle: {name}", applied(case(facts(**stated), manifest=demanded)))
+                for name, stated in BUNDLES.items() if "summary" in stated)  # fmt: skip
+    yield "another commit than the submission's", applied(case(facts(code_commit="abc1234"), code_commit="def5678"))
+    yield from ((f"scores: {name}", applied(case(scores=scores))) for name, scores in lacking().items())
+    yield from ((f"scores, best effort: {name}", applied(case(scores=scores, registered=lenient.registered)))
+                for name, scores in lacking().items())  # fmt: skip
+    yield from ((f"scores, not registered: {name}", applied(case(scores=scores, registered=None)))
+                for name, scores in lacking().items())  # fmt: skip
     yield from ((f"rows: {name}", applied(case(rows=rows))) for name, rows in ROWS.items())
     yield from ((f"rows of an axis: {name}", applied(case(rows=rows, registered=registered(AXIS))))
                 for name, rows in ROWS.items())  # fmt: skip

@@ -14,6 +14,7 @@ from app.prereg.shared import IID_REFUSED
 from app.values.facts import RunFacts
 from tests.cases.admission import (
     AXIS,
+    EVALUATION,
     RECEIVED,
     REGISTERED,
     RUN_BEGAN,
@@ -26,19 +27,10 @@ from tests.cases.admission import (
     grid,
     registered,
     rules,
+    summary,
     table,
 )
 from tests.cases.chamber import MANIFEST, PREREG
-from tests.cases.evidence_tables import make_manifest
-
-EVALUATION = b"benchmark: small\nmetrics: [MASE]\nentrants: [mover, naive]\ntasks: [place, reach]\n"
-
-
-def summary(prereg: bytes = EVALUATION, tasks: tuple[str, ...] = ("place", "reach"), entrant: str = "mover") -> Case:
-    """Return a submission of evaluation summaries, one row for each task."""
-    rows = [(entrant, task, None, 0, "") for task in tasks]
-    scores = replace(table(rows, ["MASE"]), seed=None, item=None)
-    return case(manifest=make_manifest(), scores=scores, registered=registered(prereg))
 
 
 def test_an_honest_bundle_breaks_no_rule() -> None:

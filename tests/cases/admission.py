@@ -16,6 +16,7 @@ from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
 from app.values.facts import BundleFacts, RunFacts
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.chamber import PREREG, manifest
+from tests.cases.evidence_tables import make_manifest
 
 RUN_BEGAN = datetime(2026, 3, 2, 8, tzinfo=UTC)
 RECEIVED = datetime(2026, 3, 3, 8, tzinfo=UTC)
@@ -27,6 +28,7 @@ episodes_per_seed: 4
 estimator: mean
 git_tag: prereg-1
 """
+EVALUATION = b"benchmark: small\nmetrics: [MASE]\nentrants: [mover, naive]\ntasks: [place, reach]\n"
 Row = tuple[str, str, str | None, int, str]
 """Entrant, task, condition, seed, item."""
 
@@ -109,6 +111,13 @@ def case(*bundles: BundleFacts, rows: Sequence[Row] | None = None, **changed: An
     if created.registered is None or created.registered.prereg.failure_policy == "strict":
         return created
     return replace(created, manifest=permitting(created.manifest, "best_effort"))
+
+
+def summary(prereg: bytes = EVALUATION, tasks: tuple[str, ...] = ("place", "reach"), entrant: str = "mover") -> Case:
+    """Return a submission of evaluation summaries, one row for each task."""
+    rows = [(entrant, task, None, 0, "") for task in tasks]
+    scores = replace(table(rows, ["MASE"]), seed=None, item=None)
+    return case(manifest=make_manifest(), scores=scores, registered=registered(prereg))
 
 
 def permitting(declared: Manifest, policy: str) -> Manifest:

@@ -6,12 +6,14 @@ before the pytest of the tests that fail keeps the new text, and its diff is rev
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from app.admission.check import Check
+from app.boards.tables import BoardTables
+from app.errors import BoardUnavailable
 from app.values.table import Table
 
 MOST_ROWS = 8
@@ -42,6 +44,27 @@ def _lines(table: Table) -> Iterable[str]:
         yield f"column {_shown({key: value for key, value in asdict(column).items() if value not in (None, False)})}"
     yield f"{len(table.rows)} rows"
     yield from (f"row {_shown(row)}" for row in table.rows[:MOST_ROWS])
+
+
+def text_of(build: Callable[[], BoardTables]) -> str:
+    """Return a board with its pairs and further tables, or why there is none."""
+    try:
+        tables = build()
+    except BoardUnavailable as none:
+        return f"no board, {none.reason}: {none}; {list(none.entrants)}\n"
+    return tables_as_text([t for t in (tables.leaderboard, tables.pairwise, *tables.extra) if t is not None])
+
+
+def joined(texts: Iterable[str]) -> str:
+    """Return texts one after another, a column only where it differs from every one before it."""
+    known: set[str] = set()
+    kept = []
+    for line in (line for text in texts for line in text.splitlines()):
+        if line not in known:
+            kept.append(line)
+        if line.startswith("column "):
+            known.add(line)
+    return "\n".join(kept) + "\n"
 
 
 def checks_as_text(cases: Iterable[tuple[str, Iterable[Check]]]) -> str:

@@ -12,7 +12,6 @@ loops: they run uncompiled, with the tests of the statistics; the others run as 
 import argparse
 import json
 import os
-import random
 import shutil
 import subprocess
 import sys
@@ -20,6 +19,7 @@ import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 from multiprocessing import cpu_count
 from pathlib import Path
 
@@ -129,8 +129,11 @@ def run_waiting(part: Part, names: Sequence[str], n_processes: int) -> None:
 
 
 def sample(names: Sequence[str], number: int, seed: int) -> Sequence[str]:
-    """Return this many names, the same ones for the same seed and the same code."""
-    return sorted(random.Random(seed).sample(sorted(names), min(number, len(names))))
+    """Return this many names, those with the smallest hashes of seed and name.
+
+    A change of one function draws other mutants of that function alone, and a larger number includes a smaller one's.
+    """
+    return sorted(sorted(names, key=lambda name: sha256(f"{seed} {name}".encode()).digest())[:number])
 
 
 def report(survivors: Mapping[str, int | None], n_mutants: int, seed: int, took_s: float) -> None:
