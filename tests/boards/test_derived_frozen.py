@@ -12,6 +12,7 @@ import pytest
 
 from app.boards.explore import Evidence, chosen_board
 from app.boards.letters import letters_table
+from app.boards.one_task import standing_on_task
 from app.boards.reader_choice import Choice, understand
 from app.boards.registry import compute_board
 from app.boards.task_values import differences_table, matrix_table, task_values
@@ -186,6 +187,20 @@ def test_letters_follow_the_column_that_ranks() -> None:
     asked = [board, replace(board, meta={"rank_by": "plain"})]
 
     assert_frozen("letters-score", tables_as_text(letters_table(each, pairs) for each in asked))
+
+
+def test_who_wins_a_task_is_as_it_was() -> None:
+    """Of several metrics the first that a mean may be of, with its title, unit and direction."""
+    columns = (Column("entrant", "Entrant", "text"), Column("item", "Item", "text"), Column("err", "Error"))
+    rows_of_task = [(name, str(at), value + at) for name, value in zip("ABCDEFG", (2, 1, 1, 1, 1, 1, 1), strict=True)
+                    for at in range(1 if name == "A" else 2)]  # fmt: skip
+    table = Table("task/t", "t", columns, tuple(rows_of_task))
+    of_each = {"bad": {}, "ends": {"title": "Seconds", "unit": "s"}, "up": {"direction": "maximize"}}
+    shown = [
+        standing_on_task(table, {"err": Metric(**({"direction": "minimize"} | more))}) for more in of_each.values()
+    ]
+
+    assert_frozen("one-task", tables_as_text(each for each in shown if each is not None))
 
 
 def tasks_of(manifest: Manifest, scores: ScoreTable, order: Sequence[str]) -> Iterator[Table]:

@@ -67,3 +67,23 @@ def test_a_field_of_the_benchmark_is_compared_as_asked(asked: tuple[str, ...], h
 def test_nothing_asked_is_no_wish() -> None:
     """Everybody is as asked."""
     assert (Wish().is_made, Wish().holds({})) == (False, True)
+
+
+SENTENCES = {
+    Wish(): [],
+    Wish(organization=("A Lab", "B Lab"), licence=("MIT",)): ["organization A Lab or B Lab", "licence MIT"],
+    Wish(purpose=("research",), open_weights=True): ["purpose research", "open weights"],
+    Wish(open_weights=False): ["no open weights"],
+    Wish(min_parameters=7e9, max_parameters=8e9): ["at least 7,000,000,000 parameters",
+                                                   "at most 8,000,000,000 parameters"],
+    Wish(released_from="2026-01-01", released_to="2026-02-01"): ["released from 2026-01-01 on",
+                                                                 "released up to 2026-02-01"],
+    Wish(fields=("context_length>=8192", "family=a_b")): ["context length>=8192", "family=a b"],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("wish", SENTENCES, ids=str)
+def test_what_is_asked_is_said_in_words(wish: Wish) -> None:
+    """In the order of the form, a thousand apart by a comma; somebody who asks for anything has a wish."""
+    assert [*wish.words()] == SENTENCES[wish]
+    assert wish.is_made is bool(SENTENCES[wish])

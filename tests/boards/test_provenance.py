@@ -98,7 +98,11 @@ def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by
     """Three of five entrants belong to one: two others may change places, by all of the range."""
     notes = notes_of(board(method, rank_by, (1.0,) * 5), "aaabc")
 
-    assert [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
+    (note,) = [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
+    assert note == (
+        "a has 3 of the 5 entrants. Scores here are about who is compared, so they alone can move the difference of "
+        "two others by up to 1.00 of the range of a score; choose entrants to see a board without them."
+    )
 
 
 def test_two_entrants_of_one_owner_are_enough_to_move_others() -> None:
@@ -110,11 +114,10 @@ def test_two_entrants_of_one_owner_are_enough_to_move_others() -> None:
     copied = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
 
     assert [note for note in notes if note.startswith("a has 2 of the 5 entrants.") and "up to 1.00" in note]
-    assert [
-        note
-        for note in copied
-        if note.startswith("1 of the 5 entrants has the rows of another one") and "up to 0.50" in note
-    ]
+    assert copied[-1] == (
+        "1 of the 5 entrants has the rows of another one, or nearly. Scores here are about who is compared, so this "
+        "can move the difference of two others by up to 0.50 of the range of a score."
+    )
 
 
 def test_of_two_owners_with_as_many_entrants_the_same_one_is_named_in_any_order() -> None:

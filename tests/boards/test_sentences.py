@@ -1,0 +1,77 @@
+"""Sentences of boards in full, where a test of the behaviour looks at a few of their words."""
+
+import pytest
+
+from app.boards.example import rows
+from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.registry import compute_board
+from app.boards.tables import pairwise_notes
+from app.errors import ManifestRejected
+from app.kinds.series.estimator_metadata import note_estimands
+from app.manifest.metric import Metric
+from app.values.table import Table
+from tests.cases.boards import declare
+
+
+def test_a_pairwise_table_says_how_many_are_compared() -> None:
+    """Only where somebody is not."""
+    assert pairwise_notes(200, 201) == ("The 200 best of 201 entrants are compared.",)
+    assert pairwise_notes(200, 200) == ()
+
+
+def test_a_skill_score_of_what_is_maximized_is_refused_with_the_metric() -> None:
+    """Ratios are of errors."""
+    spec = SkillScore(name="m", method="skill_score", metric="accuracy", baseline="B")
+
+    assert spec.check_metric(Metric(direction="maximize")) == (
+        "skill_score compares errors; accuracy has direction maximize"
+    )
+    assert spec.check_metric(Metric(direction="minimize")) is None
+
+
+def test_a_board_of_several_estimands_says_so() -> None:
+    """Only leaderboards, before their other notes, estimands and estimators in alphabetical order."""
+    board, pairs = (Table(name, name, (), (), ("Another note.",)) for name in ("leaderboard/b", "pairwise/b"))
+    described = {
+        "Z": {"target_estimand": "H"},
+        "B": {"target_estimand": "alpha"},
+        "A": {"target_estimand": "H"},
+        "C": {},
+    }
+    noted = note_estimands([board, pairs], described)
+
+    assert noted[0].notes == (
+        "The estimators estimate different quantities, so ranks compare answers to different questions. "
+        "H: A, Z; alpha: B; not declared: C.",
+        "Another note.",
+    )
+    assert noted[1] is pairs
+    assert note_estimands([board], {"A": {"target_estimand": "H"}, "B": {"target_estimand": "H"}}) == [board]
+
+
+def test_rows_are_not_ranked_by_a_method_that_measures_each_entrant() -> None:
+    """A program's own mistake, said with the method."""
+    declared = declare("episodes", "{x: {direction: minimize}}", "method: estimate, metrics: [x]")
+
+    with pytest.raises(TypeError, match=r"^estimate measures each entrant apart$"):
+        compute_board(declared, declared.leaderboards[0], rows())
+
+
+SIDE = "weights: {a: 1.0}, conditions: {a: near}, against"
+REFUSED = {
+    "metrics: [x, x]": "metrics: one is named twice",
+    "metrics: [x], rank_by: y": "rank_by must be one of metrics",
+    "metrics: [x], statistics: {y: mean}": "statistics: not among metrics: y",
+    "metrics: [x], composite: {weights: {a: 1.0}, conditions: {b: near}}": "conditions: not among weights: b",
+    "metrics: [x], composite: {weights: {a: 1.0}, against: {a: near}}": "against: not among conditions: a",
+    f"metrics: [x], composite: {{{SIDE}: {{a: near}}}}": "against: the counted condition itself: a",
+}
+
+
+@pytest.mark.parametrize("board", REFUSED)
+def test_a_board_of_estimates_that_contradicts_itself_is_refused(board: str) -> None:
+    """With the key and the value."""
+    with pytest.raises(ManifestRejected) as refused:
+        declare("episodes", "{x: {direction: minimize}}", f"method: estimate, {board}", "", "[{id: a}, {id: b}]")
+
+    assert REFUSED[board] in [problem.message for problem in refused.value.problems]
