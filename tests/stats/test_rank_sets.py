@@ -7,7 +7,7 @@ from scipy import stats
 from app.stats.arrays import FloatArray
 from app.stats.checks import InvalidArgument
 from app.stats.contests import Contests
-from app.stats.left_pairs import LeftPairs
+from app.stats.left_pairs import N_SEEN, LeftPairs
 from app.stats.named_draws import NamedResamples, unit_keys
 from app.stats.pair_loops import Studentized, pair_variances
 from app.stats.rank_sets import RankSets, rank_sets
@@ -257,3 +257,28 @@ def test_stepping_down_separates_what_the_test_of_all_pairs_does_not() -> None:
 
     assert [sets(3.6, rounds).low.tolist() for rounds in (0, 2)] == [[6, 5, 4, 3, 1, 1], [6, 5, 4, 3, 2, 1]]
     assert [bool(sets(4.08, rounds).separated[5, 4]) for rounds in (0, 2)] == [False, True]
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_a_difference_that_is_rounding_alone_is_none_whoever_is_first(first: int) -> None:
+    """Three entrants a constant apart in every resample: what is drawn of their differences is exactly nothing."""
+    shared = np.random.default_rng(1).normal(3.3, 1.7, size=(200, 1))
+    replicates = shared + np.roll(np.array([0.1, 0.37, 1.9]), first)
+    board = Contests(replicates.mean(axis=0), replicates, np.full(3, 29.0))
+
+    assert (board.deviations[0] != board.deviations[1]).any()
+    assert (board.drawn == 0.0).all()
+
+
+def test_a_quantile_is_the_same_when_it_is_asked_for_again() -> None:
+    """Also of more resamples than have their maximum remembered."""
+    rng = np.random.default_rng(2)
+    each = Studentized.of(rng.normal(size=(4, 600)), np.ones((4, 4)) - np.eye(4))
+    rejected, everyone = np.zeros((4, 4), dtype=np.int8), np.arange(4)
+    rejected[0, 1], rejected[1, 0] = 1, -1
+    bounds = each.largest(np.zeros((4, 4), dtype=np.int8), everyone)
+    expected = np.sort(each.largest(rejected, everyone), axis=1)[:, ::-1]
+    left = LeftPairs(each, bounds)
+
+    for n_largest in (300, 300, 1, N_SEEN, N_SEEN + 1, 300):
+        np.testing.assert_array_equal(left.own(rejected, everyone, n_largest), expected[:, n_largest - 1])
