@@ -4,8 +4,12 @@ Importing the app takes 2 to 3 s, which everybody who runs `make test-fast` woul
 """
 
 import gc
+import os
 
 import pytest
+
+UNDER_TEST = "MUTANT_UNDER_TEST"
+"""What mutmut has in the environment of the tests that it runs."""
 
 
 @pytest.hookimpl(trylast=True)
@@ -19,3 +23,15 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         config.pluginmanager.import_plugin("tests.fixtures")
     else:
         gc.enable()
+    if UNDER_TEST in os.environ:
+        from tests.mutation.forgetting import forget_everything
+
+        forget_everything()
+
+
+def pytest_runtest_setup() -> None:
+    """Let no test leave a result to the next one where mutmut asks which tests reach which line."""
+    if UNDER_TEST in os.environ:
+        from tests.mutation.forgetting import forget_results
+
+        forget_results()
