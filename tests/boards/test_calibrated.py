@@ -19,7 +19,7 @@ from app.stats.spreads import SHARE, Range
 from app.store.measurement_bytes import pack_measurement, unpack_measurement
 from app.values.predictions import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
-from tests.cases.boards import CASES, Case, declare, given, summary_board
+from tests.cases.boards import CASES, Case, built, declare, given, summary_board
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")
 
@@ -130,7 +130,7 @@ def test_one_example_with_most_of_the_weight_is_no_interval_without_two_ends(hea
 @EVERY
 def test_a_board_draws_the_calibrated_interval_and_keeps_the_other(case: Case) -> None:
     """Each number's whisker is the calibrated one; columns of the compatible one are beside it where there is one."""
-    table = case.build(given()).leaderboard
+    table = built(case).leaderboard
     drawn = [c for c in table.columns if c.interval is not None and c.name != "rank"]
     names = set(table.column_names())
 

@@ -23,7 +23,7 @@ from app.manifest.metric import Metric
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table
-from tests.cases.boards import CASES, Case, declare, given
+from tests.cases.boards import CASES, Case, built, declare
 from tests.cases.frozen import assert_frozen, tables_as_text
 
 NAMES = ("org/Alpha", "org/Beta", "lab/Gamma", "lab/Delta")
@@ -165,7 +165,7 @@ def derived(board: Table, pairs: Table | None) -> Iterator[Table]:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")
 def test_what_is_drawn_of_a_board_is_as_it_was(case: Case) -> None:
     """With its own score and cost, and with others."""
-    tables = case.build(given())
+    tables = built(case)
 
     assert_frozen(f"derived-{case.name}-{case.direction}",
                   tables_as_text(derived(tables.leaderboard, tables.pairwise)))  # fmt: skip

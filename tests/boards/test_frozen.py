@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.boards.tables import BoardTables
-from tests.cases.boards import CASES, OF_ROWS, Case, given
+from tests.cases.boards import CASES, OF_ROWS, Case, built, given
 from tests.cases.frozen import assert_frozen, tables_as_text
 
 
@@ -20,7 +20,7 @@ def _name(case: Case) -> str:
 @pytest.mark.parametrize("case", CASES, ids=_name)
 def test_a_board_is_as_it_was(case: Case) -> None:
     """Of four entrants who delivered everything."""
-    assert_frozen(f"board-{_name(case)}", as_text(case.build(given())))
+    assert_frozen(f"board-{_name(case)}", as_text(built(case)))
 
 
 @pytest.mark.parametrize("case", OF_ROWS, ids=_name)

@@ -13,7 +13,7 @@ from app.stats.example_draws import map_resamples
 from app.stats.pairs import compare
 from app.stats.resample import Resamples
 from app.values.table import Table
-from tests.cases.boards import CASES, ENTRANTS, MIRRORED, OF_ROWS, Case, given
+from tests.cases.boards import CASES, ENTRANTS, MIRRORED, OF_ROWS, Case, built, given
 
 
 def _name(case: Case) -> str:
@@ -26,7 +26,7 @@ EVERY = pytest.mark.parametrize("case", CASES, ids=_name)
 @pytest.mark.heavy
 def test_every_method_has_a_case() -> None:
     """A method without one would be held to nothing that follows."""
-    boards = [case.build(given()).leaderboard for case in {case.name: case for case in CASES}.values()]
+    boards = [built(case).leaderboard for case in {case.name: case for case in CASES}.values()]
 
     assert {board.meta["method"] for board in boards} == set(methods())
 
@@ -60,7 +60,7 @@ def assert_alike(first: BoardTables, second: BoardTables) -> None:
 @EVERY
 def test_the_better_entrant_ranks_higher(case: Case) -> None:
     """Best is first and Poor is last, and the two that overlap are between them."""
-    rows = by_entrant(case.build(given()))
+    rows = by_entrant(built(case))
 
     assert [rows[name]["rank"] for name in ("Best", "Poor")] == [1, 4]
     assert {rows[name]["rank"] for name in ("Near", "Fair")} <= {2, 3}
@@ -77,7 +77,7 @@ def test_no_two_columns_have_one_title(case: Case) -> None:
 @EVERY
 def test_a_board_names_the_column_that_ranks(case: Case) -> None:
     """Pages mark it, an entrant's page and a badge show it, and a perfect score is looked for in it."""
-    board = case.build(given()).leaderboard
+    board = built(case).leaderboard
     column = board.columns[board.index(str(board.meta["rank_by"]))]
 
     assert column.direction in ("minimize", "maximize")
@@ -101,7 +101,7 @@ def test_scores_depend_on_opponents_where_the_method_says_so(case: Case) -> None
 @EVERY
 def test_a_rank_lies_in_its_interval(case: Case) -> None:
     """Low ≤ rank ≤ high, with ranks that there are."""
-    for row in by_entrant(case.build(given())).values():
+    for row in by_entrant(built(case)).values():
         assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= len(ENTRANTS)
 
 
@@ -111,7 +111,7 @@ def test_who_is_far_ahead_or_behind_has_no_other_rank(case: Case) -> None:
 
     Not so by NDCG, of which 24 groups are too few to tell Best from the two.
     """
-    rows = by_entrant(case.build(given()))
+    rows = by_entrant(built(case))
 
     assert (rows["Best"]["rank_low"], rows["Best"]["rank_high"]) == (1, 1)
     assert (rows["Poor"]["rank_low"], rows["Poor"]["rank_high"]) == (4, 4)
@@ -121,7 +121,7 @@ def test_who_is_far_ahead_or_behind_has_no_other_rank(case: Case) -> None:
 @EVERY
 def test_chances_of_being_best_sum_to_one(case: Case) -> None:
     """None is below zero, and nearly all of it is Best's."""
-    chances = {name: row["p_best"] for name, row in by_entrant(case.build(given())).items()}
+    chances = {name: row["p_best"] for name, row in by_entrant(built(case)).items()}
 
     assert sum(chances.values()) == pytest.approx(1.0)
     assert min(chances.values()) >= 0.0
@@ -141,7 +141,7 @@ def test_equals_share_the_first_place(case: Case) -> None:
 @EVERY
 def test_intervals_hold_their_points(case: Case) -> None:
     """Every column with an interval: low ≤ point ≤ high, and some width where entrants differ."""
-    tables = case.build(given())
+    tables = built(case)
     declared = intervals(tables.leaderboard)
     assert declared
     for row in by_entrant(tables).values():
@@ -153,7 +153,7 @@ def test_intervals_hold_their_points(case: Case) -> None:
 @EVERY
 def test_pairs_are_mirror_images(case: Case) -> None:
     """P(A beats B) and P(B beats A) sum to one, and the better one of the board is ahead in its pairs."""
-    pairwise = case.build(given()).pairwise
+    pairwise = built(case).pairwise
     assert pairwise is not None
     chances = {(row["entrant_a"], row["entrant_b"]): row["p_a_beats_b"] for row in pairwise.records()}
 
@@ -165,13 +165,13 @@ def test_pairs_are_mirror_images(case: Case) -> None:
 @EVERY
 def test_the_order_of_entrants_changes_nothing(case: Case) -> None:
     """Whoever comes first in the evidence."""
-    assert_alike(case.build(given(entrant_order=(2, 0, 3, 1))), case.build(given()))
+    assert_alike(case.build(given(entrant_order=(2, 0, 3, 1))), built(case))
 
 
 @EVERY
 def test_the_order_of_rows_changes_nothing(case: Case) -> None:
     """Rows shuffled over all entrants."""
-    assert_alike(case.build(given(row_seed=4)), case.build(given()))
+    assert_alike(case.build(given(row_seed=4)), built(case))
 
 
 @pytest.mark.heavy
@@ -211,7 +211,7 @@ def test_negating_a_metric_turns_its_interval(name: str, stem: str) -> None:
 def test_the_reciprocal_of_errors_turns_the_ranking(rank_by: str) -> None:
     """Ratios have no negative: one over each error makes the last the first, with the ends of its ranks."""
     case = next(case for case in CASES if case.name == rank_by)
-    straight, turned = by_entrant(case.build(given())), by_entrant(case.build(given(errors=1.0 / given().errors)))
+    straight, turned = by_entrant(built(case)), by_entrant(case.build(given(errors=1.0 / given().errors)))
     for entrant, row in straight.items():
         ends = [turned[entrant][column] for column in ("rank", "rank_high", "rank_low")]
 

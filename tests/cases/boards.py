@@ -5,6 +5,7 @@ Best is far ahead, Fair and Near overlap, Poor is far behind, whatever the metri
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -56,6 +57,12 @@ class Case:
     name: str
     direction: Direction
     build: Callable[[Given], BoardTables]
+
+
+@cache
+def built(case: Case) -> BoardTables:
+    """Return the board of a case of what is given to all of them, computed once in a process."""
+    return case.build(given())
 
 
 def _signed(values: FloatArray, direction: Direction) -> FloatArray:

@@ -81,34 +81,46 @@ def none_as_nan(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-@pytest.mark.parametrize("seed", range(40))
+SEEDS = range(40)
+
+
 @pytest.mark.parametrize("area", AREAS)
-def test_areas_are_those_of_one_curve_at_a_time(area: str, seed: int) -> None:
+def test_areas_are_those_of_one_curve_at_a_time(area: str) -> None:
     """Every weighting at once is every weighting alone, with ties and with weightings of one class only."""
-    scores, is_positive, weights = sample(seed)
-    actual = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
-    expected = [none_as_nan(AREAS[area](threshold_curve(scores, is_positive, row.astype(float)))) for row in weights]
+    for seed in SEEDS:
+        scores, is_positive, weights = sample(seed)
+        actual = getattr(curve_areas(sort_scores(scores, is_positive), weights), area)
+        curves = [threshold_curve(scores, is_positive, row.astype(float)) for row in weights]
+        expected = [none_as_nan(AREAS[area](curve)) for curve in curves]
 
-    assert actual == pytest.approx(expected, abs=1e-9, nan_ok=True)
+        assert actual == pytest.approx(expected, abs=1e-9, nan_ok=True), seed
 
 
-@pytest.mark.parametrize("seed", range(40))
 @pytest.mark.parametrize("at", [0.0, 0.01, 0.5, 0.8, 1.0])
-def test_constrained_metrics_are_those_of_one_curve_at_a_time(at: float, seed: int) -> None:
+def test_constrained_metrics_are_those_of_one_curve_at_a_time(at: float) -> None:
     """All five pairs of a metric and a constraint."""
-    scores, is_positive, weights = sample(seed)
+    for seed in SEEDS:
+        scores, is_positive, weights = sample(seed)
+        curves = [threshold_curve(scores, is_positive, row.astype(float)) for row in weights]
+        for (metric, given), values in constrained(scores, is_positive, weights, at).items():
+            alone = [
+                none_as_nan(each and each[0]) for each in (metric_at(curve, metric, given, at) for curve in curves)
+            ]
+            assert values == pytest.approx(alone, abs=1e-9, nan_ok=True), (metric, given, seed)
+
+
+def constrained(
+    scores: FloatArray, is_positive: BoolArray, weights: NDArray[Any], at: float
+) -> dict[tuple[str, str], FloatArray]:
+    """Return each metric under each constraint, under all weightings at once."""
     calls = count_calls(sort_scores(scores, is_positive), weights)
-    actual = {
+    return {
         ("precision", "recall"): at_recall(calls, "precision", at),
         ("false_positive_rate", "recall"): at_recall(calls, "fpr", at),
         ("recall", "precision"): recall_at(calls, "precision", at),
         ("recall", "false_positive_rate"): recall_at(calls, "fpr", at),
         ("precision", "volume"): precision_at_volume(sort_volume(scores, is_positive), weights, at),
     }
-    curves = [threshold_curve(scores, is_positive, row.astype(float)) for row in weights]
-    for (metric, given), values in actual.items():
-        alone = [metric_at(curve, metric, given, at) for curve in curves]
-        assert values == pytest.approx([none_as_nan(e and e[0]) for e in alone], abs=1e-9, nan_ok=True), (metric, given)
 
 
 def test_areas_by_hand() -> None:
