@@ -17,6 +17,7 @@ from app.boards.methods.estimate.board import assemble_board
 from app.boards.registry import compute_board
 from app.boards.spread import Precision
 from app.manifest.manifest import Manifest
+from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
@@ -48,22 +49,22 @@ class World:
         values = np.random.default_rng(6).uniform(0.5, 2.0, size=(len(self.names), len(TASKS)))
         for at, value in self.errors.items():
             values[at] = value
-        there = [at for at in np.ndindex(values.shape) if at not in self.without]
-        entrant, task = np.array(there, dtype=np.int64).reshape(-1, 2).T
-        cells = values[entrant, task]
-        columns = [cells] if self.times is None else [cells, 10.0 * cells, 2.0 * cells, self._counts(there)]
+        cells = [at for at in np.ndindex(values.shape) if at not in self.without]
+        entrant, task = np.array(cells, dtype=np.int64).reshape(-1, 2).T
+        errors = values[entrant, task]
+        columns = [errors] if self.times is None else [errors, 10.0 * errors, 2.0 * errors, self._counts(cells)]
         return ScoreTable(
             entrant=Coded(self.names, entrant),
             task=Coded(TASKS, task),
             columns=("x", *TIMES)[: len(columns)],
             values=np.stack(columns, axis=1),
-            leaked=np.array([at in self.leaked for at in there], dtype=np.bool_),
-            file=np.zeros(len(there), dtype=np.int64),
-            row=np.arange(len(there)),
+            leaked=np.array([at in self.leaked for at in cells], dtype=np.bool_),
+            file=np.zeros(len(cells), dtype=np.int64),
+            row=np.arange(len(cells)),
         )
 
-    def _counts(self, there: list[tuple[int, ...]]) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return np.array([(self.times or {}).get((at[0], at[1]), 50.0) for at in there])
+    def _counts(self, cells: list[tuple[int, ...]]) -> FloatArray:
+        return np.array([(self.times or {}).get((at[0], at[1]), 50.0) for at in cells])
 
     def manifest(self) -> Manifest:
         """Return the benchmark with its one board."""
