@@ -34,7 +34,8 @@ def given(entrant: str) -> BundleFacts:
 def flags_of(bundle: BundleFacts, *earlier: BundleFacts, code_commit: str | None = None) -> list[str]:
     """Return what is flagged, without the name of the bundle."""
     before = [EarlierIdentity(7, one.entrant, one.identity) for one in earlier]
-    result = identity_findings(PREREG, [bundle], code_commit, before)
+    result = list(identity_findings(PREREG, [bundle], code_commit, before))
+    assert {finding.flag for finding in result} <= {"identity", "no_prereg_in_bundle"}
     return [finding.sentence.partition(": ")[2] or finding.flag for finding in result]
 
 

@@ -259,4 +259,6 @@ def test_the_matrix_says_whose_values_may_be_of_a_part_of_a_task() -> None:
     actual = matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"], partial=["B"])
 
     assert [row[-1] for row in actual.rows] == ["value", "no value", "leaked", PARTIAL, "absent", "absent"]
+    assert actual.notes[1:] == ("Without a place, for their values may be of a part of a task: B.",)
+    assert matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"]).notes == actual.notes[:1]
     assert [row[3] for row in actual.rows] == [None] * 6

@@ -49,7 +49,9 @@ def test_a_component_of_several_levels_is_their_mean() -> None:
     assert rows["B"]["metric__coverage_error@0.5@0.95"] == pytest.approx(0.15)
 
 
-@pytest.mark.parametrize(("rule", "expected"), [("none", {"A": 1, "B": 1}), ("mae", {"A": 1, "B": 2})])
+@pytest.mark.parametrize(
+    ("rule", "expected"), [("none", {"A": 1, "B": 1}), ("mae", {"A": 1, "B": 2}), ("runtime", {"B": 1, "A": 2})]
+)
 def test_equal_scores_share_a_rank_unless_a_component_breaks_them(rule: str, expected: dict[str, int]) -> None:
     """A is better by mae and B by runtime, with half of the weight each."""
     actual = board(

@@ -8,6 +8,7 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
+from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,12 @@ def assert_frozen(name: str, text: str) -> None:
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, "utf-8")
 
-    assert text == path.read_text("utf-8")
+    assert changed_lines(path.read_text("utf-8"), text) == []
+
+
+def changed_lines(kept: str, text: str) -> list[str]:
+    """Return the lines that differ: pytest itself compares texts by character, which takes minutes for a long one."""
+    return list(unified_diff(kept.splitlines(), text.splitlines(), "kept", "now", n=0, lineterm=""))
 
 
 def tables_as_text(tables: Iterable[Table]) -> str:

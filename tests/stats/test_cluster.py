@@ -192,7 +192,13 @@ def test_a_key_that_occurs_twice_is_refused() -> None:
 
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
-    [(0.2, 0.5, "supported"), (0.1, 0.19, "not supported"), (0.1, 0.3, "inconclusive"), (None, None, "inconclusive")],
+    [
+        (0.2, 0.5, "supported"),
+        (0.1, 0.19, "not supported"),
+        (0.1, 0.2, "inconclusive"),
+        (0.1, 0.3, "inconclusive"),
+        (None, None, "inconclusive"),
+    ],
 )
 def test_a_claim_is_decided_by_the_whole_interval(low: float | None, high: float | None, verdict: str) -> None:
     """At the threshold is enough; across it nothing is decided; without an interval nothing is."""

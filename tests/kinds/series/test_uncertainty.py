@@ -1,6 +1,7 @@
 """Intervals of aggregates, drawn as lrdbench draws them: the order of the draws where values are null."""
 
 from collections import defaultdict
+from dataclasses import replace
 from itertools import combinations, product
 
 import numpy as np
@@ -131,3 +132,17 @@ def test_one_record_has_a_value_and_no_interval() -> None:
 
     assert (ours.low, ours.high, ours.n_units) == (None, None, 1)
     assert theirs.low == theirs.high == theirs.value == ours.value
+
+
+def test_an_independent_interval_is_the_same_without_the_others() -> None:
+    """Its generator is named after the estimator, the metric and the stratum; ratios too, which are drawn in pairs."""
+    independent = DRAWN.model_copy(update={"stream": "independent", "paired": False})
+    groups = series_groups(scores(values([(0, 0, 0)])))
+    groups += [replace(group, metric=f"{group.metric}_ratio", rule="ratio", denominators=1.0 + group.values)
+               for group in groups]  # fmt: skip
+    together = series_intervals(groups, [], independent)
+    alone = [interval for group in groups for interval in series_intervals([group], [], independent)]
+
+    assert {each.metric for each in together} == {"mae", "coverage@0.95", "mae_ratio", "coverage@0.95_ratio"}
+    assert all(each.low < each.value < each.high for each in together if each.low is not None)
+    assert sorted(map(str, together)) == sorted(map(str, alone))

@@ -1,0 +1,44 @@
+"""Claims that a submission of predictions makes about itself: compared once measured, and never with private labels."""
+
+import pytest
+
+from app.admission.claims import Claimed
+from app.admission.fields import Claims
+from app.kinds.contract import Evaluation
+from app.kinds.predictions.summary import own_claims, summarise
+from app.values.facts import RunFacts
+from tests.cases.prediction_boards import BINARY, benchmark, empty_scores, measure, two_classes
+
+KEPT = "Claims about private labels are kept and shown, and never compared: an answer would tell labels."
+LATER = "Claims about predictions are decided at evaluation: only then are they measured."
+
+
+def checks(labels: str, claims: Claims | None) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Return the outcomes and reasons of claims while somebody waits, and at the evaluation."""
+    manifest = benchmark(f"{BINARY}, labels: {labels}", ["accuracy"])
+    truth, scores = two_classes(60)
+    measured = measure(manifest, "A", scores, truth)
+    evaluation = Evaluation(manifest=manifest, rows=empty_scores(), facts=RunFacts(), claims=claims,
+                            bootstrap_method="cluster", measure=lambda board: [measured])  # fmt: skip
+    early = own_claims(Claimed(manifest, empty_scores(), RunFacts(), claims))
+    return tuple([(each.outcome, each.reason) for each in some] for some in (early, summarise(evaluation).checks))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("labels", ["public", "private"])
+def test_without_claims_there_is_nothing_to_say(labels: str) -> None:
+    """Neither early nor late."""
+    assert checks(labels, None) == ([], [])
+
+
+def test_claims_about_private_labels_are_never_compared() -> None:
+    """An answer to each claim would tell a label at a time."""
+    assert checks("private", {"A": {"accuracy": 0.5}}) == ([("warned", KEPT)], [("warned", KEPT)])
+
+
+def test_claims_about_public_labels_wait_for_the_evaluation() -> None:
+    """Which compares them with what it measured."""
+    early, late = checks("public", {"A": {"accuracy": 2.0}})
+
+    assert early == [("warned", LATER)]
+    assert [outcome for outcome, _ in late] == ["failed"]
+    assert "A accuracy: 2.0 claimed" in late[0][1]
