@@ -27,6 +27,15 @@ def table_to_csv(table: Table) -> bytes:
     return b"".join(_csv_blocks(table))
 
 
+def parts_to_csv(parts: Iterable[Table]) -> Iterator[bytes]:
+    """Yield the CSV of a table that comes in parts with the same columns."""
+    for at, part in enumerate(parts):
+        blocks = _csv_blocks(part)
+        if at > 0:
+            next(blocks)
+        yield b"".join(blocks)
+
+
 def _csv_blocks(table: Table) -> Iterator[bytes]:
     yield _csv([[guard_formula(name) for name in table.column_names()]])
     for rows in row_blocks(table.rows, ROWS_AT_ONCE):

@@ -1,17 +1,27 @@
-"""Tables read straight from rows: tasks, one task, one entrant. No statistics, only what was submitted."""
+"""Tables of rows as they were submitted, without statistics: tasks, one task, one entrant. Called by `app.web.rows`.
 
-from collections.abc import Sequence
+They are made of the blocks of rows, some entrants at a time: the rows themselves can be found by submission only, so
+that a task of a large benchmark would mean reading all of them, with every other entrant of their submissions.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from itertools import repeat
 
-from sqlalchemy import any_, func, select
+import numpy as np
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, Score, Snapshot, SnapshotEntry, Submission, Task
+from app.db.models import Entrant, Snapshot, SnapshotEntry, Task
 from app.errors import NotFound
 from app.kinds.known import kind_of
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks
+from app.stats.arrays import IntArray
+from app.store.evidence import Stood, read_evidence
+from app.store.row_blocks import RowBlock
+from app.store.row_parts import parts_of
 from app.values.counts import count
 from app.values.table import Cell, Column, Table
 
@@ -37,17 +47,18 @@ def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) ->
 
 def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None) -> Table:
     """Return each task with the number of entrants that have a row for it in the snapshot."""
-    query = (
-        select(Task.name, func.count(func.distinct(Score.entrant_id)))
-        .join(Score, Score.task_id == Task.id)
-        .join(SnapshotEntry, _is_current())
-        .where(Task.benchmark_id == benchmark_id, SnapshotEntry.snapshot_id == _id(snapshot))
-        .group_by(Task.name)
-    )
-    counts = dict(session.execute(query).all())
+    names_of, counts = _task_names(session, benchmark_id), Counter[str]()
+    for part in _counted(session, snapshot):
+        # An entrant may have brought a task's rows in several submissions.
+        brought: dict[int, list[IntArray]] = {}
+        for stood in part:
+            brought.setdefault(stood.entrant_id, []).append(stood.block.task)
+        each = [np.unique(np.concatenate(tasks)) for tasks in brought.values()]
+        numbers, times = np.unique(np.concatenate([np.empty(0, dtype=np.int64), *each]), return_counts=True)
+        counts.update({names_of[n]: k for n, k in zip(numbers.tolist(), times.tolist(), strict=True)})
     names = list(counts) if isinstance(manifest.tasks, OpenTasks) else [task.id for task in manifest.tasks]
     columns = (Column("task", "Task", "text"), Column("n_entrants", "Entrants with a result", "integer"))
-    rows = tuple((name, int(counts.get(name, 0))) for name in sorted(names))
+    rows = tuple((name, counts[name]) for name in sorted(names))
     return Table("tasks", f"Tasks of {manifest.title}", columns, rows)
 
 
@@ -57,7 +68,14 @@ def task_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot
     declared = manifest.task_ids()
     if known is None and (declared is None or task not in declared):
         raise NotFound(f"{manifest.slug} has no task {task}.")
-    rows = _score_rows(session, manifest, snapshot, Entrant.name, Score.task_id == known)
+    wanted = [] if known is None else [known]
+    rows = [
+        row
+        for part in _counted(session, snapshot)
+        for stood in part
+        for block in [stood.block.of_tasks(wanted)]
+        for row in _rows(manifest, block, [stood.entrant] * len(block), stood.submission)
+    ]
     first = next(iter(manifest.metrics))
     sign = 1.0 if manifest.metrics[first].direction == "minimize" else -1.0
     at = 1 + len(_item_columns(manifest))
@@ -86,10 +104,18 @@ def entrant_table(
     known = session.scalar(query)
     if known is None:
         raise NotFound(f"{manifest.slug} has no entrant {name}.")
-    rows = _score_rows(session, manifest, snapshot, Task.name, Score.entrant_id == known)
+    names_of = _task_names(session, benchmark_id)
+    rows = [
+        row
+        for part in _counted(session, snapshot, known)
+        for stood in part
+        for row in _rows(manifest, stood.block, [names_of[n] for n in stood.block.task.tolist()], stood.submission)
+    ]
     absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
     notes = (f"No result on {count(len(absent), 'task')}: {', '.join(absent[:20])}.",) if absent else ()
-    return Table(f"entrant/{name}", name, _columns(manifest, "task", "Task"), tuple(sorted(rows)), notes)
+    return Table(
+        f"entrant/{name}", name, _columns(manifest, "task", "Task"), tuple(sorted(rows, key=_with_nulls_last)), notes
+    )
 
 
 def filter_published(table: Table, column: str, name: str) -> Table:
@@ -100,34 +126,37 @@ def filter_published(table: Table, column: str, name: str) -> Table:
     return replace(table, name=f"{column}/{name}", title=name, columns=columns, rows=kept)
 
 
-def _score_rows(
-    session: Session, manifest: Manifest, snapshot: Snapshot | None, label: Any, where: Any
-) -> list[tuple[Cell, ...]]:
-    further = [Score.item for _ in _item_columns(manifest)]
-    query = (
-        select(Score.values, Submission.columns, Score.leaked, Score.submission_id, label, *further)
-        .join(SnapshotEntry, _is_current())
-        .join(Entrant, Entrant.id == Score.entrant_id)
-        .join(Task, Task.id == Score.task_id)
-        .join(Submission, Submission.id == Score.submission_id)
-        .where(SnapshotEntry.snapshot_id == _id(snapshot), where)
-        .order_by(label, *further)
-    )
-    return [
-        (*labels, *_values(manifest, values, columns), leaked, submission)
-        for values, columns, leaked, submission, *labels in session.execute(query)
-    ]
+def _with_nulls_last(row: Sequence[Cell]) -> tuple[tuple[bool, Cell], ...]:
+    return tuple((cell is None, 0 if cell is None else cell) for cell in row)
+
+
+def _task_names(session: Session, benchmark_id: int) -> dict[int, str]:
+    return dict(session.execute(select(Task.id, Task.name).where(Task.benchmark_id == benchmark_id)).all())
+
+
+def _counted(session: Session, snapshot: Snapshot | None, entrant: int | None = None) -> Iterator[list[Stood]]:
+    """Yield what counted in a snapshot, of one entrant or of all, in parts that hold all of some entrants' rows."""
+    parts = [] if snapshot is None else parts_of(session, snapshot.id, entrant=entrant)
+    return (read_evidence(session, list(tasks_of), tasks_of) for tasks_of in parts)
+
+
+def _rows(manifest: Manifest, block: RowBlock, names: Sequence[str], submission: int) -> Iterator[tuple[Cell, ...]]:
+    """Return an iterator over rows: name, item if the kind has any, every metric, leaked and submission."""
+    items = [[None] * len(block) if block.item is None else block.item.to_list() for _ in _item_columns(manifest)]
+    values = [_values(block, metric) for metric in manifest.metrics]
+    return zip(names, *items, *values, block.leaked.tolist(), repeat(submission, len(block)), strict=True)
+
+
+def _values(block: RowBlock, metric: str) -> list[float | None]:
+    if metric not in block.columns:
+        return [None] * len(block)
+    return [None if value != value else value for value in block.values[:, block.columns.index(metric)].tolist()]
 
 
 def _item_columns(manifest: Manifest) -> tuple[Column, ...]:
     """Return the column that tells the rows of one entrant on one task apart, where there are several."""
     column = kind_of(manifest).pages.item_column
     return () if column is None else (column,)
-
-
-def _values(manifest: Manifest, values: Sequence[float | None], columns: Sequence[str]) -> list[Cell]:
-    by_name = dict(zip(columns, values, strict=True))
-    return [by_name.get(metric) for metric in manifest.metrics]
 
 
 def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
@@ -142,46 +171,6 @@ def _columns(manifest: Manifest, name: str, title: str) -> tuple[Column, ...]:
         Column("leaked", "Leaked", "flag", glossary="n_leaked"),
         Column("submission", "Submission", "integer"),
     )
-
-
-def scores_table(session: Session, submission: Submission) -> Table:
-    """Return every row of a submission as it was stored, in the order of the upload."""
-    seeded = (Score.condition, Score.seed, Score.item)
-    query = (
-        select(Entrant.name, Task.name, *seeded, Score.values, Score.leaked, Score.file, Score.row, Score.reason)
-        .join(Entrant, Entrant.id == Score.entrant_id)
-        .join(Task, Task.id == Score.task_id)
-        .where(Score.submission_id == submission.id)
-        .order_by(Score.position)
-    )
-    rows = [(*row[:5], *row[5], *row[6:]) for row in session.execute(query)]
-    columns = (
-        Column("entrant", "Entrant", "text"),
-        Column("task", "Task", "text"),
-        Column("condition", "Condition", "text"),
-        Column("seed", "Seed", "integer"),
-        Column("item", "Item", "text"),
-        *(Column(name, name) for name in submission.columns),
-        Column("leaked", "Leaked", "flag"),
-        Column("file", "File", "integer"),
-        Column("row", "Row", "integer"),
-        Column("reason", "Reason", "text"),
-    )
-    return _without_empty(Table("scores", f"Rows of submission {submission.id}", columns, tuple(rows)))
-
-
-def _without_empty(table: Table) -> Table:
-    """Return a table without the columns that this kind of evidence does not have."""
-    optional = [at for at, column in enumerate(table.columns) if column.name in ("condition", "seed", "item")]
-    empty = {at for at in optional if all(row[at] is None for row in table.rows)}
-    kept = [at for at in range(len(table.columns)) if at not in empty]
-    rows = tuple(tuple(row[at] for at in kept) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[at] for at in kept), rows=rows)
-
-
-def _is_current() -> Any:
-    is_evidence = (SnapshotEntry.submission_id == Score.submission_id) & (SnapshotEntry.entrant_id == Score.entrant_id)
-    return is_evidence & (SnapshotEntry.task_ids.is_(None) | (Score.task_id == any_(SnapshotEntry.task_ids)))
 
 
 def _id(snapshot: Snapshot | None) -> int:

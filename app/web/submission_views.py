@@ -4,25 +4,28 @@ from typing import Any
 
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Submission
+from app.db.replica import Source
 from app.errors import Forbidden, NotFound
 from app.kinds.known import kind_of
 from app.manifest.declared_metadata import units_of
-from app.render.exports import table_to_json
+from app.render.exports import parts_to_csv, table_to_json
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
 from app.render.row_filter import narrow_table
-from app.store import audit, benchmark_rows, benchmarks, current, submissions, tables
+from app.store import audit, benchmark_rows, benchmarks, current, submissions
 from app.store.audit import Change
 from app.store.disputes import shown_disputes
+from app.store.sent_rows import read_sent
 from app.store.submission_parts import Parts, read_parts
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.checked_first import CheckedFirst
 from app.web.documents.submissions import SubmissionDocument
 from app.web.documents.tables import SubmissionTableDocument
 from app.web.endpoint_answers import described
+from app.web.exports import NOT_KEPT
 from app.web.fields import Body, Reason
 from app.web.following import WAITING_FOR
 from app.web.reports import is_report, report_links
@@ -131,10 +134,12 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
 @router.get(
     "/submissions/{submission}/scores.csv", summary="The rows of a submission", responses=described(404, also=("csv",))
 )
-def scores(submission: int, session: SessionDep) -> Response:
+def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
-    return csv_answer(tables.scores_table(session, stored))
+    # Never from the copy for reading, which may not have the submission yet.
+    rows = parts_to_csv(read_sent(Source(state.sessions), stored.id))
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
 class Withdrawal(Body):
