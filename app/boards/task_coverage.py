@@ -39,7 +39,7 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     coverages = {
         name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled)
         if asked.has_asked(name, ranking)
-        else _of_a_new_metric(wanted, counted, at)
+        else Coverage(0, 0, n_not_asked=len(wanted))
         for at, name in enumerate(cells.entrants)
     }
     return call_roster(coverages, is_declared=declared is not None)
@@ -89,12 +89,6 @@ def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[
         n_not_asked=not_asked,
         is_filled=is_filled and not not_asked,
     )
-
-
-def _of_a_new_metric(wanted: Sequence[str], counted: _Counted, at: int) -> Coverage:
-    """Return the coverage of an entrant admitted before the metric existed: none of its tasks was asked for."""
-    n_included = counted.n_included[at]
-    return Coverage(n_included, n_included, n_not_asked=len(wanted) - n_included)
 
 
 def filled(values: FloatArray, value: float | None) -> FloatArray:

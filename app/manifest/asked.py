@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from app.manifest.grid import Axes, Grid
+from app.manifest.grid import Axes, FreeAxis, Grid
 
 EVERY_TASK = ""
 """The key of a file's items that are the same for every task."""
@@ -130,6 +130,11 @@ class Asked:
     def asks_the_same(self, other: "Asked", tasks: Sequence[str], entrant: str) -> bool:
         """Say whether another grid asks the same of an entrant in some tasks."""
         return all(self.cells_of(task, entrant) == other.cells_of(task, entrant) for task in tasks)
+
+    def fewest(self, axis: FreeAxis) -> int:
+        """Return how many values of an axis registrations must name; 0 where they choose none."""
+        free = self.grid.registration_may_choose.get(axis)
+        return 0 if free is None else free.at_least
 
     def _axis(self, axis: str, given: Any, entrant: str) -> Any:
         if axis in self.grid.registration_may_choose:

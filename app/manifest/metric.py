@@ -42,6 +42,10 @@ class Metric(Part):
         """Say whether scores are 0/1 or shares: declared with `above`, or with the range 0 to 1."""
         return self.above is not None or (self.min, self.max) == (0.0, 1.0)
 
+    def is_read_like(self, other: "Metric") -> bool:
+        """Say whether a metric of the same name is read from the same column, with the same value to be above."""
+        return (self.source, self.above) == (other.source, other.above)
+
     @property
     def worst(self) -> float | None:
         """Return the worst possible value; None where the declared range has no such end."""

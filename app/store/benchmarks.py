@@ -14,6 +14,7 @@ from app.manifest.build import manifest_digest
 from app.manifest.manifest import Manifest
 from app.store import benchmark_rows
 from app.store.life import newest_text
+from app.store.outside_range import refuse_outside_range
 from app.store.spelling import add_names, refuse_respelled
 
 MAX_NAMED = 10
@@ -47,8 +48,8 @@ def create_benchmark(
 def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: bytes, token_id: int) -> Declared:
     """Add a version of the manifest; the same bytes as the newest version change nothing.
 
-    Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, or other tasks than
-    those whose labels are there.
+    Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, other tasks than
+    those whose labels are there, or a range that scores on the boards are outside of.
     """
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     if not check_update(session, slug, manifest, yaml):
@@ -75,6 +76,7 @@ def check_update(session: Session, slug: str, manifest: Manifest, yaml: bytes) -
     if not manifest.part.means_the_same(newest.manifest.part):
         raise Conflict(f"{slug} has {newest.manifest.part.bound}: make a new benchmark.")
     _refuse_other_tasks(session, benchmark, manifest)
+    refuse_outside_range(session, benchmark.id, newest.manifest, manifest)
     return True
 
 

@@ -173,8 +173,16 @@ class _Earlier:
         if version_id not in self._known:
             stored = self._session.get_one(ManifestVersion, version_id)
             older = Declared(self._declared.benchmark, stored, parse_manifest(stored.yaml))
-            self._known[version_id] = older.manifest.with_grid_facts(_facts(self._session, older)).asked
+            asked = older.manifest.with_grid_facts(_facts(self._session, older)).asked
+            self._known[version_id] = replace(asked, metrics=self._same_metrics(older.manifest))
         return self._known[version_id]
+
+    def _same_metrics(self, older: Manifest) -> tuple[str, ...]:
+        """Return the metrics of an older manifest that are what they are called today: its stored scores are not."""
+        today = self._declared.manifest.metrics
+        return tuple(
+            name for name, metric in older.metrics.items() if name in today and metric.is_read_like(today[name])
+        )
 
 
 def _asks_as_much(before: Asked, now: Asked) -> bool:

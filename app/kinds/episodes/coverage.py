@@ -80,7 +80,8 @@ def _with_conditions(column: Coded | None, conditions: Sequence[str | None], n_e
 
 def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metric: str, entrant: str) -> GridOfEntrant:
     """Compare the rows of one entrant with what is asked of it; `tasks` are the board's, None where they are open."""
-    cells_by_task = {} if tasks is None else {t: _cells_of(asked, t, scores, metric, entrant) for t in tasks}
+    older = asked.facts.earlier.get(entrant, ())
+    cells_by_task = {} if tasks is None else {t: _cells_of(asked, older, t, scores, metric, entrant) for t in tasks}
     known = {task: cells for task, cells in cells_by_task.items() if cells is not None}
     if tasks is None or len(known) < len(cells_by_task):
         own = _own_coverage(scores, metric)
@@ -89,9 +90,8 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
     covered = [cells.coverage() for cells in known.values()]
     if not asked.has_asked(entrant, [metric]):
         return GridOfEntrant(known, _of_a_new_metric(sum(covered, NOTHING_ASKED)))
-    older = asked.facts.earlier.get(entrant, ())
     if older:
-        covered = [_not_asked(asked, older[-1], task, scores, metric, entrant, c)
+        covered = [_fewer_chosen(asked, known[task], _not_asked(asked, older[-1], task, scores, metric, entrant, c))
                    for task, c in zip(known, covered, strict=True)]  # fmt: skip
     return GridOfEntrant(known, sum(covered[1:], covered[0]) if covered else NOTHING_ASKED)
 
@@ -135,8 +135,22 @@ def _digest(task: Coded, item: Coded, pairs: IntArray) -> str:
     return hashlib.blake2b("".join(names).encode(), digest_size=8).hexdigest()
 
 
-def _cells_of(asked: Asked, task: str, scores: ScoreTable, metric: str, entrant: str) -> TaskCells | None:
-    return task_cells(asked.cells_of(task, entrant), scores, of_task(scores, task), metric)
+def _cells_of(
+    asked: Asked, older: Sequence[Asked], task: str, scores: ScoreTable, metric: str, entrant: str
+) -> TaskCells | None:
+    cells = asked.cells_of(task, entrant)
+    if older:
+        cells = _as_if_chosen(asked, cells, older[-1].cells_of(task, entrant))
+    return task_cells(cells, scores, of_task(scores, task), metric)
+
+
+def _as_if_chosen(asked: Asked, cells: Cells, before: Cells) -> Cells:
+    """Return the cells of whoever came before an axis was left to registrations: what was asked then, or nothing."""
+    if cells.seeds is None and asked.fewest("seeds"):
+        cells = replace(cells, seeds=() if before.seeds is None else before.seeds)
+    if cells.conditions is None and asked.fewest("conditions"):
+        cells = replace(cells, conditions=before.conditions or ())
+    return cells
 
 
 def _not_asked(
@@ -150,9 +164,16 @@ def _not_asked(
     return now if cells is None else _less(now, max(0, now.n_absent - cells.coverage().n_absent))
 
 
+def _fewer_chosen(asked: Asked, cells: TaskCells, now: Coverage) -> Coverage:
+    """Return a coverage with what registrations must choose by now, and this one had not to, as not asked."""
+    n_conditions = len(cells.conditions)
+    n_asked = max(cells.n_seeds, asked.fewest("seeds")) * max(n_conditions, asked.fewest("conditions"))
+    return replace(now, n_not_asked=now.n_not_asked + (n_asked - cells.n_seeds * n_conditions) * cells.n_items)
+
+
 def _of_a_new_metric(now: Coverage) -> Coverage:
-    """Return the coverage of an entrant admitted before the metric existed: no episode was asked for it."""
-    return Coverage(now.n_included, now.n_included, n_not_asked=now.n_lacking, n_over=now.n_over)
+    """Return the coverage of an entrant admitted before the metric was what it is: no episode was asked for it."""
+    return Coverage(0, 0, n_not_asked=now.n_lacking + now.n_included, n_over=now.n_over)
 
 
 def _less(now: Coverage, n_not_asked: int) -> Coverage:
