@@ -25,13 +25,15 @@ from app.stats.strata import Group, Rule
 class CoveredMetric:
     """One metric: who has a row, and who a value, for which record, [n_contenders, n_records], and the asked records.
 
-    `asked` is [n_records].
+    `asked` is [n_records]. `has_worst` says that some value of a record is the worst for every component made of it: of
+    a coverage error none is, since who covers too much comes nearer to its level by a record that it does not cover.
     """
 
     metric: str
     has_row: BoolArray
     has_value: BoolArray
     asked: BoolArray
+    has_worst: bool = True
 
     def lacking(self, at: int) -> BoolArray:
         """Return which records an estimator has no value for; none if it has no value at all (`is_empty`)."""
@@ -66,7 +68,8 @@ def covered_metrics(
     part = part_of(manifest, RankedPart)
     classed = ~(np.isnan(labels) & held.known)
     everything = np.ones(len(held.records), dtype=np.bool_)
-    return tuple(
+    derived = {source_metric(metric) for metric in spec.metric_names() if source_metric(metric) != metric}
+    covered = (
         _covered(
             metric,
             held,
@@ -76,6 +79,7 @@ def covered_metrics(
         )
         for metric in dict.fromkeys(source_metric(metric) for metric in spec.metric_names())
     )
+    return tuple(replace(each, has_worst=each.metric not in derived) for each in covered)
 
 
 def _covered(
@@ -142,7 +146,8 @@ def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetri
         counts += [int(metric.asked.sum()) - n_not_asked, int((metric.asked & metric.has_value[at]).sum()),
                    n_gone - n_not_asked, int(failed.sum()), n_not_asked, n_worst]  # fmt: skip
     n_attempted, n_included, n_absent, n_failed, n_not_asked, n_worst = counts.tolist()
-    is_filled = held.asked is not None and manifest.absent == "worst" and not n_not_asked
+    has_worst = all(metric.has_worst or not metric.lacking(at).any() for metric in covered)
+    is_filled = held.asked is not None and manifest.absent == "worst" and not n_not_asked and has_worst
     return Coverage(
         n_attempted, n_included, n_absent, n_failed, n_not_asked, is_filled=bool(is_filled), n_worst=n_worst
     )
@@ -184,7 +189,7 @@ def with_worst(
     by_metric = {metric.metric: metric for metric in covered}
     filled = [_with_values(manifest, held, by_metric.get(group.metric), group, labels) for group in groups]
     places = {(g.estimator, g.metric, g.stratum): at for at, g in enumerate(filled)}
-    for metric in covered:
+    for metric in (metric for metric in covered if metric.has_worst):
         for at, name in enumerate(held.contenders):
             for record in np.flatnonzero(metric.lacking(at) & ~metric.has_row[at] & known).tolist():
                 _append(manifest, filled, places, (name, metric.metric, held.strata[record]), record, labels)
@@ -204,7 +209,7 @@ def _worst(manifest: Manifest, metric: str, rule: str, labels: FloatArray) -> Fl
 def _with_values(
     manifest: Manifest, held: HeldRecords, covered: CoveredMetric | None, group: Group, labels: FloatArray
 ) -> Group:
-    if covered is None or group.rule == "ratio":
+    if covered is None or not covered.has_worst or group.rule == "ratio":
         return group
     # Also where a whole stratum failed: leaving it out of the mean over strata would reward failing altogether.
     lacking = covered.lacking(held.contenders.index(group.estimator))[group.records] & ~group.included

@@ -35,7 +35,6 @@ from app.boards.methods.weighted_rank.resampling import (
 )
 from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.methods.weighted_rank.tables import Components, RankedBoard, leaderboard
-from app.boards.spread import Precision, Spread
 from app.boards.standing import stand
 from app.boards.tables import BoardTables, TableMethod
 from app.errors import BoardUnavailable, Unavailable
@@ -85,7 +84,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     # Under rule 1 resamples would break ties by name, so replicates share ranks whatever the rule of the points.
     ranking = Ranking(orient, np.array(list(spec.weights.values())), n_enrolled)
     drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores, are_stressed=part.are_stressed()), labels))
-    spread = None if drawn is None else _spread(ranking.scores(drawn.values), drawn.precision)
+    spread = None if drawn is None else drawn.spread(ranking.scores(drawn.values), components.values)
     again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
     shown = RankedBoard(
         components=components,
@@ -226,10 +225,6 @@ def _drawn(spec: WeightedRank, components: Components, groups: Sequence[Group], 
     each = spec.metric_names()
     drawn = resample_components(groups, components.names, each, spec.uncertainty, of) if components.names else None
     return None if drawn is None else replace(drawn, values=over_levels(drawn.values, tuple(spec.weights)))
-
-
-def _spread(scores: FloatArray, precision: Precision) -> Spread:
-    return Spread(-scores, [precision] * scores.shape[1], in_steps=True)
 
 
 def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> list[tuple[int, int]]:

@@ -13,7 +13,7 @@ import numpy as np
 from app.boards.methods.weighted_rank.discrimination import by_estimator, class_values, scored_records
 from app.boards.methods.weighted_rank.groups import COVERAGE, COVERAGE_ERROR
 from app.boards.methods.weighted_rank.identity import identity_of, levels_of, split_identity
-from app.boards.spread import Precision
+from app.boards.spread import Precision, Spread
 from app.manifest.uncertainty import Uncertainty
 from app.stats.arrays import FloatArray, IntArray, share
 from app.stats.named_draws import named_weights, unit_keys
@@ -39,6 +39,15 @@ class DrawnComponents:
     values: FloatArray
     precision: Precision
     n_units: float
+
+    def spread(self, scores: FloatArray, points: FloatArray) -> Spread:
+        """Return the spread of replicated scores [n_resamples, n_entrants]; `points` are [n_entrants, n_components].
+
+        An estimator without a component has none: its worst rank is the same in every resample, which a few units
+        would not tell from chance, and who lacks something is never one that may be first.
+        """
+        lacking = np.asarray(np.isnan(points).any(axis=1)).tolist()
+        return Spread(-scores, [None if lacks else self.precision for lacks in lacking], in_steps=True)
 
 
 def resample_components(
