@@ -27,6 +27,7 @@ FLAGS: Mapping[str, str] = {
     "identity": "The run says of itself something else than its registration or an earlier run",
     "lookalikes": "A name that looks like another entrant’s, in other letters or marks",
     "reference": "Others are measured against it, and who submitted it is no steward of the benchmark",
+    "own_grid": "Something else is asked of it than of others, and who submitted it is no steward of the benchmark",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
 }
 """The flags, with their texts, in the order in which they are shown."""

@@ -85,3 +85,25 @@ def test_a_run_of_all_that_the_grid_asks_for_is_ranked(site: Site, axes: str, n_
 
     assert checks["episodes_per_seed"]["outcome"] == "warned"
     assert sum(row["rank"] is not None for row in rows) == n_ranked
+
+
+def test_who_takes_a_name_that_is_asked_less_is_flagged(site: Site) -> None:
+    """Five items are asked of `pair`, a name that anybody may have: its best five are first, and the row says so."""
+    slug = grids.declare(site, manifest("grid: {seeds: [0, 1], items: 20, entrants: {pair: {items: 5}}}"))
+    grids.send(site, slug, grids.rows("good", "good"), "bob")
+    best = [row for row in grids.rows("pair", "poor") if row[3] in grids.ITEMS[:5]]
+    sent = grids.send(site, slug, best, "alice")
+    shown = grids.by_entrant(grids.board(site, slug))
+    (check,) = [each for each in sent["checks"] if each["rule"] == "own_grid"]
+
+    assert (check["outcome"], "pair, which the manifest's grid names" in check["reason"]) == ("warned", True)
+    assert (shown["pair"]["rank"], "own_grid" in shown["pair"]["flags"]) == (1, True)
+    assert shown["good"]["flags"] is None
+
+
+def test_a_steward_s_own_entrant_may_be_asked_something_else(site: Site) -> None:
+    """Who wrote the manifest wrote that too."""
+    slug = grids.declare(site, manifest("grid: {seeds: [0, 1], items: 20, entrants: {pair: {seeds: [0]}}}"))
+    grids.send(site, slug, grids.rows("pair", "poor", seeds=(0,)), "steward")
+
+    assert grids.by_entrant(grids.board(site, slug))["pair"]["flags"] is None

@@ -10,7 +10,9 @@ PROVENANCE = (
         "How often this was tried here: the number of the submission among those of its entrant (of the same tasks, "
         "where every task is a run of its own) and among those under its registration, admitted or not; and how many "
         "registrations, entrants and submissions its owner has in the benchmark as of this publication. The best of "
-        "many tries is better than a typical one, by chance alone.",
+        "many tries is better than a typical one, by chance alone. Dry runs are not counted: they tell nothing of a "
+        "score that its sender, or any machine with the published rows, could not compute without a server, and who "
+        "chooses among many runs chooses before sending any.",
     ),
     Entry(
         "flags",
