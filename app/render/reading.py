@@ -4,7 +4,7 @@ Called by the pages with the table in their hands; pure.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from app.names import first_few, in_words
 from app.render.glossary import glossary_entries
@@ -149,11 +149,23 @@ def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
     return Apart(start, f"Without a rank: {count}", ())
 
 
-def legend(columns: Sequence[Column]) -> list[tuple[str, Entry]]:
-    """Return the titles of the columns with the glossary entry that explains them, each entry once."""
+def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, Entry]]:
+    """Return the titles of the columns with the glossary entry that explains them, each entry once.
+
+    Of the flags those are explained that are raised in the rows of the table.
+    """
     known = {entry.anchor: entry for entry in glossary_entries()}
     titles: dict[str, str] = {}
     for column in columns:
         if column.glossary in known:
             titles.setdefault(column.glossary or "", column.title)
-    return [(title, known[anchor]) for anchor, title in titles.items()]
+    return [(title, _as_raised(known[anchor], table)) for anchor, title in titles.items()]
+
+
+def _as_raised(entry: Entry, table: Table | None) -> Entry:
+    if entry.anchor != "flags" or table is None or "flags" not in table.column_names():
+        return entry
+    at = table.index("flags")
+    raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
+    explained = "; ".join(f"{flag}: {_flags_in_words(flag)}" for flag in FLAGS if flag in raised)
+    return replace(entry, text=f"What was noticed when the evidence arrived; here {explained}.") if explained else entry

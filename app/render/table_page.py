@@ -228,7 +228,7 @@ class TablePage(Page):
     @property
     def legend(self) -> list[tuple[str, Entry]]:
         """Return the meaning of the columns."""
-        return legend([shown.column for shown in self.columns])
+        return legend([shown.column for shown in self.columns], self.table)
 
     @property
     def _kept(self) -> Links:

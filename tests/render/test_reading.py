@@ -1,6 +1,6 @@
 """What stands over a board: who is first, who may be, and what was noticed about their evidence."""
 
-from app.render.reading import leader_sentence
+from app.render.reading import leader_sentence, legend
 from app.values.table import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))
@@ -43,3 +43,16 @@ def test_a_board_with_one_ranked_entrant_compares_it_with_nobody() -> None:
     table = board((1, "model", True, None), (None, "part", None, None))
 
     assert leader_sentence(table) == "First: model. No other is ranked."
+
+
+def test_the_legend_explains_the_flags_that_are_raised() -> None:
+    """Whoever reads `copy, near_rows` finds what it means below; the other flags are in the glossary, not here."""
+    columns = [Column("flags", "Flags", "text", glossary="flags")]
+    ((_, raised),) = legend(columns, board((1, "copy", True, "near_rows exact_best"), (2, "model", True, None)))
+    ((_, none),) = legend(columns, board((1, "model", True, None)))
+
+    assert raised.brief == (
+        "What was noticed when the evidence arrived; here near_rows: rows that are nearly another entrant's, as they "
+        "are, moved or scaled; exact_best: values that are exactly the best possible."
+    )
+    assert none.brief == "What was noticed when the evidence arrived, in words that programs can read."

@@ -17,7 +17,7 @@ PROVENANCE = (
     Entry(
         "flags",
         "Flags",
-        "What was noticed when the evidence arrived, in words that programs can read: "
+        "What was noticed when the evidence arrived, in words that programs can read. They are "
         + "; ".join(f"{flag}: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items())
         + ". Each has an innocent reason too; the submission's page says what was seen.",
     ),
