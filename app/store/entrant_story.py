@@ -52,10 +52,15 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
 
 
 def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:
-    ranked = sum(row.get("rank") is not None for row in table.records())
+    if not table.rows:
+        return
+    # Of many rows one is wanted: no mapping is made of the others.
+    names, rank, entrant = table.column_names(), table.index("rank"), table.index("entrant")
+    ranked = sum(row[rank] is not None for row in table.rows)
     score = _score_column(table)
-    for row in table.records():
-        if row.get("entrant") == name:
+    for cells in table.rows:
+        if cells[entrant] == name:
+            row = dict(zip(names, cells, strict=True))
             low, high = score.interval or ("", "") if score else ("", "")
             points = (row.get(score.name) if score else None, row.get(low), row.get(high))
             counted = tuple(row.get(column) for column in COUNTED)

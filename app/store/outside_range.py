@@ -20,6 +20,8 @@ from app.store.rows import read_scores
 from app.values.scores import ScoreTable
 
 SHOWN = 5
+AT_ONCE = 100
+"""Entrants whose rows are in memory at a time."""
 
 
 def refuse_outside_range(session: Session, benchmark_id: int, before: Manifest, after: Manifest) -> None:
@@ -30,9 +32,14 @@ def refuse_outside_range(session: Session, benchmark_id: int, before: Manifest, 
         return
     query = select(Entry.submission_id, Entry.entrant_id).join(Submission, Submission.id == Entry.submission_id)
     counting = (Submission.benchmark_id == benchmark_id) & Entry.state.in_(("pending", "current"))
-    pairs = [(number, entrant) for number, entrant in session.execute(query.where(counting))]
-    scores = read_scores(session, pairs, narrowed)
-    outside = [line for name in narrowed for line in _outside(scores, name, after.metrics[name])]
+    pairs = [(number, entrant) for number, entrant in session.execute(query.where(counting).order_by(Entry.entrant_id))]
+    outside = [
+        line
+        for start in range(0, len(pairs), AT_ONCE)
+        for scores in [read_scores(session, pairs[start : start + AT_ONCE], narrowed)]
+        for name in narrowed
+        for line in _outside(scores, name, after.metrics[name])
+    ]
     if outside:
         raise Conflict(
             "Scores on the boards are outside of the range that this version declares: "

@@ -67,8 +67,8 @@ def _time(at: datetime) -> str:
 
 
 def _shown(request: Request, session: Session, declared: Declared, table: Table) -> Response:
-    slug, (address, fmt) = declared.manifest.slug, split_format(request.url.path)
-    view = around(view_of(session, slug, table, None), address, [], {})
+    address, fmt = split_format(request.url.path)
+    view = around(view_of(session, declared, table, None), address, [], {})
     answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)
     return answer

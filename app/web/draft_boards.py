@@ -124,7 +124,7 @@ def show(
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
     evidence = snapshot_evidence(session, benchmark, shown, state.rows)
-    view = view_of(session, slug, _table(evidence, draft), shown)
+    view = view_of(session, benchmarks.load_declared(session, benchmark), _table(evidence, draft), shown)
     view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(evidence.declared))
     answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)

@@ -153,7 +153,7 @@ def explore_board(
     form = form.with_facts(chosen.facts, asked.wish)
     form = form.with_declared(declared.manifest.metadata, chosen.facts)
     form = form.with_columns(table, request.query_params.getlist("column"))
-    view = replace(view_of(session, slug, chosen.rows, chosen.snapshot), explore=form)
+    view = replace(view_of(session, declared, chosen.rows, chosen.snapshot), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
     view = replace(view, trail=[*view.trail, (board, home)])

@@ -141,7 +141,7 @@ def show_table(
         ("Every row", f"/benchmarks/{slug}/raw/metrics.csv"),
     ]
     links += [("Every estimate", f"/benchmarks/{slug}/raw/estimates.csv")]
-    view = narrowed(view_of(session, slug, loaded, shown), wanted)
+    view = narrowed(view_of(session, declared, loaded, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
     return table_answer(request, view, fmt)
 

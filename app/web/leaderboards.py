@@ -107,7 +107,7 @@ def show_claims(slug: str, request: Request, session: SessionDep, snapshot: Snap
     # A claim between two entrants names both: that is no page.
     known = set(entrants.names(session, declared.benchmark.id))
     row_links = {**links, "entrant": lambda name: links["entrant"](name) if name in known else ""}
-    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/claims", [], row_links)
+    view = around(view_of(session, declared, table, shown), f"/benchmarks/{slug}/claims", [], row_links)
     return table_answer(request, view, split_format(request.url.path)[1])
 
 

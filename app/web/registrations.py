@@ -23,7 +23,7 @@ def show_registrations(slug: str, request: Request, session: SessionDep) -> Resp
     table = registrations_table(declared, listed, clock.now(session), count_unbound(session, listed))
     address = f"/benchmarks/{slug}/registrations"
     links = [("By submitter", f"/benchmarks/{slug}/submitters")]
-    view = around(view_of(session, slug, table, None), address, links, name_links(declared))
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
     return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
 
 
@@ -34,7 +34,7 @@ def show_submitters(slug: str, request: Request, session: SessionDep) -> Respons
     table = submitters_table(declared, list_registrations(session, declared), clock.now(session))
     address = f"/benchmarks/{slug}/submitters"
     links = [("Registrations", f"/benchmarks/{slug}/registrations")]
-    view = around(view_of(session, slug, table, None), address, links, name_links(declared))
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
     return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
 
 

@@ -51,7 +51,7 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     table = tables.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
     has_file = shown is not None and kind_of(declared.manifest).rows.form == "scores"
     links = [("Every row (CSV)", f"/benchmarks/{slug}/rows.csv")] if has_file else []
-    view = around(view_of(session, slug, table, shown), f"/benchmarks/{slug}/tasks", links, name_links(declared))
+    view = around(view_of(session, declared, table, shown), f"/benchmarks/{slug}/tasks", links, name_links(declared))
     return table_answer(request, view, split_format(request.url.path)[1])
 
 
@@ -70,7 +70,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     )
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
-    view = around(view_of(session, slug, table, shown), address, links, name_links(declared))
+    view = around(view_of(session, declared, table, shown), address, links, name_links(declared))
     metrics = metrics_of_means(declared.manifest, declared.manifest.leaderboards)
     standing = standing_on_task(table, metrics) if fmt in ("html", *PICTURES) else None
     if standing is not None:
@@ -101,7 +101,7 @@ def show_entrant(
         for e in entrants.entries_of(session, row.id)
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
-    view = around(view_of(session, slug, table, shown), address, history, name_links(declared))
+    view = around(view_of(session, declared, table, shown), address, history, name_links(declared))
     if fmt in ("html", *PICTURES):
         view = replace(view, panels=_panels(session, declared, shown, row), panel_rest="Task by task")
     return table_answer(request, view, fmt)

@@ -14,7 +14,7 @@ from app.render.addresses import path_of_name
 from app.render.panel import Panel
 from app.render.row_filter import Wanted, choices, narrow_table
 from app.render.table_view import TableView
-from app.store import benchmark_rows, benchmarks, snapshots, tables
+from app.store import benchmarks, snapshots, tables
 from app.store.benchmarks import Declared
 from app.store.life import find_retirement
 from app.values.counts import count
@@ -47,20 +47,18 @@ def narrowed(view: TableView, wanted: Wanted) -> TableView:
 
 def published(session: Session, slug: str, number: int | None, name: str) -> TableView:
     """Return a table of a snapshot, or an empty one that says why there is none. Raises NotFound."""
-    benchmark = benchmark_rows.find_benchmark(session, slug)
-    snapshot = snapshots.find_snapshot(session, benchmark, number)
+    declared = benchmarks.find_declared(session, slug)
+    snapshot = snapshots.find_snapshot(session, declared.benchmark, number)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
     if snapshot is None or table is None:
-        declared = benchmarks.load_declared(session, benchmark)
         table = tables.explain_absence(declared.manifest, snapshot, name)
-    return view_of(session, slug, table, snapshot)
+    return view_of(session, declared, table, snapshot)
 
 
-def view_of(session: Session, slug: str, table: Table, snapshot: Snapshot | None) -> TableView:
-    """Return a table with the snapshot it belongs to."""
+def view_of(session: Session, declared: Declared, table: Table, snapshot: Snapshot | None) -> TableView:
+    """Return a table with the snapshot it belongs to, and what every page of its benchmark shows."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
-    declared = benchmarks.find_declared(session, slug)
-    return TableView(slug, "", table, snapshot, version, facts=facts_of(session, declared))
+    return TableView(declared.benchmark.slug, "", table, snapshot, version, facts=facts_of(session, declared))
 
 
 def facts_of(session: Session, declared: Declared) -> PageFacts:

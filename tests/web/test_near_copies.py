@@ -96,7 +96,7 @@ def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Si
     send(site, slug, errors(alike, lower_by=0.5))
 
     assert flags(site, slug) == {"GPT-4": None, alike: "near_rows lookalikes"}
-    assert "a name that looks like another entrant’s, in other letters)." in sentence(site, slug)
+    assert "a name that looks like another entrant’s, in other letters or marks)." in sentence(site, slug)
 
 
 def test_a_name_cannot_speak_in_the_sentences_of_a_board(site: Site) -> None:

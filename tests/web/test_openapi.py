@@ -183,7 +183,7 @@ REFUSED = [
     ("POST", "/preregs/none/attestations", {}, b"{}", 422),
     ("POST", "/submissions/1/withdraw", {}, b"{", 422),
     ("PUT", "/benchmarks/tiny/labels", {}, b"", 422),
-    ("GET", "/benchmarks/tiny/leaderboards/skill?sort=none", {}, b"", 422),
+    ("GET", "/benchmarks/tiny/tasks?sort=none", {}, b"", 422),
     ("GET", "/benchmarks/tiny/claims?snapshot=none", {}, b"", 422),
     ("GET", "/benchmarks/tiny/registrations?sort=none", {}, b"", 422),
 ]

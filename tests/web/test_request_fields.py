@@ -75,7 +75,7 @@ def test_an_order_with_a_control_character_names_its_field(site: Site) -> None:
 def test_the_page_of_an_error_shows_every_problem(site: Site) -> None:
     """What a program reads in the problem document a person reads in the table."""
     declare(site)
-    page = site.http.get("/benchmarks/tiny/leaderboards/skill?sort=none", headers={"Accept": "text/html"})
+    page = site.http.get("/benchmarks/tiny/tasks?sort=none", headers={"Accept": "text/html"})
 
     assert page.status_code == 422
     assert "1 problem<" in page.text
