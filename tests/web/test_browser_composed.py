@@ -10,25 +10,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.expected_conditions import url_contains
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.cases.board_in_browser import WITHIN_S, board, shows
 from tests.cases.browser import browser
-from tests.cases.processes import admin, send, server, wait_until_settled
-from tests.cases.running_server import RunningServer
+from tests.cases.processes import server
 
-__all__ = ["browser", "server"]
+__all__ = ["board", "browser", "server"]
 pytestmark = pytest.mark.browser
-BOARD = "/benchmarks/tiny/leaderboards/average"
-WITHIN_S = 60
-NAMES = "return [...document.querySelectorAll('#board tbody th[scope=row]')].map(each => each.innerText.trim())"
 BY_NAME = ("sort", "entrant")
 BACKWARDS = [BY_NAME, ("order", "desc")]
-
-
-@pytest.fixture(scope="module")
-def board(server: RunningServer) -> str:
-    """The address of a board of three entrants."""
-    for name in ("Base", "Good", "Great"):
-        wait_until_settled(server, send(server, name, admin(server)).json()["id"])
-    return server.address + BOARD
 
 
 @pytest.fixture
@@ -37,11 +26,6 @@ def unscripted(browser: Chrome) -> Iterator[Chrome]:
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     yield browser
     browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-
-def shows(driver: Chrome, *names: str) -> None:
-    """Wait until the board shows these entrants in this order."""
-    WebDriverWait(driver, WITHIN_S).until(lambda _: driver.execute_script(NAMES) == list(names))
 
 
 def asked(driver: Chrome) -> list[tuple[str, str]]:

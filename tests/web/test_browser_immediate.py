@@ -9,15 +9,12 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.expected_conditions import url_contains, url_to_be
 from selenium.webdriver.support.ui import WebDriverWait
 
+from tests.cases.board_in_browser import BOARD, WITHIN_S, board, shows
 from tests.cases.browser import browser
-from tests.cases.processes import admin, send, server, wait_until_settled
-from tests.cases.running_server import RunningServer
+from tests.cases.processes import server
 
-__all__ = ["browser", "server"]
+__all__ = ["board", "browser", "server"]
 pytestmark = pytest.mark.browser
-BOARD = "/benchmarks/tiny/leaderboards/average"
-WITHIN_S = 60
-NAMES = "return [...document.querySelectorAll('#board tbody th[scope=row]')].map(each => each.innerText.trim())"
 FOCUS = "return document.activeElement.id"
 MARK = "window.stayed = true"
 STAYED = "return window.stayed === true"
@@ -30,14 +27,6 @@ document.getElementById('sort-2').click();
 """
 
 
-@pytest.fixture(scope="module")
-def board(server: RunningServer) -> str:
-    """The address of a board of three entrants."""
-    for name in ("Base", "Good", "Great"):
-        wait_until_settled(server, send(server, name, admin(server)).json()["id"])
-    return server.address + BOARD
-
-
 @pytest.fixture
 def reading(board: str, browser: Chrome) -> Iterator[Chrome]:
     """The browser at the board; whatever it does there, nothing is refused by the page's own policy."""
@@ -47,11 +36,6 @@ def reading(board: str, browser: Chrome) -> Iterator[Chrome]:
     yield browser
     complaints = [line["message"] for line in browser.get_log("browser") if "security" in str(line).lower()]
     assert complaints == []
-
-
-def shows(driver: Chrome, *names: str) -> None:
-    """Wait until the board shows these entrants in this order."""
-    WebDriverWait(driver, WITHIN_S).until(lambda _: driver.execute_script(NAMES) == list(names))
 
 
 def test_typing_filters_in_place_and_the_way_back_is_one_step(reading: Chrome, board: str) -> None:
