@@ -11,10 +11,11 @@ from functools import partial
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, Entry, SnapshotEntry, Submission
+from app.db.models import Entry, SnapshotEntry, Submission
 from app.db.replica import Source
 from app.errors import NotFound
 from app.kinds.known import kind_of
+from app.store import snapshots
 from app.store.benchmarks import Declared
 from app.store.evidence import Pair
 from app.store.rows import TasksOf, read_each
@@ -71,32 +72,16 @@ def parts_of(
 
     All that an entrant brought stays together, so that its rows are in the order of its tasks.
     """
+    is_own = and_(SnapshotEntry.submission_id == Entry.submission_id, SnapshotEntry.entrant_id == Entry.entrant_id)
+    query = select(Entry.submission_id, Entry.entrant_id, Entry.n_rows).join(SnapshotEntry, is_own)
+    counted = session.execute(query.where(SnapshotEntry.snapshot_id == snapshot_id))
+    sizes = {(number, whose): n_rows for number, whose, n_rows in counted}
     parts: list[dict[Pair, Sequence[int] | None]] = []
     room, last = 0, None
-    for pair, tasks, n_rows in _stood(session, snapshot_id, entrant):
-        if room <= 0 and pair[1] != last:
+    for stood in snapshots.load_pieces(session, snapshot_id, entrant):
+        if room <= 0 and stood.entrant != last:
             parts.append({})
             room = part_rows
-        parts[-1][pair] = tasks
-        room, last = room - n_rows, pair[1]
+        parts[-1][stood.piece.pair] = stood.piece.task_ids
+        room, last = room - sizes[stood.piece.pair], stood.entrant
     return parts
-
-
-def _stood(
-    session: Session, snapshot_id: int, entrant: int | None
-) -> Sequence[tuple[Pair, tuple[int, ...] | None, int]]:
-    """Return each (submission, entrant) of a snapshot, the tasks that it counts for and its rows, by entrant."""
-    is_own = and_(SnapshotEntry.submission_id == Entry.submission_id, SnapshotEntry.entrant_id == Entry.entrant_id)
-    query = (
-        select(SnapshotEntry.submission_id, SnapshotEntry.entrant_id, SnapshotEntry.task_ids, Entry.n_rows)
-        .join(Entry, is_own)
-        .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
-        .where(SnapshotEntry.snapshot_id == snapshot_id)
-        .order_by(Entrant.name, SnapshotEntry.submission_id)
-    )
-    if entrant is not None:
-        query = query.where(SnapshotEntry.entrant_id == entrant)
-    return [
-        ((submission, number), None if tasks is None else tuple(tasks), n_rows)
-        for submission, number, tasks, n_rows in session.execute(query)
-    ]

@@ -155,17 +155,19 @@ class Stood:
     piece: Piece
 
 
-def load_pieces(session: Session, snapshot_id: int) -> list[Stood]:
-    """Return everything that counted in a snapshot, by entrant, the oldest first."""
+def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) -> list[Stood]:
+    """Return everything that counted in a snapshot, of one entrant or of all, by entrant, the oldest first."""
     query = (
         select(Entrant.name, SnapshotEntry.submission_id, SnapshotEntry.entrant_id, SnapshotEntry.task_ids)
         .join(Entrant, Entrant.id == SnapshotEntry.entrant_id)
         .where(SnapshotEntry.snapshot_id == snapshot_id)
         .order_by(Entrant.name, SnapshotEntry.submission_id)
     )
+    if entrant is not None:
+        query = query.where(SnapshotEntry.entrant_id == entrant)
     return [
-        Stood(name, Piece((submission, entrant), None if tasks is None else tuple(tasks)))
-        for name, submission, entrant, tasks in session.execute(query)
+        Stood(name, Piece((submission, number), None if tasks is None else tuple(tasks)))
+        for name, submission, number, tasks in session.execute(query)
     ]
 
 
