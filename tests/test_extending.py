@@ -60,7 +60,7 @@ def compute_worst(manifest: Manifest, spec: Worst, scores: ScoreTable) -> BoardT
     column = Column(f"worst_{spec.metric}", "Largest error", direction="minimize", digits=3)
     fields = with_interval(column, ends_at(points, np.stack(percentile_interval(drawn, spec.uncertainty.level))))
     meta = {"method": spec.method, "rank_by": column.name, **uncertainty_meta(spec, len(cells.tasks))}
-    return BoardTables(board_table(spec, fields, standing.placed(cells.entrants), (), meta), None)
+    return BoardTables(board_table(spec, fields, standing.placed(cells.entrants), (), meta))
 
 
 def publish(site: Site, board: str) -> None:

@@ -1,4 +1,4 @@
-"""What the source of every module of the app shows: who imports whom, how long it is, and what its names say."""
+"""What the source of every module of the app shows: who imports whom, and what pure rooms reach."""
 
 import ast
 import gc
@@ -61,10 +61,6 @@ IMPURE_CALLS = frozenset({"open", "print", "input", "exec", "eval", "__import__"
 
 # What of numpy.random holds no state of its own; everything else there draws from the global generator.
 STATELESS_RANDOM = frozenset({"BitGenerator", "Generator", "PCG64", "SeedSequence", "default_rng"})
-
-# No name says only that something was found, made or said, and not what came of it: a match, an interval, the rows.
-SAYS_NOTHING = {"found", "made", "there", "told"}
-SAYS_NOTHING_ANYWHERE = {"said", "stands"}
 
 
 @cache
@@ -338,56 +334,3 @@ def test_what_is_pure_is_not_found() -> None:
     pure = "import hashlib\nimport numpy as np\nrng = np.random.default_rng(7)\ndef f(rng: np.random.Generator): ..."
 
     assert impurities({"app.stats.resample": pure, "app.store.rows": "import os"}) == []
-
-
-def test_names_say_what_they_hold() -> None:
-    """A variable, an argument, a field, a function or a class is named after what it is, in the field's words."""
-    sources = sources_of_app()
-    wrong = [f"{module}: {name}" for module, source in sources.items() for name in names_of(source) if is_empty(name)]
-
-    assert len(sources) > 500
-    assert wrong == []
-
-
-@pytest.mark.heavy
-def test_names_outside_the_app_say_what_they_hold() -> None:
-    """Tests, benches and the client keep to it too, but for what is told or said in the name of a test."""
-    paths = [path for folder in ("tests", "bench", "client") for path in sorted((APP.parent / folder).rglob("*.py"))]
-    of_files = {path.relative_to(APP.parent): set(names_of(path.read_text("utf-8"))) for path in paths}
-    empty = SAYS_NOTHING | SAYS_NOTHING_ANYWHERE
-
-    assert len(of_files) > 300
-    assert {
-        path: wrong for path, names in of_files.items() if (wrong := {n for n in names if n.strip("_") in empty})
-    } == {}
-
-
-def test_every_module_can_be_read_at_once() -> None:
-    """None has 250 lines or more: one that grows beyond has two subjects, and is split by them."""
-    assert {module: n for module, source in sources_of_app().items() if (n := len(source.splitlines())) >= 250} == {}
-
-
-@pytest.mark.parametrize("line", ["found = 1", "def _made(): ...", "for told in x: ...", "class Stands: ...",
-                                  "self.said = 1", "f(lambda there: 1)", "def f(what_said): ..."])  # fmt: skip
-def test_each_place_of_a_name_is_looked_at(line: str) -> None:
-    """Names of variables, functions, classes, attributes and arguments count, whatever their case."""
-    assert any(map(is_empty, names_of(line)))
-
-
-def names_of(source: str) -> Iterator[str]:
-    """Yield every name that a module gives to something."""
-    for node in ast.walk(parsed(source)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-
-
-def is_empty(name: str) -> bool:
-    """Say whether a name is one of the words, or has one of those that no name has."""
-    plain = name.lower().strip("_")
-    return plain in SAYS_NOTHING or not SAYS_NOTHING_ANYWHERE.isdisjoint(plain.split("_"))
