@@ -5,7 +5,7 @@ allows for all pairs being compared.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -45,6 +45,28 @@ class Contrasts:
     is_known: BoolArray
     widest: float = float("inf")
 
+    def by_rule(self, scores: FloatArray, leads: BoolArray, behind: BoolArray) -> "Contrasts":
+        """Return the contrasts in which the leader is better than those behind it by rule, each mask [n_shown].
+
+        The difference of such a pair is that of the `scores` [n_shown] with the worst value in each gap; there is no
+        test, so there is no interval and no p-value. Without a worst value, −inf, the leader wins in any case.
+        """
+        pairs = leads[:, None] & behind[None, :]
+        if not pairs.any():
+            return self
+        above, below = np.nonzero(pairs)
+        ahead = scores[above] - scores[below]
+        changed = {
+            name: getattr(self, name).copy() for name in ("differences", "margins", "errors", "beats", "p_values")
+        }
+        for values in changed.values():
+            values[pairs | pairs.T] = np.nan
+        changed["differences"][above, below], changed["differences"][below, above] = ahead, -ahead
+        certain = np.isinf(ahead)
+        changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
+        changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
+        return replace(self, **changed)
+
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on two entrants, by their positions among those shown."""
         difference, margin = float(self.differences[a, b]), float(self.margins[a, b])
@@ -53,7 +75,7 @@ class Contrasts:
         low, high = max(difference - margin, -self.widest), min(difference + margin, self.widest)
         ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
-        return Verdict(ends, float(self.beats[a, b]), finite(float(self.p_values[a, b])), separable)
+        return Verdict(ends, finite(float(self.beats[a, b])), finite(float(self.p_values[a, b])), separable)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable.

@@ -28,7 +28,8 @@ class Coverage:
 
     `n_not_asked` counts cells of today's grid that were not in it when the entrant was admitted, and `n_over` cells
     beyond the number in the grid or, without a declared grid, beyond what at least half of the owners have. `is_filled`
-    means that missing cells were given the worst value; `n_worst` of them always are.
+    means that missing cells were given the worst value; `n_worst` of them always are. `is_counted` means that the board
+    declares what they count as, so that the entrant is ranked with its gaps.
     """
 
     n_attempted: int
@@ -39,6 +40,7 @@ class Coverage:
     n_over: int = 0
     is_filled: bool = False
     n_worst: int = 0
+    is_counted: bool = False
 
     @property
     def n_lacking(self) -> int:
@@ -52,7 +54,7 @@ class Coverage:
             return NOT_COUNTED
         if self.n_not_asked:
             return NOT_ASKED
-        return PARTIAL if self.n_lacking and not self.is_filled else None
+        return PARTIAL if self.n_lacking and not (self.is_filled or self.is_counted) else None
 
     @property
     def is_whole(self) -> bool:
@@ -69,6 +71,7 @@ class Coverage:
             self.n_over + other.n_over,
             self.is_filled and other.is_filled,
             self.n_worst + other.n_worst,
+            self.is_counted and other.is_counted,
         )
 
 
@@ -133,9 +136,9 @@ def covered(coverage: Coverage | None) -> Cell:
 class Roster:
     """Who is ranked and who is not, by the coverage of each entrant.
 
-    `ranked` entrants may be first. `behind` entrants lack something on a board without a declared grid: groups by how
-    much, each of which ranks behind all groups before it. `apart` entrants are listed separately, without a rank. With
-    a declared grid `behind` is empty.
+    `ranked` entrants may be first, those with gaps by the rule of `app.boards.standing`. `behind` entrants lack
+    something on a board without a declared grid: groups by how much, each of which ranks behind all groups before it.
+    `apart` entrants are listed separately, without a rank. With a declared grid `behind` is empty.
     """
 
     ranked: tuple[str, ...]
@@ -188,8 +191,14 @@ class Roster:
         newer = [name for name in self.apart if self.coverages[name].why_unranked == NOT_ASKED]
         if lacking_too := [self._gap(name) for name in newer if self.coverages[name].n_lacking]:
             yield f"These also lack results that were asked of them: {sentences(lacking_too)}."
-        if filled := [self._gap(n) for n in self.ranked if n in self.coverages and self.coverages[n].n_lacking]:
+        lacking = [name for name in self.ranked if name in self.coverages and self.coverages[name].n_lacking]
+        if filled := [self._gap(name) for name in lacking if not self.coverages[name].is_counted]:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
+        if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
+            yield (
+                "Ranked with gaps, by the board's rule for what is missing, and possibly first only who would lead "
+                f"with the worst value in each gap: {sentences(counted)}."
+            )
 
     def _gap(self, name: str) -> str:
         return f"{in_words(name)} ({covered(self.coverages[name])} {_CELLS})"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.spread import Precision
 from app.boards.standing import BoardStanding
-from app.boards.tables import BoardTables
+from app.boards.tables import Beside, BoardTables
 from app.manifest.leaderboard import Leaderboard
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
@@ -131,16 +131,16 @@ def held_back(entrant: str, metrics: Sequence[str]) -> Measurement:
     return Measurement(entrant, {metric: Estimate(None, reason=HELD_BACK) for metric in metrics})
 
 
-def unchanged(manifest: Manifest, tables: BoardTables) -> BoardTables:
-    """Return the tables unchanged, for a kind that adds nothing.
+def unchanged(manifest: Manifest, table: Table) -> Table:
+    """Return the table unchanged, for a kind that adds nothing.
 
     >>> from app.boards.example import benchmark
-    >>> tables = BoardTables(Table("leaderboard/main", "Main", (), ()), None)
-    >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), tables) is tables
+    >>> table = Table("leaderboard/main", "Main", (), ())
+    >>> unchanged(benchmark(Leaderboard(name="m", method="mean", uncertainty={"n_resamples": 100})), table) is table
     True
     """
     del manifest
-    return tables
+    return table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,15 +148,15 @@ class MeasuredEvidence:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows beside its ranks.
 
     `further_tables` receives the measurements in the board's order, contenders first, and the contenders' rank
-    standing, None without any. `finish` may change all tables of a board at the end. `of_best` names the further tables
+    standing, None without any. `finish` may change each table of a board at the end. `of_best` names the further tables
     that show only the best entrants of a large board. `counted` returns an entrant's rows as the board counts them,
     with the worst value for missing ones where they count so; None where rows are not scores of tasks.
     """
 
     measure: Callable[[Manifest, Any, EntrantEvidence], Measurement]
     words: Callable[[Manifest, Any], EvidenceWords]
-    further_tables: Callable[[Manifest, Any, Sequence[Measurement], BoardStanding | None], tuple[Table, ...]]
-    finish: Callable[[Manifest, BoardTables], BoardTables] = unchanged
+    further_tables: Callable[[Manifest, Any, Sequence[Measurement], BoardStanding | None], tuple[Beside, ...]]
+    finish: Callable[[Manifest, Table], Table] = unchanged
     of_best: frozenset[str] = frozenset()
     counted: Callable[[Manifest, Any, EntrantEvidence], ScoreTable] | None = None
 

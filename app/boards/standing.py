@@ -17,7 +17,7 @@ from app.boards.spread import MIN_UNITS, Spread
 from app.manifest.leaderboard import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.contests import Contests
-from app.stats.interval import competition_ranks, probability_beats, probability_best
+from app.stats.interval import TIE, competition_ranks, probability_beats, probability_best
 from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
 
@@ -26,11 +26,36 @@ REMEMBERED_CELLS = 2_000_000
 
 
 @dataclass(frozen=True)
+class AtWorst:
+    """Who cannot be first, because with the worst value in each of its gaps it would be behind the leader.
+
+    `scores` [n_entrants] are the points, with the worst value in each gap; −inf where there is no worst value. The
+    `leader` has the best of them and, of equals, the best points, so that nobody can be better. `behind` [n_entrants]
+    marks those with gaps and a score below the leader's.
+    """
+
+    scores: FloatArray
+    leader: int
+    behind: BoolArray
+
+    @classmethod
+    def of(cls, points: FloatArray, at_worst: FloatArray) -> "AtWorst | None":
+        """Find the leader; None where everybody has gaps without a worst value, so that nobody leads in any case."""
+        scores = np.where(np.isnan(at_worst), points, at_worst)
+        if np.isneginf(scores).all():
+            return None
+        leads = scores >= scores.max() - TIE
+        leader = int(np.argmax(np.where(leads, points, -np.inf)))
+        return cls(scores, leader, ~(leads | np.isnan(at_worst)))
+
+
+@dataclass(frozen=True)
 class BoardStanding:
     """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
     `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `p_best` and
-    `groups` cover those with replicates. `widest` is the largest possible difference of two scores.
+    `groups` cover those with replicates. `widest` is the largest possible difference of two scores. `at_worst` is known
+    where entrants with gaps are ranked.
     """
 
     points: FloatArray
@@ -41,6 +66,7 @@ class BoardStanding:
     p_best: FloatArray | None = None
     groups: IntArray | None = None
     widest: float = float("inf")
+    at_worst: AtWorst | None = None
 
     @property
     def has_spread(self) -> BoolArray:
@@ -68,7 +94,7 @@ class BoardStanding:
         if self.contests is None or self.sets is None:
             return without_spread(self.points[at])
         square, has = np.ix_(at, at), self.has_spread[at]
-        return Contrasts(
+        contrasts = Contrasts(
             differences=self.points[at][:, None] - self.points[at][None, :],
             margins=self.contests.margins(at, self.level),
             errors=self.contests.errors(at, at),
@@ -79,6 +105,9 @@ class BoardStanding:
             # If scores leave the declared range, its width bounds nothing.
             widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
         )
+        if self.at_worst is None:
+            return contrasts
+        return contrasts.by_rule(self.at_worst.scores[at], at == self.at_worst.leader, self.at_worst.behind[at])
 
     def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
         """Return each place with the entrant's position, from best to worst."""
@@ -166,29 +195,48 @@ def stand(
     *,
     rounds: int = MOST_ROUNDS,
     widest: float = float("inf"),
+    at_worst: FloatArray | None = None,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
     `rounds` are those of `rank_sets`, `widest` is the width of the range of the scores. Without a spread, None, only
     the ranks are known; an entrant without replicates has no rank interval.
+
+    Points follow the rule that a board declares for what is missing. `at_worst` [n_entrants] are, for entrants with
+    gaps, the points with the worst value in each gap instead; −inf where there is no worst value, NaN for who is
+    complete. Who is below the leader by these is worse than the leader in the matrix of decisions, so it may not be
+    first, whatever its rank: what it left out can only have been for its good. If nobody leads, because everybody has
+    gaps without a worst value, only the ranks are known.
     Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
     Source: `app.stats.rank_sets` for the intervals; `app.stats.interval.competition_ranks` for the ranks.
 
     >>> stand(np.array([0.5, 0.9, 0.5]), None, 0.95).ranks.tolist()
     [2, 1, 2]
+    >>> rng = np.random.default_rng(1)
+    >>> points = np.array([0.9, 0.5, 0.4])
+    >>> spread = Spread.of_units(points + rng.normal(size=(200, 3)), 10)
+    >>> standing = stand(points, spread, 0.95, at_worst=np.array([0.45, np.nan, np.nan]))
+    >>> [(place.rank, place.rank_low, place.may_be_first) for place, _ in standing.placed("ABC")]
+    [(1, 2, False), (2, 1, True), (3, 1, True)]
     """
     if not len(points):
         return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
     ranks = competition_ranks(points)
-    if spread is None or all(each is None for each in spread.precision):
+    lacking = None if at_worst is None or np.isnan(at_worst).all() else AtWorst.of(points, at_worst)
+    has_no_leader = lacking is None and at_worst is not None and not np.isnan(at_worst).any()
+    if spread is None or has_no_leader or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
     contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
     sets, known = rank_sets(contests, level, rounds=rounds), np.flatnonzero(contests.has_spread)
     p_best, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
-    p_best[known] = probability_best(spread.replicates[:, known])
+    p_best[known], rivals = 0.0, known
+    if lacking is not None and lacking.behind.any():
+        sets, rivals = sets.put_behind(lacking.leader, lacking.behind), known[~lacking.behind[known]]
+    if len(rivals):
+        p_best[rivals] = probability_best(spread.replicates[:, rivals])
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, contests, sets, p_best, groups, widest)
+    return BoardStanding(points, ranks, level, contests, sets, p_best, groups, widest, lacking)
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

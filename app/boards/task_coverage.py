@@ -35,9 +35,9 @@ def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missin
     wanted = cells.tasks if declared is None else declared
     counted = _count(cells, wanted, missing)
     asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
-    earlier = asked.facts.earlier
+    earlier, is_counted = asked.facts.earlier, spec.imputes() and not is_filled
     coverages = {
-        name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled)
+        name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled, is_counted=is_counted)
         if asked.has_asked(name, ranking)
         else Coverage(0, 0, n_not_asked=len(wanted))
         for at, name in enumerate(cells.entrants)
@@ -75,7 +75,9 @@ def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Cou
     return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
 
 
-def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool) -> Coverage:
+def _cover(
+    wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool, is_counted: bool
+) -> Coverage:
     not_asked = 0
     if earlier:
         absent = ~(counted.included[:, at] | counted.failed[:, at])
@@ -88,6 +90,7 @@ def _cover(wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[
         n_failed=counted.n_failed[at],
         n_not_asked=not_asked,
         is_filled=is_filled and not not_asked,
+        is_counted=is_counted and not not_asked,
     )
 
 

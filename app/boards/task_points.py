@@ -5,6 +5,7 @@ Called by `app.boards.methods.borda`, `.group_mean`, `.mean_win_rate` and `.mean
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,14 @@ from app.boards.coverage import rank_among
 from app.boards.sheet import EVERYWHERE, Sheet, TaskBoard
 from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
 from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_meta
-from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairwise_notes
+from app.boards.tables import (
+    MAX_COMPARED,
+    BoardTables,
+    TaskPairs,
+    elsewhere_notes,
+    pairs_beside,
+    pairwise_notes,
+)
 from app.boards.task_coverage import filled
 from app.boards.wording import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
@@ -95,7 +103,16 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
-    return BoardTables(board, pairs.table(spec, meta, len(names)))
+    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, meta | _score(spec, given), len(names))))
+
+
+def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
+    """Return what two entrants are compared by in words: the board's own points, where they are not the metric."""
+    if not spec.is_of_opponents:
+        return {}
+    title = given.column.title
+    words = f"mean of {title} per task" if given.unit == 1.0 else f"{title[0].lower()}{title[1:]}"
+    return {"score": words, "score_direction": given.column.direction}
 
 
 def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:

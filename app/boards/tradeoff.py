@@ -116,7 +116,8 @@ def is_compared(record: Mapping[str, Cell]) -> bool:
     False
     """
     lacks = record.get("n_included") != record.get("n_attempted")
-    is_behind = lacks and "rank_low" in record and record["rank_low"] is None
+    # Who is ranked by a rule for its failures has costs of the other tasks alone.
+    is_behind = lacks and "rank_low" in record and (record["rank_low"] is None or bool(record.get("n_imputed")))
     return record.get("rank", 1) is not None and not is_behind
 
 

@@ -66,7 +66,7 @@ class Leaderboard(Part):
         return None
 
     def imputes(self) -> bool:
-        """Say whether an absent value is replaced by another entrant's."""
+        """Say whether an absent value is replaced by another entrant's, so that entrants with gaps are ranked."""
         return False
 
     def compares_ratios(self) -> bool:

@@ -44,6 +44,18 @@ class RankSets:
         """Say who is separated from nobody better, [n_entrants]: at the level, whoever is truly first is among them."""
         return ~np.asarray(self.separated.any(axis=0))
 
+    def put_behind(self, leader: int, behind: BoolArray) -> "RankSets":
+        """Return the sets in which some entrants, `behind` [n_entrants], are worse than a leader by rule, not by test.
+
+        None of them may be first, and their intervals begin at 2 at the earliest. They stay better only than those than
+        whom the leader is better too, so that decisions stay transitive; nobody may be better than the leader.
+        """
+        separated = self.separated.copy()
+        separated[leader, behind] = True
+        separated[behind] &= separated[leader]
+        low = np.where(behind, np.maximum(self.low, 2), self.low)
+        return RankSets(low, np.maximum(self.high, low), separated)
+
     def groups(self, order: IntArray) -> IntArray:
         """Return the group of each entrant, from 1, in the given `order` from best to worst.
 

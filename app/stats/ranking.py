@@ -152,9 +152,13 @@ class RankedGroups:
         return _share_or_zero(np.add.reduceat(precision, self.starts), n_hits)
 
 
-def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> RankedGroups:
+def rank_groups(
+    predicted: FloatArray, relevance: FloatArray, groups: IntArray, rows: IntArray | None = None
+) -> RankedGroups:
     """Sort the examples of every group once, for scores at any truncation; groups are in order of their numbers.
 
+    `rows` [n_examples] is the order in which the examples were sent, theirs where it is None: YDF's precision at one
+    depends on it where two equally relevant examples tie.
     Raises InvalidArgument for no example, arrays of different lengths, predictions or relevances that are not finite,
     and group numbers that are not integers.
     Source: McSherry & Najork 2008, ties share the mean gain of their ranks.
@@ -180,7 +184,7 @@ def rank_groups(predicted: FloatArray, relevance: FloatArray, groups: IntArray) 
         rank=rank,
         starts=starts,
         sizes=sizes,
-        is_first_best=_is_first_best(predicted, relevance, groups),
+        is_first_best=_is_first_best(predicted, relevance, groups, rows),
         ties=ties,
         is_best=_are_best(ordered, starts, sizes),
         falling=relevance[falling],
@@ -212,13 +216,12 @@ def _mean_over_ties(gains: FloatArray, ties: IntArray) -> FloatArray:
     return means
 
 
-def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArray) -> BoolArray:
-    """Say, for each group, whether its first most relevant example has the largest prediction.
+def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArray, rows: IntArray | None) -> BoolArray:
+    """Say, for each group, whether its most relevant example that was sent first has the largest prediction.
 
-    That is YDF's rule: of tied predictions the most relevant counts, but not an equally relevant one later in the
-    group.
+    That is YDF's rule: of tied predictions the most relevant counts, but not an equally relevant one of a later row.
     """
-    order = np.argsort(groups, kind="stable")
+    order = np.argsort(groups, kind="stable") if rows is None else np.lexsort((rows, groups))
     _, starts, sizes = _places(groups[order])
     values, relevances = predicted[order], relevance[order]
     is_most = relevances == np.repeat(np.maximum.reduceat(relevances, starts), sizes)

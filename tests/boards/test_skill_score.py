@@ -73,6 +73,19 @@ def test_a_board_equals_fevs_own(file: str, board: str, changes: tuple[tuple[str
 
 
 @pytest.mark.heavy
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+@pytest.mark.parametrize("board", ["sql", "sql-mini"])
+def test_everybody_is_ranked_in_fevs_order(board: str, rank_by: str) -> None:
+    """All thirty models, of which five failed somewhere: a failure counts as the baseline's error, as in fev."""
+    name = f"leaderboard_{board.upper().replace('-MINI', '_mini')}_impute_leak_n1000.csv"
+    expected = pd.read_csv(FEV / "expected" / name, index_col="model_name")[rank_by].round(12)
+
+    ours = frame(compute(board, rank_by=rank_by).leaderboard, "entrant")["rank"]
+
+    assert ours.to_dict() == expected.rank(ascending=False, method="min").to_dict()
+
+
+@pytest.mark.heavy
 def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
     """All ordered pairs come out in fev's order with fev's numbers."""
     expected = pd.read_csv(FEV / "expected" / "pairwise_SQL_impute_leak_n1000.csv", index_col=["model_1", "model_2"])
@@ -100,14 +113,16 @@ def test_the_order_of_rows_changes_nothing() -> None:
 
     again = compute_board(manifest(), manifest().leaderboard("sql"), mixed)
 
-    assert again == compute("sql")
+    once = compute("sql")
+
+    assert (again.leaderboard, again.pairwise, again.extra) == (once.leaderboard, once.pairwise, once.extra)
 
 
 def test_ranks_and_chances_agree_with_the_points() -> None:
-    """Every rank lies in its interval, and the chances of being best sum to one."""
+    """All thirty are ranked, also with failures, every rank in its interval; the chances of being best sum to one."""
     board = frame(compute("sql").leaderboard, "entrant").dropna(subset="rank")
 
-    assert len(board) == 25
+    assert len(board) == 30
     assert ((board["rank_low"] <= board["rank"]) & (board["rank"] <= board["rank_high"])).all()
     assert board["p_best"].sum() == pytest.approx(1.0)
 
@@ -132,6 +147,29 @@ def small(*rows: tuple[str, str, float]) -> BoardTables:
     )
     declared = parse_manifest(text.encode())
     return compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"]))
+
+
+def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> None:
+    """A gap counts as the baseline's error in the score, but with the clip's largest in it A would not lead."""
+    tasks = [f"t{at}" for at in range(12)]
+    rows = [("B", task, 1.0) for task in tasks]
+    rows += [("A", task, 0.5) for task in tasks[:6]]
+    rows += [("C", task, 0.8 + 0.01 * at) for at, task in enumerate(tasks)]
+    board = "{name: b, method: skill_score, metric: SQL, baseline: B, missing: impute, uncertainty: {n_resamples: 200}}"
+    text = (
+        "schema_version: 1\nslug: s\ntitle: s\nevidence: evaluation_summary\n"
+        f"tasks: [{', '.join(f'{{id: {task}}}' for task in tasks)}]\n"
+        f"metrics: {{SQL: {{direction: minimize}}}}\nleaderboards: [{board}]\n"
+    )
+    declared = parse_manifest(text.encode())
+    table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"])
+    table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
+    table["trained_on_this_dataset"] = False
+    ours = frame(compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"])).leaderboard, "entrant")
+
+    assert ours["rank"].to_dict() == {"A": 1, "C": 2, "B": 3}
+    assert ours.loc["A", ["covered", "rank_low", "may_be_first"]].tolist() == ["6 of 12", 2, False]
+    assert ours.loc["C", "may_be_first"]
 
 
 def test_a_board_worked_by_hand() -> None:

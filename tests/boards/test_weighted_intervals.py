@@ -107,7 +107,7 @@ def test_estimators_of_one_owner_do_not_decide_what_a_metric_is_asked_of() -> No
     ]
     (covered,) = covered_metrics(declared, spec, held, groups, np.full(2, np.nan))
 
-    assert covered.asked.tolist() == [True, True]
+    assert covered.asked.tolist() == [[True, True]] * 5
     assert [covered.lacking(at).sum() for at in range(5)] == [0, 0, 1, 1, 1]
 
 
@@ -121,7 +121,7 @@ def test_a_record_without_a_class_is_asked_of_every_metric_but_those_of_classes(
     groups = [Group("a", metric, "s", np.ones(2), np.arange(2)) for metric in ("mae", "roc_auc")]
     covered = covered_metrics(declared, spec, held, groups, np.array([1.0, np.nan, np.nan]))
 
-    asked = {metric.metric: metric.asked.tolist() for metric in covered}
+    asked = {metric.metric: metric.asked[0].tolist() for metric in covered}
     assert asked == {"mae": [True, True, True], "roc_auc": [True, False, True]}
 
 
@@ -151,10 +151,10 @@ def test_few_records_use_no_less_than_a_tenth_of_the_error_rate(n_units: float, 
 def test_nobodys_mean_is_over_records_that_the_metric_is_not_asked_of() -> None:
     """Two records, asked of the first alone: the value on the other does not count, whoever has it."""
     every = np.ones((1, 2), dtype=np.bool_)
-    metric = CoveredMetric("estimate_drift", every, every, np.array([True, False]))
+    metric = CoveredMetric("estimate_drift", every, every, np.array([[True, False]]), ~every)
     group = Group("a", "estimate_drift", "s", np.array([1.0, 9.0]), np.arange(2))
     other = Group("a", "mae", "s", np.array([1.0, 9.0]), np.arange(2))
-    kept = list(on_asked([group, other], [metric]))
+    kept = list(on_asked([group, other], [metric], ["a"]))
 
     assert [each.values.tolist() for each in kept] == [[1.0], [1.0, 9.0]]
 

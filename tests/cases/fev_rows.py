@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import OVERLAP_UNSAID, Coded, ScoreTable
 
 FEV = Path(__file__).parents[1] / "data" / "fev"
 QUANTITIES = {
@@ -25,12 +25,16 @@ def to_scores(frame: pd.DataFrame, metrics: list[str]) -> ScoreTable:
     """Turn a frame with fev's column names into a ScoreTable."""
     columns = [*metrics, *QUANTITIES]
     names = [*metrics, *QUANTITIES.values()]
+    unsaid = frame["trained_on_this_dataset"].isna()
+    if unsaid.any():
+        frame = frame.assign(unsaid=np.where(unsaid, 1.0, np.nan))
+        columns, names = [*columns, OVERLAP_UNSAID], [*names, "unsaid"]
     return ScoreTable(
         entrant=code(frame["model_name"]),
         task=code(frame["task_name"]),
         columns=tuple(columns),
         values=frame[names].to_numpy(dtype=np.float64),
-        leaked=frame["trained_on_this_dataset"].to_numpy(dtype=bool),
+        leaked=frame["trained_on_this_dataset"].eq(True).to_numpy(dtype=bool),
         file=np.zeros(len(frame), dtype=np.int64),
         row=np.arange(2, len(frame) + 2),
     )

@@ -30,12 +30,16 @@ MAX_RECORDED = 2000
 
 @dataclass(frozen=True)
 class Part:
-    """The rows of one block; names are numbers of the reader's vocabularies, `file` the place of all or of each."""
+    """The rows of one block; names are numbers of the reader's vocabularies, `file` the place of all or of each.
+
+    `unsaid` marks rows that do not say whether their entrant has seen the task's data; they are not `leaked`.
+    """
 
     entrant: IntArray
     task: IntArray
     values: FloatArray
     leaked: BoolArray
+    unsaid: BoolArray
     row: IntArray
     file: int | IntArray
     recorded: Mapping[str, IntArray]
@@ -72,11 +76,13 @@ class BlockReader:
         cells = Cells(file.name, block.rows, columns.cells(block, self._findings), self._findings, files)
         entrants, tasks = self._read_entrants(cells), self._read_tasks(cells)
         self._check_definition(cells, tasks)
+        leaked, unsaid = self._read_flags(cells, entrants, tasks)
         return Part(
             entrant=entrants,
             task=tasks,
             values=self._read_values(cells, tasks),
-            leaked=self._read_flags(cells, entrants, tasks),
+            leaked=leaked,
+            unsaid=unsaid,
             row=block.rows,
             file=file.position if each is None else np.array([one.position for one in each], dtype=np.int64),
             recorded={name: self._read_recorded(cells, name) for name in self._columns.recorded},
@@ -173,16 +179,17 @@ class BlockReader:
         )
         return np.where(wrong, np.nan, numbers.values)
 
-    def _read_flags(self, cells: Cells, entrants: IntArray, tasks: IntArray) -> BoolArray:
+    def _read_flags(self, cells: Cells, entrants: IntArray, tasks: IntArray) -> tuple[BoolArray, BoolArray]:
+        """Return which rows say that their entrant has seen the data, and which do not say it though it was asked."""
         column = self._columns.leaked
         if column is None or column not in cells.columns:
-            return np.zeros(len(cells.rows), dtype=np.bool_)
+            return np.zeros(len(cells.rows), dtype=np.bool_), np.full(len(cells.rows), column is not None)
         flags = self._flags.read(cells.columns[column])
         cells.refuse(column, flags.wrong, lambda _: self._flags.complaint)
         self.n_silent += int(flags.empty.sum())
         spoiled = self._flags.spoiled(flags.leaked, self.entrants.words, entrants, self.tasks.words, tasks)
         cells.refuse(column, spoiled, lambda at: self._flags.complaint_about_model(self.entrants.words[entrants[at]]))
-        return flags.leaked
+        return flags.leaked, flags.empty
 
     def _read_recorded(self, cells: Cells, column: str) -> IntArray:
         texts = cells.texts(column)

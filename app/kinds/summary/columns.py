@@ -25,7 +25,7 @@ FEV_RENAMES = {
     "target_column": "target",
     "multiple_target_columns": "generate_univariate_targets_from",
 }
-# Repeats the column of the task's own metric.
+# Repeats the column of the task's own metric; a benchmark over it declares it as a metric.
 FEV_REDUNDANT = frozenset({"test_error"}) | old_fev.FORGOTTEN
 _SHOWN = 20
 

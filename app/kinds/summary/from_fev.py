@@ -26,7 +26,14 @@ TITLES = {
     "RMSE": "Root mean squared error",
     "RMSSE": "Root mean squared scaled error",
     "SMAPE": "Symmetric mean absolute percentage error",
+    "RMSLE": "Root mean squared logarithmic error",
+    "MQL": "Mean quantile loss",
+    "MAEB": "Mean absolute error plus absolute bias",
+    "WAPEB": "Weighted absolute percentage error plus absolute bias",
+    "test_error": "Error by each task's own metric",
 }
+OWN_METRIC = "test_error"
+"""fev's column, and default, for what each task declares as its `eval_metric`."""
 RECORDED = ("model_class", "dataset_fingerprint", "fev_version", "framework_version", "fev_commit", "model_kwargs")
 
 
@@ -38,12 +45,15 @@ def manifest_from_fev_tasks(
 ) -> bytes:
     """Return the YAML of a manifest with a board for each metric, and one more for the tasks of `mini_yaml`.
 
+    The boards are those of the metrics that all tasks share. Where tasks are evaluated by metrics of their own, the
+    first board is over fev's `test_error`, as fev's own is by default: ratios of errors have no unit.
     Raises Rejected when a list is not YAML, ManifestRejected when it is not a task list of fev.
     """
     tasks = read_fev_tasks(tasks_yaml, "The task list")
     mini = None if mini_yaml is None else read_fev_tasks(mini_yaml, "The smaller task list")
     _refuse_strangers(tasks, mini or [])
-    metrics = [metric for metric in tasks[0].metrics if all(metric in task.metrics for task in tasks)]
+    shared = [metric for metric in tasks[0].metrics if all(metric in task.metrics for task in tasks)]
+    metrics = [*([] if len({task.metrics[0] for task in tasks}) == 1 else [OWN_METRIC]), *shared]
     boards = [_board(metric, choices) for metric in metrics]
     manifest = {
         "schema_version": 1,

@@ -8,8 +8,9 @@ from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.read import HUB_SUFFIXES, read_evaluation_summary
 from app.kinds.summary.summary import summarise
+from app.values.scores import OVERLAP_UNSAID
 
-QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts")
+QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts", OVERLAP_UNSAID)
 
 SUMMARY = Kind(
     name="evaluation_summary",

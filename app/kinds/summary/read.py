@@ -15,7 +15,7 @@ from app.files.blocks import TableFile
 from app.files.headers import missing_column
 from app.files.parquet_tables import PARQUET, Wanted, open_parquet
 from app.files.repeats import problems_of_case, refuse_repeats
-from app.files.tables import open_table
+from app.files.tables import open_all, open_table
 from app.files.uploads import ReceivedFile
 from app.files.vocabulary import Vocabulary, coded
 from app.harnesses.contract import Harness, HarnessRun, sound_rows
@@ -26,7 +26,7 @@ from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
 from app.kinds.summary.old_fev import is_old
 from app.stats.arrays import IntArray
-from app.values.scores import NONE, Coded, ScoreTable
+from app.values.scores import NONE, OVERLAP_UNSAID, Coded, ScoreTable
 from app.values.table import Table
 
 # What the Hugging Face Hub keeps results in: `.eval_results/*.yaml` and model cards.
@@ -68,8 +68,8 @@ class _Submission:
         harnesses, others = split_harnesses(files)
         for harness, own in harnesses:
             self._take_harness(harness, own)
-        for file in others:
-            self._take(file)
+        for file, table in open_all(others, self._max_rows, self._open):
+            self._take_table(file, table)
         self._findings.extend(problems_of_case(self._reader.entrants.words, self._columns.entrant))
         if not self._parts:
             return None
@@ -82,9 +82,12 @@ class _Submission:
             return None
         return Reading(scores, self._n_rows, tuple(self._warnings), attachments=tuple(self._stated))
 
-    def _open(self, file: ReceivedFile) -> TableFile | None:
+    def _open(self, file: ReceivedFile, n_earlier: int) -> TableFile | None:
+        if file.suffix in HUB_SUFFIXES:
+            self._take_no_results(file)
+            return None
         if file.suffix != PARQUET:
-            return open_table(file, self._findings, self._warnings, self._max_rows)
+            return open_table(file, self._findings, self._warnings, self._max_rows, n_earlier)
         wanted = Wanted(self._columns.sources(), as_text=True)
         return open_parquet(file, wanted, self._findings, self._max_rows, self._folder)
 
@@ -100,14 +103,6 @@ class _Submission:
         self._warnings += run.warnings
         stated = run.table(harness.title)
         self._stated += [] if stated is None else [stated]
-
-    def _take(self, file: ReceivedFile) -> None:
-        if file.suffix in HUB_SUFFIXES:
-            self._take_no_results(file)
-            return
-        table = self._open(file)
-        if table is not None:
-            self._take_table(file, table)
 
     def _take_no_results(self, file: ReceivedFile) -> None:
         """Refuse a file that was sent for the results it lacks; in an archive it may be a README of the folder."""
@@ -212,11 +207,14 @@ class _Submission:
 
 
 def _table(parts: Sequence[Part], reader: BlockReader, columns: SummaryColumns) -> ScoreTable:
-    values = np.concatenate([part.values for part in parts])
+    values, names = np.concatenate([part.values for part in parts]), columns.value_names()
+    unsaid = np.concatenate([part.unsaid for part in parts])
+    if unsaid.any():
+        values, names = np.column_stack([values, np.where(unsaid, 1.0, np.nan)]), (*names, OVERLAP_UNSAID)
     return ScoreTable(
         entrant=coded(reader.entrants.words, np.concatenate([part.entrant for part in parts])),
         task=coded(reader.tasks.words, np.concatenate([part.task for part in parts])),
-        columns=columns.value_names(),
+        columns=names,
         values=values,
         leaked=np.concatenate([part.leaked for part in parts]),
         file=np.concatenate([np.broadcast_to(np.asarray(part.file, np.int64), len(part.row)) for part in parts]),

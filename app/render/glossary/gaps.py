@@ -49,7 +49,8 @@ GAPS = (
     Entry(
         "training_corpus_overlap",
         "Training corpus overlap",
-        "The share of an entrant's tasks whose data it was trained on, as its submitter declared.",
-        "tasks with leaked data / tasks with a result",
+        "The share of an entrant's tasks whose data it was trained on, as its submitter declared. A "
+        "task of which that was not said does not count either way; of none known, nothing is shown.",
+        "tasks with leaked data / tasks with a result of which it is known",
     ),
 )

@@ -8,7 +8,9 @@ import pytest
 import yaml
 from pandas.tseries.frequencies import to_offset
 
+from app.boards.registry import compute_board
 from app.errors import ManifestRejected, Rejected
+from app.kinds.parse import parse_manifest
 from app.kinds.summary.fev_choices import FevOptions, choose
 from app.kinds.summary.fev_results import read_results
 from app.kinds.summary.fev_tasks import offset_of, read_fev_tasks
@@ -119,6 +121,41 @@ def test_only_metrics_that_every_task_has_get_a_board() -> None:
 
     assert list(manifest["metrics"]) == ["MASE", "WAPE"]
     assert [board["name"] for board in manifest["leaderboards"]] == ["mase", "wape"]
+
+
+MIXED = b"""
+tasks:
+- {dataset_path: a/b, eval_metric: MASE}
+- {dataset_path: c/d, eval_metric: SQL, quantile_levels: [0.1, 0.9], extra_metrics: [WAPE]}
+"""
+
+
+def test_tasks_with_metrics_of_their_own_are_compared_by_test_error(tmp_path: Path) -> None:
+    """fev's default; its column is read, and the skill over both tasks is 1 minus the root of 1/2 times 1/8."""
+    manifest = parse_manifest(manifest_from_fev_tasks(MIXED, None, "two", "Two"))
+    tasks = [dict(task.where) | {"task_name": task.id} for task in manifest.tasks]  # type: ignore[union-attr]
+    rows = [
+        {**task, "model_name": name, "test_error": error, "trained_on_this_dataset": False, "num_forecasts": 1}
+        for name, errors in {"Good": (1.0, 0.5), "Seasonal Naive": (2.0, 4.0)}.items()
+        for task, error in zip(tasks, errors, strict=True)
+    ]
+    evidence = read(tmp_path, {"results.csv": pd.DataFrame(rows).to_csv(index=False)}, manifest)
+    board = compute_board(manifest, manifest.leaderboards[0], evidence.scores).leaderboard
+
+    assert list(manifest.metrics) == ["test_error"]
+    assert [board.name for board in manifest.leaderboards] == ["test-error"]
+    assert [(row["entrant"], row["skill_score"]) for row in board.records()] == [
+        ("Good", pytest.approx(0.75)),
+        ("Seasonal Naive", 0.0),
+    ]
+
+
+def test_metrics_that_all_tasks_share_have_boards_beside_test_error() -> None:
+    """Where each task's own metric is another, the shared ones follow; one metric for all needs no second name."""
+    shared = MIXED.replace(b"eval_metric: MASE}", b"eval_metric: MASE, extra_metrics: [WAPE]}")
+    boards = yaml.safe_load(manifest_from_fev_tasks(shared, None, "two", "Two"))["leaderboards"]
+
+    assert [board["metric"] for board in boards] == ["test_error", "WAPE"]
 
 
 @pytest.mark.heavy

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.manifest.manifest import Manifest
 from tests.cases.evidence_tables import FEV, make_manifest, problems, read
@@ -82,3 +83,30 @@ def test_a_leakage_model_may_have_seen_what_its_boards_do_not_use(tmp_path: Path
     evidence = read(tmp_path, {"r.csv": elsewhere}, declared.model_copy(update={"leaderboards": [mini]}))
 
     assert evidence.scores.leaked.sum() == 1
+
+
+UNSAID_BOARD = b"""
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+preset: fev
+metrics: {MASE: {direction: minimize, min: 0}}
+columns: {entrant: model, task: task, leaked: seen}
+leaderboards: [{name: b, method: skill_score, metric: MASE, baseline: Base, uncertainty: {n_resamples: 0}}]
+tasks: [{id: a}, {id: b}, {id: c}]
+"""
+
+
+@pytest.mark.parametrize(("flags", "overlap"), [("True,False,", 0.5), ("False,False,", 0.0), (",,", None)])
+def test_the_overlap_is_over_the_tasks_of_which_it_is_known(tmp_path: Path, flags: str, overlap: float | None) -> None:
+    """A model that does not say whether it has seen the data does not look clean, and the board says who that is."""
+    manifest = parse_manifest(UNSAID_BOARD)
+    rows = [f"{name},{task},1.0,{flag}" for name in ("Base", "X")
+            for task, flag in zip("abc", flags.split(",") if name == "X" else ["False"] * 3, strict=True)]  # fmt: skip
+    evidence = read(tmp_path, {"results.csv": "model,task,MASE,seen\n" + "\n".join(rows) + "\n"}, manifest)
+    board = compute_board(manifest, manifest.leaderboards[0], evidence.scores).leaderboard
+    n_unsaid = flags.split(",").count("")
+
+    assert {r["entrant"]: r["training_corpus_overlap"] for r in board.records()} == {"Base": 0.0, "X": overlap}
+    assert any(f"of the other tasks: X ({n_unsaid} task" in note for note in board.notes)

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, task_intervals
-from app.boards.cells import CellMatrix, build_cells
+from app.boards.cells import CellMatrix, build_cells, quantity
 from app.boards.columns import board_table, cell_at, ends_at
 from app.boards.coverage import Roster
 from app.boards.methods.skill_score.effects import ByTask, Effects
@@ -34,15 +34,26 @@ from app.boards.standing import (
     stand,
     uncertainty_meta,
 )
-from app.boards.tables import MAX_COMPARED, NO_ENDS, BoardTables, TableMethod, TaskPairs, pairwise_notes
+from app.boards.tables import (
+    MAX_COMPARED,
+    NO_ENDS,
+    BoardTables,
+    TableMethod,
+    TaskPairs,
+    pairs_beside,
+    pairwise_notes,
+)
+from app.boards.wording import sentences
 from app.manifest.manifest import Manifest
-from app.stats.arrays import FloatArray
+from app.names import in_words
+from app.stats.arrays import BoolArray, FloatArray
 from app.stats.compiled import each_of
 from app.stats.relative import average_ranks, compare_pairs, skill
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
+from app.values.counts import count
 from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
-from app.values.scores import ScoreTable
+from app.values.scores import OVERLAP_UNSAID, ScoreTable
 from app.values.table import Column, Table
 
 SKILL = Column(
@@ -54,9 +65,9 @@ SKILL = Column(
 def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pairs: bool = True) -> BoardTables:
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it.
 
-    The score columns are fev's, with failures treated as the board declares. Only entrants with every task of the grid
-    are ranked, among themselves: another's missing tasks change nobody's rank. Skills are at most 1, win rates are
-    shares of opponents, and larger is better for both; a missing score is None.
+    The score columns are fev's, with failures treated as the board declares. Where it imputes them, everybody is ranked
+    by these scores, in fev's order; otherwise only entrants with every task of the grid are, among themselves. Skills
+    are at most 1, win rates are shares of opponents, and larger is better for both; a missing score is None.
     Source: fev 0.10, `leaderboard` and `pairwise_comparison`.
 
     >>> from app.boards.example import benchmark, rows
@@ -78,8 +89,10 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored, raw)
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
-    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(counted))
-    notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_intervals(spec, scored))
+    unsaid = _unsaid(everyone, scores)
+    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(counted, unsaid))
+    notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
+             *_on_intervals(spec, scored))  # fmt: skip
     meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
@@ -87,11 +100,14 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = Places.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
+    at_worst = among.at_worst(ranked[0])
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
     del by_task, cells, errors, everyone, scored, raw, among
-    own = _rank(spec, places.roster, *ranked)
+    own = _rank(spec, places.roster, *ranked, at_worst)
     board = board_table(spec, fields, places.all_of(own), notes, meta | served)
-    return BoardTables(board, None if best is None else _pairwise(manifest, spec, best, n_scored, resamples, own))
+    if best is None:
+        return BoardTables(board)
+    return BoardTables(board, pairs_beside(spec, partial(_pairwise, manifest, spec, best, n_scored, resamples, own)))
 
 
 def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, Spread | None]:
@@ -106,11 +122,18 @@ def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, Float
     return rank_by, by_task.points()[rank_by], spread
 
 
-def _rank(spec: SkillScore, roster: Roster, rank_by: str, points: FloatArray, spread: Spread | None) -> Own:
-    """Rank the ranked entrants by their points and spread."""
+def _rank(
+    spec: SkillScore,
+    roster: Roster,
+    rank_by: str,
+    points: FloatArray,
+    spread: Spread | None,
+    at_worst: FloatArray | None,
+) -> Own:
+    """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
-    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec), at_worst=at_worst)
     return Own(roster.ranked, rank_by, standing)
 
 
@@ -155,10 +178,29 @@ def _ends_of(at: Mapping[int, int], ends: Callable[[int], Ends], column: int) ->
     return ends(at[column]) if column in at else NO_ENDS
 
 
-def _counts(relative: Relative) -> tuple[Field[int], ...]:
+def _unsaid(relative: Relative, scores: ScoreTable) -> BoolArray:
+    """Return where a row does not say whether its entrant has seen the task's data, [n_kept, n_entrants]."""
+    shape = (int(relative.kept.sum()), len(relative.cells.entrants))
+    if OVERLAP_UNSAID not in scores.columns:
+        return np.broadcast_to(False, shape)
+    return np.asarray(quantity(relative.cells, scores, OVERLAP_UNSAID)[relative.kept] == 1.0)
+
+
+def _on_unsaid(relative: Relative, unsaid: BoolArray) -> Iterator[str]:
+    n_unsaid = zip(relative.cells.entrants, unsaid.sum(axis=0).tolist(), strict=True)
+    if silent := [f"{in_words(name)} ({count(n, 'task')})" for name, n in n_unsaid if n]:
+        yield (
+            "Not said whether the task's data were seen, so the errors stay as they are, and the overlap is of the "
+            f"other tasks: {sentences(silent)}."
+        )
+
+
+def _counts(relative: Relative, unsaid: BoolArray) -> tuple[Field[int], ...]:
+    """Return the columns of counts; the overlap is a share of the tasks of which it is known, as in fev."""
     cells, kept = relative.cells, relative.kept
-    present = cells.present[kept]
-    overlap = (cells.leaked[kept] & present).sum(axis=0) / np.maximum(present.sum(axis=0), 1)
+    known = cells.present[kept] & ~unsaid
+    n_known = known.sum(axis=0)
+    overlap = np.where(n_known > 0, (cells.leaked[kept] & known).sum(axis=0) / np.maximum(n_known, 1), np.nan)
     shared = Column("training_corpus_overlap", "Overlap", glossary="training_corpus_overlap", digits=2)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
     return (

@@ -11,7 +11,7 @@ import numpy as np
 from app.boards.cells import CellMatrix
 from app.boards.coverage import Roster, rank_among
 from app.boards.methods.skill_score.relative import Relative, own_errors, treat_missing
-from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score.spec import Missing, SkillScore
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray, IntArray
@@ -39,15 +39,34 @@ class Among:
         column = self.cells.column(entrant)
         if not self._is_lacking[column]:
             return None
-        own = self.errors[:, column]
-        others = [at for at, name in enumerate(self.roster.ranked) if name != entrant]
-        ends = [filled(own, end)[self.relative.kept] for end in reversed(self.spec.clip)]
-        if rank_by == "win_rate" and others:
-            if_worst, if_best = (self._rank_by_wins(end, self.relative.errors[:, others]) for end in ends)
+        own, at = self.errors[self.relative.kept, column], self._places.get(entrant)
+        ends = [filled(own, end) for end in reversed(self.spec.clip)]
+        is_alone = len(self.roster.ranked) < 2 and at is not None
+        if rank_by == "win_rate" and not is_alone and self.roster.ranked:
+            if_worst, if_best = (self._rank_by_wins(end, at) for end in ends)
         else:
-            among = self._skills[others]
+            among = self._skills if at is None else np.delete(self._skills, at)
             if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
+
+    def at_worst(self, rank_by: str) -> FloatArray | None:
+        """Return the points of the ranked with the largest error of the clip in each gap, [n_ranked].
+
+        NaN for an entrant without a gap; None where nobody has one, or where gaps have the largest error anyway.
+        """
+        names = self.roster.ranked
+        lacking = [at for at, name in enumerate(names) if self.roster.coverages[name].is_counted and self._lacks(name)]
+        if not lacking:
+            return None
+        columns = [self.cells.column(names[at]) for at in lacking]
+        own, points = filled(self.errors[:, columns], self.spec.clip[1]), np.full(len(names), np.nan)
+        if rank_by == "win_rate":
+            n_halves = 2.0 * (len(names) - 1) * len(own)
+            left = [self._wins_with(each, at)[0] for at, each in zip(lacking, own.T, strict=True)]
+            points[lacking] = np.array(left) / n_halves
+        else:
+            points[lacking] = _skills_of(np.column_stack([own, np.ones(len(own))]))[:-1]
+        return points
 
     def served_by_leaks(self, rank_by: str) -> list[str]:
         """Return which ranked entrants would rank lower without the leakage model's errors in place of their own.
@@ -73,6 +92,13 @@ class Among:
         others = np.delete(self._skills, at)
         return rank_among(point, others) > rank_among(float(self._skills[at]), others)
 
+    def _lacks(self, entrant: str) -> bool:
+        return self._is_lacking[self.cells.column(entrant)]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: at for at, name in enumerate(self.roster.ranked)}
+
     @cached_property
     def _is_lacking(self) -> list[bool]:
         """Return whether each entrant lacks an error, for all at once: column by column is slow on a large board."""
@@ -86,9 +112,26 @@ class Among:
         # A single column would be summed in another order, and equal entrants would not be exactly equal.
         return _skills_of(np.column_stack([errors, np.ones(len(errors))]))[:-1]
 
-    def _rank_by_wins(self, own: FloatArray, among: FloatArray) -> int:
-        points = win_shares(np.column_stack([own, among])).mean(axis=0)
-        return rank_among(float(points[0]), points[1:])
+    @cached_property
+    def _half_wins(self) -> IntArray:
+        return _half_wins(self.relative.errors)
+
+    def _rank_by_wins(self, own: FloatArray, at: int | None) -> int:
+        """Return the rank with the errors `own` [n_kept] of the ranked entrant at a position; None is no ranked one."""
+        if at is None:
+            points = win_shares(np.column_stack([own, self.relative.errors])).mean(axis=0)
+            return rank_among(float(points[0]), points[1:])
+        left, others = self._wins_with(own, at)
+        return 1 + int(np.count_nonzero(others > left))
+
+    def _wins_with(self, own: FloatArray, at: int) -> tuple[int, IntArray]:
+        """Return the half wins of a ranked entrant with other errors, `own` [n_kept], and those of the others then."""
+        errors = self.relative.errors
+        tasks = np.flatnonzero(own != errors[:, at])
+        among = errors[tasks]
+        gained = _beaten(among, own[tasks]) - _beaten(among, errors[tasks, at])
+        gained[at] = 0
+        return int(self._half_wins[at] - gained.sum()), np.delete(self._half_wins + gained, at)
 
 
 def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[int]:
@@ -152,4 +195,6 @@ def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors:
     own = filled(errors, worst)
     if ranked is not cells:
         own = own[:, [cells.column(name) for name in roster.ranked]]
-    return Among(spec, cells, errors, roster, treat_missing(ranked, own, "drop"))
+    # Where the board imputes, the ranked have gaps, and these count as fev counts them.
+    treatment: Missing = "impute" if spec.imputes() and not roster.is_provisional else "drop"
+    return Among(spec, cells, errors, roster, treat_missing(ranked, own, treatment))

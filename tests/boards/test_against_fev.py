@@ -1,0 +1,167 @@
+"""Boards of skill scores against fev itself, run beside them: every column, every pair and the order of its lists."""
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.registry import compute_board
+from app.boards.tables import BoardTables
+from app.kinds.parse import parse_manifest
+from app.manifest.manifest import Manifest
+from app.values.table import Table
+from tests.cases.fev_rows import FEV, fev_scores, to_scores
+
+analysis = pytest.importorskip("fev.analysis", reason="fev is among the locked packages of development")
+
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.filterwarnings("ignore:'bool' is not supported as a fill value"),  # pandas 3 about fev's own code
+    pytest.mark.filterwarnings("ignore:Columns .* are missing from summaries"),
+]
+
+EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
+BOARDS = ("sql", "mase", "wape", "wql", "sql-mini")
+EXACT = 1e-12
+
+
+@cache
+def example() -> Manifest:
+    """Return the manifest of the example."""
+    return parse_manifest(EXAMPLE.read_bytes())
+
+
+@cache
+def summaries() -> pd.DataFrame:
+    """Return the rows of the example, as fev reads them."""
+    return pd.concat([pd.read_csv(path) for path in sorted((FEV / "results").glob("*.csv"))], ignore_index=True)
+
+
+def asked_of(spec: SkillScore) -> dict[str, Any]:
+    """Return what both of fev's functions are asked for a board."""
+    return {
+        "metric_column": spec.metric,
+        "missing_strategy": spec.missing,
+        "baseline_model": spec.baseline,
+        "min_relative_error": spec.clip[0],
+        "max_relative_error": spec.clip[1],
+        "leakage_imputation_model": spec.leakage_model,
+        "n_resamples": spec.uncertainty.n_resamples or None,
+        "seed": spec.uncertainty.rng_seed,
+    }
+
+
+def expect_equal(spec: SkillScore, rows: pd.DataFrame, tables: BoardTables) -> None:
+    """Compare a board and its pairs with fev's own."""
+    theirs = analysis.leaderboard(
+        rows, normalize_time_per_n_forecasts=spec.normalize_time_per_n_forecasts, **asked_of(spec)
+    )
+    expect_columns(tables.leaderboard, ["entrant"], theirs)
+    pairs = analysis.pairwise_comparison(rows, **asked_of(spec))
+    assert tables.pairwise is not None
+    expect_columns(tables.pairwise, ["entrant_a", "entrant_b"], pairs)
+
+
+def expect_columns(table: Table, keys: list[str], theirs: pd.DataFrame) -> None:
+    """Compare every column of fev's table, row by row."""
+    ours = pd.DataFrame(list(table.records())).set_index(keys)
+    assert set(ours.index) == set(theirs.index)
+    aligned, expected = ours.loc[theirs.index, theirs.columns].astype(float), theirs.astype(float)
+    assert aligned.notna().equals(expected.notna())
+    assert np.nanmax(np.abs(aligned - expected).to_numpy()) < EXACT
+
+
+def expect_order(spec: SkillScore, rows: pd.DataFrame, table: Table) -> None:
+    """Compare the ranks with those of the column by which a board ranks; a tie in the last digit is a tie."""
+    theirs = analysis.leaderboard(rows, **asked_of(spec) | {"n_resamples": None})[spec.rank_by].round(12)
+
+    ranks = {str(row["entrant"]): row["rank"] for row in table.records()}
+
+    assert ranks == theirs.rank(ascending=False, method="min").to_dict()
+
+
+def of_board(spec: SkillScore) -> pd.DataFrame:
+    """Return the summaries of the tasks of a board."""
+    every = summaries()
+    return every if spec.tasks is None else every[every["task_name"].isin(spec.tasks)]
+
+
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_board_of_the_example_is_fevs(board: str) -> None:
+    """Its columns and its pairs, to 1e-12."""
+    spec = example().leaderboard(board)
+    assert isinstance(spec, SkillScore)
+
+    expect_equal(spec, of_board(spec), compute_board(example(), spec, fev_scores()))
+
+
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+@pytest.mark.parametrize("board", BOARDS)
+def test_every_board_of_the_example_is_in_fevs_order(board: str, rank_by: str) -> None:
+    """Of all thirty models, five of which failed somewhere."""
+    spec = example().leaderboard(board).model_copy(update={"rank_by": rank_by})
+    assert isinstance(spec, SkillScore)
+
+    expect_order(spec, of_board(spec), compute_board(example(), spec, fev_scores()).leaderboard)
+
+
+def made(seed: int) -> tuple[Manifest, SkillScore, pd.DataFrame]:
+    """Return a small benchmark: ties, rows that are missing or empty, leaks and unknown leaks."""
+    rng = np.random.default_rng(seed)
+    tasks, models = [f"t{at}" for at in range(int(rng.integers(2, 8)))], ["Base", "Clean", "C", "D", "E"]
+    rows = [
+        {
+            "model_name": model,
+            "task_name": task,
+            "dataset_path": task,
+            "test_error": float(np.round(rng.lognormal(sigma=2.0), int(rng.integers(0, 4)))) + 0.125,
+            "training_time_s": float(rng.integers(0, 9)),
+            "inference_time_s": float(rng.integers(1, 9)),
+            "num_forecasts": 1 + len(task),
+            "trained_on_this_dataset": bool(model not in ("Base", "Clean") and rng.random() < 0.3),
+            "fev_version": "0.10.0",
+            "quantile_levels": "[]",
+        }
+        for model in models
+        for task in tasks
+    ]
+    frame = pd.DataFrame(rows)
+    gaps = (frame["model_name"] != "Base") & (rng.random(len(frame)) < 0.15)
+    frame.loc[gaps, "test_error"] = np.nan
+    frame["trained_on_this_dataset"] = frame["trained_on_this_dataset"].astype(object)
+    unsaid = rng.random(len(frame)) < 0.2
+    unsaid |= (frame["model_name"] == "E").to_numpy() & (seed % 5 == 0)
+    frame.loc[unsaid, "trained_on_this_dataset"] = None
+    frame = frame[~gaps | (rng.random(len(frame)) < 0.5)].reset_index(drop=True)
+    low, high = [(0.01, 100.0), (0.2, 3.0)][seed % 2]
+    leakage = ", leakage_model: Clean" if seed % 3 else ""
+    listed = ", ".join(f"{{id: {task}, where: {{dataset_path: {task}}}}}" for task in tasks)
+    rank_by, n_drawn = ["skill_score", "win_rate"][seed // 2 % 2], [100, 257][seed // 4 % 2]
+    board = (
+        f"{{name: b, method: skill_score, metric: test_error, baseline: Base, missing: impute, clip: [{low}, {high}]"
+        f"{leakage}, rank_by: {rank_by}, normalize_time_per_n_forecasts: 10, "
+        f"uncertainty: {{n_resamples: {n_drawn}, rng_seed: {seed}, stream: fev}}}}"
+    )
+    manifest = parse_manifest(
+        (
+            "schema_version: 1\nslug: s\ntitle: s\nevidence: evaluation_summary\npreset: fev\n"
+            f"columns: {{entrant: model_name, task: task_name, leaked: trained_on_this_dataset}}\ntasks: [{listed}]\n"
+            f"metrics: {{test_error: {{direction: minimize, min: 0}}}}\nleaderboards: [{board}]\n"
+        ).encode()
+    )
+    spec = manifest.leaderboards[0]
+    assert isinstance(spec, SkillScore)
+    return manifest, spec, frame
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_small_benchmarks_are_fevs(seed: int) -> None:
+    """Ties, clips, gaps, leaks, unknown leaks, streams: the numbers, the pairs and the order."""
+    manifest, spec, rows = made(seed)
+    tables = compute_board(manifest, spec, to_scores(rows, ["test_error"]))
+
+    expect_equal(spec, rows, tables)
+    expect_order(spec, rows, tables.leaderboard)
