@@ -41,8 +41,13 @@ def read_given(run: str, folder: Path) -> Evidence:
 
 def member(run: str, name: str) -> list[dict[str, str]]:
     """Return the rows of one table of a given run."""
-    with zipfile.ZipFile(GIVEN[run]) as archive:
-        text = archive.read(f"{run}/{name}").decode()
+    return rows_of_member(GIVEN[run], name)
+
+
+def rows_of_member(path: Path, name: str) -> list[dict[str, str]]:
+    """Return the rows of one table of an archive, which is named after its run."""
+    with zipfile.ZipFile(path) as archive:
+        text = archive.read(f"{path.stem}/{name}").decode()
     return list(csv.DictReader(io.StringIO(text)))
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.boards.methods.weighted_rank.discrimination import discriminations
 from app.boards.methods.weighted_rank.groups import balanced, series_groups, stratum_aggregates
-from app.boards.methods.weighted_rank.method import Points, rank_points
+from app.boards.methods.weighted_rank.method import RankedRows, rank_rows
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
 from app.kinds.series.manifest_part import SeriesPart
@@ -31,19 +31,25 @@ Ends = tuple[float | None, float | None]
 
 @dataclass(frozen=True)
 class Compared:
-    """How many claims could be compared with the rows, a sentence for each that differs, and how many could not."""
+    """How many claims could be compared with the rows, a sentence for each that differs, and how many could not.
+
+    `n_of_boards` of those are about leaderboards.
+    """
 
     n_compared: int
     different: Sequence[str]
     n_beyond: int
+    n_of_boards: int
 
 
 def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Compared:
     """Compare what a run claims with what its own rows come to."""
     own = _Own.of(manifest, scores, claimed)
-    outcomes = [own.outcome(claim) for claim in claimed]
-    comparable = [outcome for outcome in outcomes if outcome is not None]
-    return Compared(len(comparable), [sentence for sentence in comparable if sentence], len(outcomes) - len(comparable))
+    outcomes = [(claim, own.outcome(claim)) for claim in claimed if not own.is_no_claim(claim)]
+    comparable = [outcome for _, outcome in outcomes if outcome is not None]
+    beyond = [claim for claim, outcome in outcomes if outcome is None]
+    different = [sentence for sentence in comparable if sentence]
+    return Compared(len(comparable), different, len(beyond), sum(claim.table == BOARD for claim in beyond))
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,13 @@ class _Own:
             (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)
             for i in (series_intervals(groups, aggregates, part.drawn) if is_drawn else ())
         }
-        return cls(_values([*aggregates, *over_strata]), ends, dict(_board_cells(manifest, over_strata, claimed)))
+        return cls(_values([*aggregates, *over_strata]), ends, dict(_board_cells(manifest, scores, claimed)))
+
+    def is_no_claim(self, claim: ClaimedValue) -> bool:
+        """Say so of an empty cell of another board's component: lrdbench's table has the columns of all its boards."""
+        boards = {key[0] for key in self.boards}
+        is_of_board = claim.table == BOARD and claim.value is None and claim.board in boards
+        return is_of_board and (claim.board or "", claim.entrant, claim.metric) not in self.boards
 
     def outcome(self, claim: ClaimedValue) -> str | None:
         """Return what differs, an empty text where nothing does, None where there is nothing to compare with."""
@@ -91,19 +103,25 @@ class _Own:
 
 
 def _board_cells(
-    manifest: Manifest, over_strata: Sequence[Aggregate], claimed: Sequence[ClaimedValue]
+    manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]
 ) -> Iterator[tuple[BoardKey, float | None]]:
-    """Yield the cells of each claimed board, of the very estimators that the run ranks there."""
+    """Yield the cells of each claimed board, of the very estimators that the run ranks there; None for no rank."""
     rows = {(claim.board, claim.entrant): None for claim in claimed if claim.table == BOARD}
     for at, spec in enumerate(manifest.leaderboards, start=1):
         # A run without its manifest does not say what its boards are called.
         for name in (spec.name, f"board {at}"):
             names = sorted(entrant for board, entrant in rows if board == name)
-            if isinstance(spec, WeightedRank) and names:
-                yield from _cells_of(rank_points(manifest, spec, names, over_strata, len(names)), name, spec)
+            of = rank_rows(manifest, spec, scores, names) if isinstance(spec, WeightedRank) and names else None
+            if isinstance(spec, WeightedRank) and of is not None:
+                yield from _cells_of(of, names, name, spec)
 
 
-def _cells_of(points: Points, name: str, spec: WeightedRank) -> Iterator[tuple[BoardKey, float | None]]:
+def _cells_of(
+    of: RankedRows, names: Sequence[str], name: str, spec: WeightedRank
+) -> Iterator[tuple[BoardKey, float | None]]:
+    points = of.points
+    for estimator in set(names) - set(points.components.names):
+        yield from (((name, estimator, column), None) for column in (RANK, SCORE))
     for at, rank in points.placed:
         estimator = points.components.names[at]
         yield (name, estimator, RANK), float(rank)

@@ -5,12 +5,13 @@ its results mean (mode, metrics, boards, uncertainty) comes over. Source of the 
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import yaml
 
-from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, THRESHOLD
-from app.boards.methods.weighted_rank.identity import identity_of, joined
+from app.boards.methods.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, THRESHOLD
+from app.boards.methods.weighted_rank.identity import identity_of, joined, split_identity
 from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK
 from app.errors import ManifestRejected, Problem
 from app.kinds.series.catalog import CATALOG
@@ -24,19 +25,34 @@ MAX_MANIFEST_BYTES = 1 << 20
 MODES = ("ground_truth", "stress_test", "observational")
 DEFAULT_LEVEL = 0.95
 Records = Mapping[str, Sequence[str]]
+OF_THE_ESTIMATOR = frozenset({"instability"})
+"""Metrics that an estimator has or has not by how it is made, and not by what it estimates."""
 DEFAULT_RESAMPLES = 200
 FEWEST_RESAMPLES = 100
 BOARD_RESAMPLES = 1000
 RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
 
 
+@dataclass(frozen=True)
+class RunRow:
+    """That a run has a row of a metric, null or not, for an estimator and a record."""
+
+    estimator: str
+    metric: str
+    record: str
+
+
 def manifest_from_lrdbench(
-    manifest_yaml: bytes, slug: str | None = None, title: str | None = None, records: Records | None = None
+    manifest_yaml: bytes,
+    slug: str | None = None,
+    title: str | None = None,
+    records: Records | None = None,
+    rows: Sequence[RunRow] = (),
 ) -> bytes:
     """Return the YAML of a manifest of series. Raises Rejected with everything that cannot be taken over.
 
-    `records` are a run's, by stratum: the grid. The boards draw by name; lrdbench's stream is that of the table of its
-    own uncertainty alone.
+    `records` are a run's, by stratum: the grid; its `rows` say on which of them a metric exists. The boards draw by
+    name; lrdbench's stream is that of the table of its own uncertainty alone.
     """
     document = read_yaml(manifest_yaml, max_bytes=MAX_MANIFEST_BYTES, what="lrdbench's manifest")
     if not isinstance(document, dict):
@@ -51,6 +67,8 @@ def manifest_from_lrdbench(
     if problems:
         raise ManifestRejected("lrdbench's manifest cannot be imported.", problems)
     imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"], records)
+    if asked := _asked(document, records or {}, rows):
+        imported = {**imported, "asked": asked}
     text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return f"{SCHEMA_LINE}{text}".encode()
 
@@ -196,6 +214,53 @@ def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Recor
         **({"grid": {"tasks": {name: {"items": list(own)} for name, own in records.items()}}} if records else {}),
         "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],
         **({} if uncertainty.get("enabled") is False else {"uncertainty": _uncertainty(document, uncertainty)}),
+    }
+
+
+def _asked(document: Mapping[str, Any], records: Records, rows: Sequence[RunRow]) -> list[dict[str, Any]]:
+    """Return on which records metrics are asked that do not exist on all of them.
+
+    A metric exists on a record for an estimator where any estimator of the same estimand has a row of it, so that who
+    leaves a row out, or fails, does not decide what is asked. Only whether an instability can be had is a matter of the
+    single estimator: it exists where that one has it, and where its estimate is invalid.
+    """
+    estimands = {
+        name: str(entry.get("target_estimand")) for entry in document["estimators"] for name in _estimator_names(entry)
+    }
+    has: dict[tuple[str, str], set[str]] = {}
+    for row in rows:
+        if row.estimator in estimands:
+            whose = row.estimator if row.metric in OF_THE_ESTIMATOR else estimands[row.estimator]
+            has.setdefault((row.metric, whose), set()).add(row.record)
+    every = {record for own in records.values() for record in own}
+    rules: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
+    for identity in _identities(document) if rows else ():
+        metric = split_identity(identity)[0]
+        if metric == "coverage_error" or CATALOG[metric].diagnostic:
+            continue
+        of_each: dict[tuple[str, ...], list[str]] = {}
+        for name, estimand in estimands.items():
+            if CATALOG[metric].is_classification:
+                known = every if estimand == CLASS_ESTIMAND else set()
+            else:
+                known = has.get((metric, name if metric in OF_THE_ESTIMATOR else estimand), set())
+            if known & every != every:
+                of_each.setdefault(tuple(sorted(known & every)), []).append(name)
+        for where, names in of_each.items():
+            rules.setdefault((where, tuple(names)), []).append(identity)
+    return [_rule(metrics, names, set(where), records, estimands) for (where, names), metrics in rules.items()]
+
+
+def _rule(
+    metrics: list[str], names: Sequence[str], where: set[str], records: Records, estimands: Mapping[str, str]
+) -> dict[str, Any]:
+    whole = [stratum for stratum, own in records.items() if where.issuperset(own)]
+    rest = sorted(where - {record for stratum in whole for record in records[stratum]})
+    return {
+        "metrics": metrics,
+        **({} if set(names) == set(estimands) else {"estimators": list(names)}),
+        "tasks": whole,
+        **({"records": rest} if rest else {}),
     }
 
 

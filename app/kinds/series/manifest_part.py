@@ -1,6 +1,6 @@
 """What a benchmark of series declares beside the common keys, and its rules. Read by the modules beside it."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -8,6 +8,7 @@ from pydantic import Field
 from app.boards.methods.weighted_rank.identity import identity_of, split_identity
 from app.boards.methods.weighted_rank.spec import RankedPart
 from app.kinds.series.catalog import CATALOG, STRESS_ONLY, CatalogMetric, Mode
+from app.kinds.series.definitions import OF_INTERVALS, OF_LOSSES, PAIRED
 from app.kinds.series.metrics import CatalogUse, expand_metrics, with_levels
 from app.kinds.series.names import EstimatorName
 from app.manifest.base import MetricName, Name, Part
@@ -41,8 +42,22 @@ class SeriesUncertainty(Part):
     stream: Literal["independent", "lrdbench"] = "independent"
 
 
+class AskedOn(Part):
+    """Where metrics exist that do not exist on every record: in these strata (tasks) and on these records alone.
+
+    The rule is about the named estimators, by default all. What no rule is about is asked on every record; what several
+    are about is asked wherever one of them says so.
+    """
+
+    metrics: list[MetricName] = Field(min_length=1, max_length=200)
+    estimators: list[EstimatorName] | None = Field(None, min_length=1)
+    tasks: list[Name] = Field(default_factory=list)
+    records: list[Name] = Field(default_factory=list)
+
+
 class SeriesPart(RankedPart):
-    """The mode of a benchmark of series, what a stress test applies, who is enrolled, and how intervals are drawn.
+    """The mode of a benchmark of series, what a stress test applies, who is enrolled, which metrics exist only
+    somewhere, and how intervals are drawn.
 
     `estimators` None enrols whoever has rows.
     """
@@ -53,6 +68,7 @@ class SeriesPart(RankedPart):
     mode: Mode | None = None
     contamination: list[Contamination] | None = None
     estimators: list[EstimatorName] | None = Field(None, min_length=1)
+    asked: list[AskedOn] = Field(default_factory=list, max_length=1000)
     uncertainty: SeriesUncertainty | None = None
 
     @property
@@ -74,6 +90,26 @@ class SeriesPart(RankedPart):
         """Say no of what compares a stressed series with its clean one, which has no row of it."""
         known = CATALOG.get(split_identity(metric)[0])
         return known is None or known.modes != STRESS_ONLY
+
+    def asked_on(self, metric: str, estimator: str) -> Collection[str] | None:
+        """Return the strata and records of the rules about a metric and an estimator; None without any."""
+        rules = [
+            rule for rule in self.asked if metric in rule.metrics and estimator in (rule.estimators or [estimator])
+        ]
+        return {name for rule in rules for name in (*rule.tasks, *rule.records)} if rules else None
+
+    def is_of_pairs(self, metric: str) -> bool:
+        """Say so of the metrics of a stress test."""
+        return split_identity(metric)[0] in PAIRED
+
+    def reason_of(self, metric: str) -> str | None:
+        """Return lrdbench's own reasons; an error of a valid estimate has none."""
+        name = split_identity(metric)[0]
+        if name in OF_INTERVALS | OF_LOSSES:
+            return "missing_ci"
+        return {"preprocessing_sensitivity": "missing_alt", "relative_degradation_ratio": "near_zero_clean_error"}.get(
+            name
+        )
 
     def are_stressed(self) -> bool:
         """Say so of a stress test: elsewhere no run may join records by what it says of them."""
@@ -99,9 +135,20 @@ class SeriesPart(RankedPart):
         for name in [*(self.drawn.metrics or ()), *(self.drawn.paired_metrics or ())]:
             if name not in common.metrics:
                 yield f"uncertainty.metrics: {name} is not among the declared metrics"
+        yield from self._about_asked(common)
         enrolled = self.estimators or []
         for name in sorted({name for name in enrolled if enrolled.count(name) > 1}):
             yield f"estimators: {name} is there twice"
+
+    def _about_asked(self, common: Common) -> Iterator[str]:
+        tasks = None if common.grid is None else common.grid.tasks.keys()
+        for at, rule in enumerate(self.asked):
+            yield from (f"asked.{at}.metrics: {name} is not declared" for name in rule.metrics
+                        if name not in common.metrics)  # fmt: skip
+            yield from (f"asked.{at}.estimators: {name} is not enrolled" for name in rule.estimators or ()
+                        if self.estimators is not None and name not in self.estimators)  # fmt: skip
+            yield from (f"asked.{at}.tasks: {name} is not a stratum of the grid" for name in rule.tasks
+                        if tasks and name not in tasks)  # fmt: skip
 
     def _about_mode(self) -> Iterator[str]:
         if self.mode is None:

@@ -69,8 +69,10 @@ def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequenc
         more = f" and {n - SHOWN} more" if n > SHOWN else ""
         reason = f"{n} claimed values differ from the rows, which count: {'; '.join(compared.different[:SHOWN])}{more}."
         return [Check("claimed_values", "warned", reason + beyond)]
+    if not compared.n_compared:
+        return [Check("claimed_values", "warned", f"None of the claimed values can be compared.{beyond}")]
     reason = f"All {compared.n_compared} claimed values that can be compared agree."
-    return [Check("claimed_values", "passed", reason + beyond)]
+    return [Check("claimed_values", "warned" if compared.n_of_boards else "passed", reason + beyond)]
 
 
 def summarise_series(manifest: Manifest, scores: ScoreTable) -> Table:

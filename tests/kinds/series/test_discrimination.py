@@ -118,7 +118,7 @@ def test_a_false_class_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_calling_the_worst_records_invalid_does_not_pay(tmp_path: Path) -> None:
-    """Where absence is the worst a record without a score is on the wrong side of all others; else there is no rank."""
+    """Where absence is the worst a record without a score is on the wrong side of all; else it cannot be first."""
     honest = taken(tmp_path)
     label = dict(
         zip((honest.scores.item or honest.scores.task).to_list(), honest.scores.value(CLASS_LABEL), strict=True)
@@ -133,7 +133,7 @@ def test_calling_the_worst_records_invalid_does_not_pay(tmp_path: Path) -> None:
     apart = {row["entrant"]: row for row in board(kept_back)}[BEST]
 
     assert values(kept_back)[BEST, "balanced_accuracy"] == 1.0
-    assert (apart["rank"], apart["n_failed"]) == (None, after["n_failed"])
+    assert (apart["rank"], apart["n_failed"], apart["may_be_first"]) == (1, after["n_failed"], False)
     assert after["metric__roc_auc"] < before["metric__roc_auc"]  # type: ignore[operator]
 
 

@@ -17,7 +17,7 @@ from sqlalchemy import QueuePool
 from app.db.replica import Source
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.store import benchmark_rows, snapshots
-from app.store.series_rows import metric_rows
+from app.store.series_rows import HEADER, metric_rows
 from app.web.exports import blocks_of
 from tests.cases.labels import create
 from tests.cases.lrdbench_http import (
@@ -286,7 +286,7 @@ def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> 
 
     assert isinstance(pool, QueuePool)
     assert pool.checkedout() == 0
-    assert read[0] == "scope,record_id,estimator_name,metric_name,value,stratum_json,metadata_json\n"
+    assert list(read[0]) == [HEADER]
     assert len(list(parts)) == 3
 
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -166,12 +167,14 @@ def test_without_a_grid_estimators_of_other_records_are_compared_with_nobody() -
 
 def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
     """Three are enrolled and two have reported: the rank of a missing run time is four, and the third is named."""
-    declared = manifest(estimators="estimators: [A, B, C]")
-    actual, notes = board(rows({"A": ALL, "B": ALL}, {"B": dict.fromkeys(ALL)}), declared)
+    declared = manifest(estimators="estimators: [A, B, C]", grid=THREE)
+    table = rows({"A": ALL, "B": ALL}, {"B": dict.fromkeys(ALL)})
+    invalid = np.where(table.entrant.codes == 1, 0, -1)
+    actual, notes = board(replace(table, recorded={**table.recorded, "valid": Coded(("False",), invalid)}), declared)
     without = next(row for row in actual if row["entrant"] == "B")
 
     assert (without["rank__runtime"], without["score"]) == (4.0, 2.75)
-    assert (without["rank"], without["n_attempted"], without["n_included"], without["n_absent"]) == (2, 6, 3, 3)
+    assert (without["rank"], without["n_attempted"], without["n_included"], without["n_failed"]) == (2, 6, 3, 3)
     assert "Enrolled, and without any row yet: C." in notes
 
 

@@ -1,18 +1,21 @@
 """Coverage of boards of weighted ranks: a cell is a record in one of the metrics that make up the score.
 
-Called by `.method`; pure. A metric for which an estimator has no value at all takes the worst rank by the board's rule;
-one for which it has some values is expected for every record.
+Called by `.method`; pure. A record asks a metric only where it exists (`RankedPart.asked_on`). What is missing because
+the run declares a failure (`.failures`) counts as lrdbench counts it: means skip it, and a metric without any value
+takes the worst rank. What is missing without that is absent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.boards.coverage import Coverage, Roster, call_roster
+from app.boards.coverage import PARTIAL, Coverage, Roster, call_roster
 from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, FURTHEST, THRESHOLD
+from app.boards.methods.weighted_rank.failures import NO_FAILURES, Failures
 from app.boards.methods.weighted_rank.groups import RULES
-from app.boards.methods.weighted_rank.records import HeldRecords, on_records
+from app.boards.methods.weighted_rank.identity import levels_of
+from app.boards.methods.weighted_rank.records import HeldRecords, on_records, strata_of_grid
 from app.boards.methods.weighted_rank.resampling import source_metric
 from app.boards.methods.weighted_rank.spec import RankedPart, WeightedRank
 from app.boards.open_grid import are_common
@@ -23,24 +26,33 @@ from app.stats.strata import Group, Rule
 
 @dataclass(frozen=True)
 class CoveredMetric:
-    """One metric: who has a row, and who a value, for which record, [n_contenders, n_records], and the asked records.
+    """One metric: who has a row, and who a value, for which record, who is asked, and who declares a failure.
 
-    `asked` is [n_records]. `has_worst` says that some value of a record is the worst for every component made of it: of
-    a coverage error none is, since who covers too much comes nearer to its level by a record that it does not cover.
+    Each is [n_contenders, n_records]. `has_worst` says that some value of a record is the worst for every component
+    made of it: of a coverage error none is, since who covers too much comes nearer to its level by a record that it
+    does not cover.
     """
 
     metric: str
     has_row: BoolArray
     has_value: BoolArray
     asked: BoolArray
+    failed: BoolArray
     has_worst: bool = True
 
+    def missing(self, at: int) -> BoolArray:
+        """Return which asked records an estimator has no value for, [n_records]."""
+        missing: BoolArray = self.asked[at] & ~self.has_value[at]
+        return missing
+
+    def undeclared(self, at: int) -> BoolArray:
+        """Return which of the missing records an estimator declares no failure on, [n_records]: it leaves them out."""
+        undeclared: BoolArray = self.missing(at) & ~self.failed[at]
+        return undeclared
+
     def lacking(self, at: int) -> BoolArray:
-        """Return which records an estimator has no value for; none if it has no value at all (`is_empty`)."""
-        if self.is_empty(at):
-            return np.zeros(len(self.asked), dtype=np.bool_)
-        lacking: BoolArray = self.asked & ~self.has_value[at]
-        return lacking
+        """Return which records a value could be put in for; none if it has no value at all (`is_empty`)."""
+        return np.zeros(self.asked.shape[1], dtype=np.bool_) if self.is_empty(at) else self.missing(at)
 
     def is_empty(self, at: int) -> bool:
         """Say whether an estimator has no value of the metric at all, and so the worst rank by the board's rule."""
@@ -48,12 +60,17 @@ class CoveredMetric:
 
 
 def covered_metrics(
-    manifest: Manifest, spec: WeightedRank, held: HeldRecords, groups: Sequence[Group], labels: FloatArray
+    manifest: Manifest,
+    spec: WeightedRank,
+    held: HeldRecords,
+    groups: Sequence[Group],
+    labels: FloatArray,
+    failures: Failures = NO_FAILURES,
 ) -> tuple[CoveredMetric, ...]:
     """Return the coverage of each metric that makes up the score; `groups` hold records of the benchmark.
 
     `labels` [n_records] are the classes of the records: one with rows but without a known class, NaN, is not asked for
-    by classification metrics.
+    by classification metrics. `failures` are those that the runs declare.
     Source: `app.boards.open_grid` where no grid is declared.
 
     >>> from app.boards.example import benchmark, rows
@@ -65,7 +82,7 @@ def covered_metrics(
     >>> covered.metric, covered.has_value.all(axis=1).tolist()
     ('mae', [True, True, True])
     """
-    part = part_of(manifest, RankedPart)
+    part, strata = part_of(manifest, RankedPart), _strata(manifest, held)
     classed = ~(np.isnan(labels) & held.known)
     everything = np.ones(len(held.records), dtype=np.bool_)
     derived = {source_metric(metric) for metric in spec.metric_names() if source_metric(metric) != metric}
@@ -75,6 +92,8 @@ def covered_metrics(
             held,
             [g for g in groups if g.metric == metric],
             classed if metric in CLASS_METRICS else everything,
+            [_asked_on(part, metric, name, held, strata) for name in held.contenders],
+            failures.of(metric, held.held.shape),
             of_all=part.is_of_every_record(metric),
         )
         for metric in dict.fromkeys(source_metric(metric) for metric in spec.metric_names())
@@ -83,7 +102,14 @@ def covered_metrics(
 
 
 def _covered(
-    metric: str, held: HeldRecords, groups: Sequence[Group], of_metric: BoolArray, *, of_all: bool
+    metric: str,
+    held: HeldRecords,
+    groups: Sequence[Group],
+    of_metric: BoolArray,
+    declared: Sequence[BoolArray | None],
+    failed: BoolArray,
+    *,
+    of_all: bool,
 ) -> CoveredMetric:
     place = {name: at for at, name in enumerate(held.contenders)}
     has_row, has_value = np.zeros(held.held.shape, dtype=np.bool_), np.zeros(held.held.shape, dtype=np.bool_)
@@ -91,32 +117,56 @@ def _covered(
         if group.estimator in place:
             has_row[place[group.estimator], group.records] = True
             has_value[place[group.estimator], group.records[group.included]] = True
-    asked = held.of_benchmark & of_metric
+    common = held.of_benchmark & of_metric
     if not of_all:
-        # The manifest cannot declare which records have one, so those are asked that half of the owners have a row for.
-        asked &= are_common(has_row, held.owners or held.contenders) & has_row.any(axis=0)
-    return CoveredMetric(metric, has_row, has_value, asked)
+        # Where the manifest does not declare which records have one, those are asked that half of the owners have a
+        # row for.
+        common = common & are_common(has_row, held.owners or held.contenders) & has_row.any(axis=0)
+    asked = [common if own is None else held.of_benchmark & of_metric & own for own in declared]
+    return CoveredMetric(metric, has_row, has_value, np.array(asked).reshape(held.held.shape), failed)
 
 
-def on_asked(groups: Sequence[Group], covered: Sequence[CoveredMetric]) -> Iterator[Group]:
-    """Yield the groups on the records asked for in their metric, so that all means are over the same records.
+def _strata(manifest: Manifest, held: HeldRecords) -> Sequence[str]:
+    """Return the stratum of each record: that of the grid, else the one that rows state."""
+    named = strata_of_grid(manifest.asked)
+    return [named.get(record, stated) for record, stated in zip(held.records, held.strata, strict=True)]
+
+
+def _asked_on(
+    part: RankedPart, metric: str, estimator: str, held: HeldRecords, strata: Sequence[str]
+) -> BoolArray | None:
+    """Return on which records, [n_records], the manifest asks an estimator for a metric; None where it says nothing."""
+    declared = part.asked_on(metric, estimator)
+    if declared is None:
+        return None
+    both = zip(held.records, strata, strict=True)
+    return np.array([record in declared or stratum in declared for record, stratum in both], dtype=np.bool_)
+
+
+def on_asked(groups: Sequence[Group], covered: Sequence[CoveredMetric], names: Sequence[str]) -> Iterator[Group]:
+    """Yield the groups on the records that their estimator is asked for in their metric, so that more is no gain.
+
+    `names` are the contenders, in the order of the covered metrics.
 
     Source: none; it selects rows.
 
     >>> both = np.ones((1, 2), dtype=np.bool_)
-    >>> metric = CoveredMetric("drift", both, both, np.array([True, False]))
+    >>> metric = CoveredMetric("drift", both, both, np.array([[True, False]]), ~both)
     >>> group = Group("GPH", "drift", "n=128", np.array([0.1, 0.9]), np.arange(2))
-    >>> [kept.values.tolist() for kept in on_asked([group], [metric])]
+    >>> [kept.values.tolist() for kept in on_asked([group], [metric], ["GPH"])]
     [[0.1]]
     """
-    asked = {metric.metric: metric.asked for metric in covered}
+    asked, place = {metric.metric: metric.asked for metric in covered}, {name: at for at, name in enumerate(names)}
     for group in groups:
-        yield from on_records([group], asked[group.metric]) if group.metric in asked else (group,)
+        is_asked = group.metric in asked
+        yield from on_records([group], asked[group.metric][place[group.estimator]]) if is_asked else (group,)
 
 
 def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric]) -> Roster:
-    """Return who is ranked: those with a value for every record.
+    """Return who is ranked: those who have a value, or declare a failure, for every record that they are asked for.
 
+    Who leaves something out is listed separately, but never while somebody with fewer values is ranked: then it is
+    ranked too, behind all who have values in each component of which it left something out (`left_out`).
     Source: `app.boards.coverage.call_roster`.
 
     >>> from app.boards.example import benchmark, rows
@@ -124,32 +174,74 @@ def record_roster(manifest: Manifest, held: HeldRecords, covered: Sequence[Cover
     >>> scores = rows({"A": [0.1, 0.2], "B": [0.3]}, "mae")
     >>> board = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0})
     >>> held = held_records(scores, ("A", "B"), frozenset("abc"))
-    >>> covered = CoveredMetric("mae", held.held, held.held, np.array([True, True, False]))
+    >>> asked = np.array([[True, True, False]] * 2)
+    >>> covered = CoveredMetric("mae", held.held, held.held, asked, np.zeros((2, 3), dtype=np.bool_))
     >>> record_roster(benchmark(board), held, [covered]).ranked
     ('A',)
     """
     coverages = {name: _cover(manifest, held, covered, at) for at, name in enumerate(held.contenders)}
-    return call_roster(coverages, is_declared=held.asked is not None)
+    roster = call_roster(coverages, is_declared=held.asked is not None)
+    while late := [name for name in roster.apart if _has_more_than_some(coverages, name, roster.ranked)]:
+        coverages |= {name: replace(coverages[name], is_counted=True) for name in late}
+        roster = call_roster(coverages, is_declared=held.asked is not None)
+    return roster
+
+
+def _has_more_than_some(coverages: Mapping[str, Coverage], name: str, ranked: Sequence[str]) -> bool:
+    """Say whether an estimator is unranked for what it lacks while somebody is ranked with fewer values, or a smaller
+    share of those that it is asked for.
+    """
+    mine = coverages[name]
+    others = [coverages[other] for other in ranked]
+    return mine.why_unranked == PARTIAL and any(
+        other.n_included < mine.n_included or other.n_included * mine.n_attempted < mine.n_included * other.n_attempted
+        for other in others
+    )
+
+
+def left_out(spec: WeightedRank, covered: Sequence[CoveredMetric], at: int, *, is_any: bool = False) -> BoolArray:
+    """Return in which components, [n_components], an estimator left out records without declaring a failure.
+
+    `is_any` counts declared failures too.
+    Source: none; it selects.
+
+    >>> has = np.array([[True, False]])
+    >>> board = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0})
+    >>> left_out(board, [CoveredMetric("mae", has, has, np.ones((1, 2), dtype=np.bool_), ~has)], 0).tolist()
+    [False]
+    """
+    by_metric = {metric.metric: metric for metric in covered}
+    of_each = [[by_metric[source_metric(each)] for each in levels_of(component)] for component in spec.weights]
+    return np.array(
+        [any((m.missing(at) if is_any else m.undeclared(at)).any() for m in metrics) for metrics in of_each],
+        dtype=np.bool_,
+    )
 
 
 def _cover(manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], at: int) -> Coverage:
     known = _asked_earlier(manifest, held, held.contenders[at])
-    counts = np.zeros(6, dtype=np.int64)
+    counts, is_worst = np.zeros(5, dtype=np.int64), held.asked is not None and manifest.absent == "worst"
     for metric in covered:
-        missing, has_row = metric.asked & ~metric.has_value[at], metric.has_row[at]
-        gone, failed = missing & ~has_row, missing & has_row
-        is_empty, n_gone = metric.is_empty(at), int(gone.sum())
+        missing = metric.missing(at)
+        failed = missing & (metric.has_row[at] | metric.failed[at])
+        gone = missing & ~failed
         if metric.metric in manifest.metrics and not manifest.asked.has_asked(held.contenders[at], [metric.metric]):
             counts[4] += int(missing.sum())
             continue
-        n_not_asked, n_worst = (0, int(missing.sum())) if is_empty else (int((gone & ~known).sum()), 0)
-        counts += [int(metric.asked.sum()) - n_not_asked, int((metric.asked & metric.has_value[at]).sum()),
-                   n_gone - n_not_asked, int(failed.sum()), n_not_asked, n_worst]  # fmt: skip
-    n_attempted, n_included, n_absent, n_failed, n_not_asked, n_worst = counts.tolist()
+        n_not_asked = int((gone & ~known).sum())
+        counts += [int(metric.asked[at].sum()) - n_not_asked, int((metric.asked[at] & metric.has_value[at]).sum()),
+                   int(gone.sum()) - n_not_asked, int(failed.sum()), n_not_asked]  # fmt: skip
+    n_attempted, n_included, n_absent, n_failed, n_not_asked = counts.tolist()
     has_worst = all(metric.has_worst or not metric.lacking(at).any() for metric in covered)
-    is_filled = held.asked is not None and manifest.absent == "worst" and not n_not_asked and has_worst
+    is_declared = not any(metric.undeclared(at).any() for metric in covered)
     return Coverage(
-        n_attempted, n_included, n_absent, n_failed, n_not_asked, is_filled=bool(is_filled), n_worst=n_worst
+        n_attempted,
+        n_included,
+        n_absent,
+        n_failed,
+        n_not_asked,
+        is_filled=bool(is_worst and not n_not_asked and has_worst),
+        is_counted=bool(held.asked is not None and not is_worst and is_declared),
     )
 
 

@@ -11,10 +11,19 @@ from typing import Any
 
 import numpy as np
 
+from app.boards.coverage import Roster
 from app.boards.methods.weighted_rank.bounds import Ends, component_bounds
 from app.boards.methods.weighted_rank.calibrated import Ranking, calibrated_ranks, widened
-from app.boards.methods.weighted_rank.coverage import covered_metrics, on_asked, record_roster, with_worst
+from app.boards.methods.weighted_rank.coverage import (
+    CoveredMetric,
+    covered_metrics,
+    left_out,
+    on_asked,
+    record_roster,
+    with_worst,
+)
 from app.boards.methods.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
+from app.boards.methods.weighted_rank.failures import declared_failures
 from app.boards.methods.weighted_rank.groups import (
     BY_SIZE,
     balanced,
@@ -24,7 +33,7 @@ from app.boards.methods.weighted_rank.groups import (
 )
 from app.boards.methods.weighted_rank.identity import levels_of, split_identity
 from app.boards.methods.weighted_rank.pairs import score_pairs, terms_table
-from app.boards.methods.weighted_rank.records import held_records, on_records, on_tasks
+from app.boards.methods.weighted_rank.records import HeldRecords, held_records, on_records, on_tasks
 from app.boards.methods.weighted_rank.resampling import (
     DrawnComponents,
     Records,
@@ -36,10 +45,10 @@ from app.boards.methods.weighted_rank.resampling import (
 from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.methods.weighted_rank.tables import Components, RankedBoard, leaderboard
 from app.boards.standing import stand
-from app.boards.tables import BoardTables, TableMethod
+from app.boards.tables import Beside, BoardTables, TableMethod, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest, part_of
-from app.stats.arrays import FloatArray
+from app.stats.arrays import BoolArray, FloatArray
 from app.stats.strata import Aggregate, Group
 from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
 from app.values.scores import ScoreTable
@@ -51,7 +60,7 @@ NOISE_DIGITS = 12
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
     """Compute the board, its pairs and its terms: sums of weighted ranks, from 1, smaller being better.
 
-    An estimator that lacks records of the grid, or has NaN on them, is listed without a rank.
+    An estimator that leaves out records of the grid, or has NaN there without a declared failure, is listed apart.
     Raises BoardUnavailable without an estimator. Source: lrdbench 2.0, its leaderboard under ranking rules 1 and 2.
 
     >>> from app.boards.example import benchmark, rows
@@ -59,33 +68,23 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     >>> [row[:3] for row in compute(benchmark(board), board, rows(metric="mae")).leaderboard.rows]
     [(1, 'Good', 1.0), (2, 'Fair', 2.0), (3, 'Poor', 3.0)]
     """
-    scores, asked = on_tasks(scores, manifest.asked.named_items, spec.tasks)
     part = part_of(manifest, RankedPart)
-    names = enrolled_estimators(scores, part.enrolled())
-    if not names:
+    of = rank_rows(manifest, spec, scores, part.enrolled())
+    if of is None:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
-    held = held_records(scores, names, asked, manifest.asked.facts.owners_of(names))
-    all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
-    labels = record_labels(scores, len(held.records))
-    groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
-    covered = covered_metrics(manifest, spec, held, groups, labels)
-    groups = list(on_asked(groups, covered))
-    roster = record_roster(manifest, held, covered)
-    if manifest.absent == "worst" and held.asked is not None:
-        groups = with_worst(manifest, held, covered, groups, labels)
-    ranked = [name for name in names if name in roster.ranked]
-    over_strata = [*balanced(stratum_aggregates(groups)), *class_aggregates(groups, labels)]
-    n_enrolled = len(part.enrolled() or ranked)
-    points = rank_points(manifest, spec, ranked, over_strata, n_enrolled)
-    components = points.components
-    others = _components(manifest, spec, [name for name in names if name not in ranked], over_strata)
-    of_ranked = [group for group in groups if group.estimator in roster.ranked]
-    orient = partial(_orient, manifest, tuple(spec.weights))
+    components, points = of.points.components, of.points
+    others = _components(
+        manifest, spec, [name for name in of.held.contenders if name not in of.roster.ranked], of.over_strata
+    )
+    of_ranked = [group for group in of.groups if group.estimator in of.roster.ranked]
+    orient = partial(_with_last, manifest, tuple(spec.weights), of.last)
     # Under rule 1 resamples would break ties by name, so replicates share ranks whatever the rule of the points.
-    ranking = Ranking(orient, np.array(list(spec.weights.values())), n_enrolled)
-    drawn = _drawn(spec, components, of_ranked, Records(unit_names(scores, are_stressed=part.are_stressed()), labels))
+    ranking = Ranking(orient, np.array(list(spec.weights.values())), of.n_enrolled)
+    names_of_units = unit_names(of.scores, are_stressed=part.are_stressed())
+    drawn = _drawn(spec, components, of_ranked, Records(names_of_units, of.labels))
     spread = None if drawn is None else drawn.spread(ranking.scores(drawn.values), components.values)
     again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
+    scored = -np.array(points.scores)
     shown = RankedBoard(
         components=components,
         ranks=points.ranks,
@@ -94,21 +93,106 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         spread=spread,
         again=again,
         calibrated=calibrated_ranks(manifest, spec, components.values, np.array(points.scores), drawn, again),
-        standing=stand(-np.array(points.scores), spread, spec.uncertainty.level),
+        standing=stand(scored, spread, spec.uncertainty.level, at_worst=_at_worst(spec, of)),
         others=others,
-        held=held,
-        groups=groups,
-        roster=roster,
-        behind=_behind(spec, components, others, n_enrolled),
+        held=of.held,
+        groups=of.groups,
+        roster=of.roster,
+        behind=_behind(spec, components, others, of.n_enrolled),
         bounds={
-            name: _bounds(manifest, spec, components, own, component_bounds(manifest, held, covered, groups, name))
+            name: _bounds(
+                manifest, spec, components, own, component_bounds(manifest, of.held, of.covered, of.groups, name)
+            )
             for name in others.names
             for own in [others.values[others.names.index(name)]]
         },
     )
     board = leaderboard(manifest, spec, shown)
-    further = None if spec.explored is not None else (terms_table(spec, shown),)
-    return BoardTables(board, None) if further is None else BoardTables(board, score_pairs(spec, shown), further)
+    if spec.explored is not None:
+        return BoardTables(board)
+    terms = Beside(f"score/{spec.name}", partial(terms_table, spec, shown))
+    return BoardTables(board, (*pairs_beside(spec, partial(score_pairs, spec, shown)), terms))
+
+
+@dataclass(frozen=True)
+class RankedRows:
+    """Who is ranked of some rows, and how: everything of a board that needs no draws.
+
+    `gaps` and `last` are [n_ranked, n_components]: where something asked is missing, and where it was left out without
+    a declared failure, which puts an estimator behind all who have values.
+    """
+
+    scores: ScoreTable
+    held: HeldRecords
+    covered: Sequence[CoveredMetric]
+    groups: Sequence[Group]
+    labels: FloatArray
+    roster: Roster
+    over_strata: Sequence[Aggregate]
+    points: "Points"
+    n_enrolled: int
+    gaps: BoolArray
+    last: BoolArray
+
+
+def rank_rows(
+    manifest: Manifest, spec: WeightedRank, scores: ScoreTable, enrolled: Sequence[str] | None
+) -> RankedRows | None:
+    """Rank the enrolled estimators, None for all, by their rows; None where no row is theirs.
+
+    Source: lrdbench 2.0, its leaderboard under ranking rules 1 and 2.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> of = rank_rows(benchmark(board), board, rows(metric="mae"), None)
+    >>> None if of is None else of.roster.ranked
+    ('Fair', 'Good', 'Poor')
+    """
+    scores, asked = on_tasks(scores, manifest.asked.named_items, spec.tasks)
+    names = enrolled_estimators(scores, enrolled)
+    if not names:
+        return None
+    held = held_records(scores, names, asked, manifest.asked.facts.owners_of(names))
+    all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
+    labels = record_labels(scores, len(held.records))
+    groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))
+    sources = list(dict.fromkeys(source_metric(metric) for metric in spec.metric_names()))
+    failures = declared_failures(scores, held, part_of(manifest, RankedPart), sources)
+    covered = covered_metrics(manifest, spec, held, groups, labels, failures)
+    groups = list(on_asked(groups, covered, names))
+    roster = record_roster(manifest, held, covered)
+    if manifest.absent == "worst" and held.asked is not None:
+        groups = with_worst(manifest, held, covered, groups, labels)
+    ranked = [name for name in names if name in roster.ranked]
+    over_strata = [*balanced(stratum_aggregates(groups)), *class_aggregates(groups, labels)]
+    # Without a grid who lacks something is ranked behind, and a declared worst value is a value.
+    is_by_rule = held.asked is not None and manifest.absent != "worst"
+    places = [names.index(name) for name in ranked] if is_by_rule else []
+    shape = (len(ranked), len(spec.weights))
+    gaps, last = (
+        np.array([left_out(spec, covered, at, is_any=is_any) for at in places], dtype=np.bool_).reshape(shape)
+        if places
+        else np.zeros(shape, dtype=np.bool_)
+        for is_any in (True, False)
+    )
+    n_enrolled = len(enrolled or ranked)
+    points = rank_points(manifest, spec, ranked, over_strata, n_enrolled, last)
+    return RankedRows(scores, held, covered, groups, labels, roster, over_strata, points, n_enrolled, gaps, last)
+
+
+def _at_worst(spec: WeightedRank, of: RankedRows) -> FloatArray | None:
+    """Return the scores of who has gaps, larger being better, if all gaps had the last rank; NaN for who has none.
+
+    They are counted from the score of who is first then, so that what the others gain by it counts too.
+    """
+    if not of.gaps.any():
+        return None
+    ranks = _ranks(spec, np.where(of.gaps & ~np.isnan(of.points.components.oriented), np.inf,
+                                  of.points.components.oriented), of.n_enrolled)  # fmt: skip
+    worst = np.array([float(score) for score in exact_scores(ranks, list(spec.weights.values()))])
+    first = int(np.argmin(worst))
+    counted: FloatArray = -(of.points.scores[first] + worst - worst[first])
+    return np.where(of.gaps.any(axis=1), counted, np.nan)
 
 
 @dataclass(frozen=True)
@@ -122,11 +206,17 @@ class Points:
 
 
 def rank_points(
-    manifest: Manifest, spec: WeightedRank, names: Sequence[str], over_strata: Sequence[Aggregate], n_enrolled: int
+    manifest: Manifest,
+    spec: WeightedRank,
+    names: Sequence[str],
+    over_strata: Sequence[Aggregate],
+    n_enrolled: int,
+    last: BoolArray | None = None,
 ) -> Points:
     """Rank the named estimators by their aggregates over strata, among `n_enrolled`; smaller is better.
 
-    A missing aggregate, NaN, takes the worst rank. Source: lrdbench 2.0, ranking rules 1 and 2.
+    A missing aggregate, NaN, takes the worst rank. `last` [n_estimators, n_components] marks what ranks behind all
+    values, and before what is missing. Source: lrdbench 2.0, ranking rules 1 and 2.
 
     >>> from app.boards.example import benchmark
     >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
@@ -135,6 +225,9 @@ def rank_points(
     [2.0, 1.0]
     """
     components = _components(manifest, spec, names, over_strata)
+    if last is not None:
+        oriented = np.where(last & ~np.isnan(components.oriented), np.inf, components.oriented)
+        components = replace(components, oriented=oriented)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
     return Points(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
@@ -208,14 +301,25 @@ def _orient(manifest: Manifest, metrics: Sequence[str], values: FloatArray) -> F
             oriented[..., at] = np.abs(oriented[..., at])
         elif manifest.metrics[metric].direction == "maximize":
             oriented[..., at] = -oriented[..., at]
-        oriented[..., at] = _without_noise(oriented[..., at])
+        oriented[..., at] = _without_noise(oriented[..., at], 0.0 if manifest.metrics[metric].max is None else 1.0)
     return oriented
 
 
-def _without_noise(values: FloatArray) -> FloatArray:
-    """Return values rounded, so that sums taken in another order do not differ."""
+def _with_last(manifest: Manifest, metrics: Sequence[str], last: BoolArray, values: FloatArray) -> FloatArray:
+    """Return values oriented by `_orient`, infinite where `last` [n_entrants, n_components] says so."""
+    oriented = _orient(manifest, metrics, values)
+    oriented[..., last & ~np.isnan(oriented).all(axis=tuple(range(oriented.ndim - 2)))] = np.inf
+    return oriented
+
+
+def _without_noise(values: FloatArray, size: float) -> FloatArray:
+    """Return values rounded, so that sums taken in another order do not differ.
+
+    `size` is that of the numbers they are made of, where that may be larger than they are.
+    """
     known = np.abs(values[np.isfinite(values)])
-    digits = int(np.floor(np.log10(max(1.0, float(known.max()))))) if known.size else 0
+    largest = max(size, float(known.max())) if known.size else 0.0
+    digits = int(np.floor(np.log10(largest))) if largest > 0.0 else 0
     rounded: FloatArray = np.round(values, NOISE_DIGITS - digits)
     return rounded
 

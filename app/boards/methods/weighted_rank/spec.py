@@ -31,6 +31,21 @@ class RankedPart(KindPart):
         del metric
         return True
 
+    def asked_on(self, metric: str, estimator: str) -> Collection[str] | None:
+        """Return the strata and records on which a metric exists for an estimator; None where nothing is declared."""
+        del metric, estimator
+        return None
+
+    def is_of_pairs(self, metric: str) -> bool:
+        """Say whether a metric compares a stressed series with its clean one, and so fails with either."""
+        del metric
+        return False
+
+    def reason_of(self, metric: str) -> str | None:
+        """Return which entry of a row's metadata declares a null of a metric although the estimate is valid."""
+        del metric
+        return None
+
     def are_stressed(self) -> bool:
         """Say whether records are contaminated versions of clean series, which are the units then."""
         return False

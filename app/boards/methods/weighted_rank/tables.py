@@ -128,7 +128,9 @@ def _places(shown: RankedBoard) -> Iterator[tuple[Place, int]]:
     for at, rank in shown.placed:
         place = shown.standing.place(at, shown.components.names[at])
         # Rule 1 breaks ties by name, which the rank interval does not allow for.
-        low = None if place.rank_low is None else min(place.rank_low, rank)
+        at_worst = shown.standing.at_worst
+        is_behind = at_worst is not None and bool(at_worst.behind[at])
+        low = place.rank_low if place.rank_low is None or is_behind else min(place.rank_low, rank)
         high = None if place.rank_high is None else max(place.rank_high, rank)
         yield replace(place, rank=rank, rank_low=low, rank_high=high), at
 
