@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,17 +18,60 @@ from app.values.frame import Ends, Field, Frame, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Rows, Table
 
+PAIRWISE = "pairwise/"
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A further table of a board, named `<kind>/<board>` and shown under the board's address; None: nothing to show.
+
+    It is computed apart, when it is asked for, so that a fault in it takes nobody's rank.
+    """
+
+    name: str
+    compute: Callable[[], Table | None]
+
 
 @dataclass(frozen=True)
 class BoardTables:
-    """A board's tables; `pairwise` is None where there is no pair to compare.
-
-    `extra` are the method's further tables, each named `<kind>/<board>` and shown under the board's address.
-    """
+    """A board's ranks, and its further tables, which are computed only when they are asked for."""
 
     leaderboard: Table
-    pairwise: Table | None
-    extra: tuple[Table, ...] = ()
+    beside: tuple[Beside, ...] = ()
+
+    @cached_property
+    def pairwise(self) -> Table | None:
+        """Compute the table of pairs; None where there is no pair to compare."""
+        return next((each for each in self._computed if each.name.startswith(PAIRWISE)), None)
+
+    @property
+    def extra(self) -> tuple[Table, ...]:
+        """Compute the other further tables."""
+        return tuple(each for each in self._computed if not each.name.startswith(PAIRWISE))
+
+    @cached_property
+    def _computed(self) -> tuple[Table, ...]:
+        return tuple(table for each in self.beside if (table := each.compute()) is not None)
+
+    def each(self, change: Callable[[Table], Table]) -> "BoardTables":
+        """Return the same with every table changed."""
+
+        def changed(compute: Callable[[], Table | None]) -> Table | None:
+            table = compute()
+            return None if table is None else change(table)
+
+        beside = tuple(Beside(each.name, partial(changed, each.compute)) for each in self.beside)
+        return BoardTables(change(self.leaderboard), beside)
+
+
+def pairs_beside(spec: Leaderboard, compute: Callable[[], Table | None]) -> tuple[Beside, ...]:
+    """Return the table of pairs as the only further one of a board.
+
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> pairs_beside(board, lambda: None)[0].name
+    'pairwise/main'
+    """
+    return (Beside(f"{PAIRWISE}{spec.name}", compute),)
 
 
 Compute = Callable[[Manifest, Any, ScoreTable], BoardTables]
@@ -115,7 +159,7 @@ def _pairwise(
 ) -> Table:
     title = f"{spec.title or spec.name}, pair by pair"
     how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
-    return Table(f"pairwise/{spec.name}", title, tuple(columns), rows, tuple(notes), {**how, **meta})
+    return Table(f"{PAIRWISE}{spec.name}", title, tuple(columns), rows, tuple(notes), {**how, **meta})
 
 
 RESAMPLED = "resampled differences, drawn by name"

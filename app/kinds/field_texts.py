@@ -37,6 +37,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "mode": "what a benchmark of series may claim: ground truth, stress test or observation",
         "contamination": "the operators of a stress test",
         "estimators": "the enrolled estimators; others are refused",
+        "asked": "on which records metrics are asked that do not exist on all of them",
         "uncertainty": "how the intervals of series are drawn",
         "predictions": "what is predicted, and the classes",
         "scoring": "how private labels are scored in public: parts, quotas, and when they close",
@@ -150,6 +151,12 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "description": "what it does",
         "params": "its parameters",
     },
+    "AskedOn": {
+        "metrics": "the metrics",
+        "estimators": "the estimators that it is about; all by default",
+        "tasks": "the strata in which they are asked",
+        "records": "single records on which they are asked",
+    },
     "SeriesUncertainty": {
         "n_resamples": "how many resamples are drawn",
         "levels": "the confidence levels",
@@ -188,7 +195,9 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
     "SkillScore": {
         "baseline": "the baseline entrant, to which errors are relative",
         "leakage_model": "the entrant whose errors replace those of entrants that have seen the data",
-        "missing": "how an absent task is treated",
+        "missing": "impute: a task without an error counts as the baseline's, and everybody is ranked by that rule, as "
+        "in fev; drop: such tasks are left out of the scores, and who lacks one is listed separately; error: the board "
+        "is empty then",
         "clip": "the bounds at which relative errors are clipped",
         "rank_by": "whether entrants are ranked by skill score or win rate",
         "normalize_time_per_n_forecasts": "times are given per this many forecasts",

@@ -89,6 +89,7 @@ def _packed(labels: Labels, benchmark_id: int, sha256: str, token_id: int) -> di
         "label": pack_floats(labels.label),
         "weight": None if labels.weight is None else pack_floats(labels.weight),
         "group": None if labels.group is None else pack_integers(labels.group),
+        "row": None if labels.row is None else pack_integers(labels.row),
         "sha256": sha256,
         "put_by": token_id,
     }
@@ -122,7 +123,7 @@ def labels_to_match(session: Session, declared: Declared) -> dict[str, Labels]:
 
 def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False) -> dict[str, Labels]:
     """Return the labels of every task, divided where they are a secret; the items' names only where asked for."""
-    columns = [LabelSet.task, LabelSet.label, LabelSet.weight, LabelSet.group]
+    columns = [LabelSet.task, LabelSet.label, LabelSet.weight, LabelSet.group, LabelSet.row]
     query = select(*columns, *([LabelSet.items] if with_items else []))
     rows = session.execute(query.where(LabelSet.benchmark_id == benchmark_id).order_by(LabelSet.task))
     labels = {
@@ -132,6 +133,7 @@ def load_labels(session: Session, benchmark_id: int, *, with_items: bool = False
             label=unpack_floats(row.label),
             weight=None if row.weight is None else unpack_floats(row.weight),
             group=None if row.group is None else unpack_integers(row.group),
+            row=None if row.row is None else unpack_integers(row.row),
         )
         for row in rows
     }

@@ -91,12 +91,13 @@ def unpack_items(content: bytes) -> tuple[str, ...]:
 
 
 def pack_labels(labels: Labels) -> bytes:
-    """Return a submitter's own labels as bytes: items, label, weight and group, each with its length or −1."""
+    """Return a submitter's own labels as bytes: items, label, weight, group and row, each with its length or −1."""
     parts = (
         pack_items(labels.items),
         pack_floats(labels.label),
         None if labels.weight is None else pack_floats(labels.weight),
         None if labels.group is None else pack_integers(labels.group),
+        None if labels.row is None else pack_integers(labels.row),
     )
     return b"".join(_LENGTH.pack(-1) if part is None else _LENGTH.pack(len(part)) + part for part in parts)
 
@@ -110,7 +111,7 @@ def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
         at += _LENGTH.size
         parts.append(None if length < 0 else content[at : at + length])
         at += max(0, length)
-    items, label, weight, group = parts
+    items, label, weight, group, row = parts
     if items is None or label is None:
         raise ValueError("packed labels without items or labels")
     labels = Labels(
@@ -119,5 +120,6 @@ def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
         label=unpack_floats(label),
         weight=None if weight is None else unpack_floats(weight),
         group=None if group is None else unpack_integers(group),
+        row=None if row is None else unpack_integers(row),
     )
     return labels if with_items else replace(labels, items=(), digest=digest_of(labels))

@@ -179,9 +179,13 @@ def rows_without(rows: Sequence[Row], column: int) -> Iterator[Row]:
 
     >>> list(rows_without(((1, None), (2, 0.5)), 1))
     [(1, None)]
+    >>> list(rows_without(ColumnarRows(()), 1))
+    []
     """
     if not isinstance(rows, ColumnarRows):
         yield from (row for row in rows if row[column] is None)
+        return
+    if not len(rows):  # without columns too: an entrant of one class has no curve
         return
     cells = rows.columns[column]
     missing = (

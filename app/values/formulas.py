@@ -3,13 +3,13 @@
 Called by `app.render.exports`, where a table becomes CSV, and by `app.files.csv_tables`, which reads one. A text that
 begins like a formula gets an apostrophe in front; so does one that begins with apostrophes and then like a formula,
 so that taking one apostrophe away gives every text back as it was. JSON and Parquet carry texts as they are.
-Source: OWASP, CSV Injection, which lists the characters.
+Source: OWASP, CSV Injection, which lists the characters; `|` begins a call of another program in old spreadsheets.
 """
 
 import re
 
 # The full-width forms begin a formula in some languages of Excel.
-STARTS = "=+\\-@\\t\\r\\n＝＋－＠"
+STARTS = "=+\\-@|\\t\\r\\n＝＋－＠｜"
 _GUARDED = re.compile(f"'*[{STARTS}]")
 MARKED_PATTERN = f"^'+[{STARTS}]"
 """The pattern of a marked text, for readers of whole columns."""
@@ -18,8 +18,10 @@ MARKED_PATTERN = f"^'+[{STARTS}]"
 def guard_formula(text: str) -> str:
     """Return a text as a CSV cell that no spreadsheet runs.
 
-    >>> guard_formula("=1+1"), guard_formula("'=1+1"), guard_formula("it's")
-    ("'=1+1", "''=1+1", "it's")
+    A text of digits is guarded too: an entrant `-1` stays that name. Numbers are written as numbers, not as texts.
+
+    >>> guard_formula("=1+1"), guard_formula("'=1+1"), guard_formula("it's"), guard_formula("-1")
+    ("'=1+1", "''=1+1", "it's", "'-1")
     """
     return f"'{text}" if _GUARDED.match(text) else text
 

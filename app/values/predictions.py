@@ -17,7 +17,8 @@ class Labels:
     """The truth of one task, in the order of its items as uploaded; every array has n_items entries.
 
     `label` is a class number (position among the manifest's classes), a value, or a relevance. `weight` and `group` are
-    None when there are none; `group` numbers the groups of a ranking. `items` is empty where labels were loaded for
+    None when there are none; `group` numbers the groups of a ranking, and `row` says in which order its items were
+    sent, which decides YDF's ties alone. `items` is empty where labels were loaded for
     computing only: predictions are matched to items once, when they arrive. `public` marks the items scored before the
     close of a benchmark with private labels; None where all are. `digest` is that of a submitter's own labels where the
     items are left out, see `digest_of`.
@@ -30,6 +31,7 @@ class Labels:
     group: IntArray | None = None
     public: BoolArray | None = None
     digest: str = ""
+    row: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)

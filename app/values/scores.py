@@ -35,6 +35,10 @@ class Coded:
         return [lookup[code] for code in self.codes.tolist()]
 
 
+OVERLAP_UNSAID = "overlap_unsaid"
+"""A quantity: 1 where a row does not say whether its entrant has seen the task's data, though it was asked."""
+
+
 @dataclass(frozen=True)
 class ScoreTable:
     """Scores of one submission or of a whole board, columnar; every array has n_rows entries.

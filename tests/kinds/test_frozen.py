@@ -61,7 +61,8 @@ def test_the_report_and_the_tests_of_predictions_are_as_they_were(part: str) -> 
     further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured, None)
     reports = report_tables({m.entrant: m.rows for m in measured})
 
-    assert_frozen(f"predictions-{part}", tables_as_text([*further, *reports]))
+    beside = [table for each in further if (table := each.compute()) is not None]
+    assert_frozen(f"predictions-{part}", tables_as_text([*beside, *reports]))
 
 
 SOME = np.where(np.arange(12) == 4, 0.3, np.nan)

@@ -5,6 +5,7 @@ Found by `app.boards.registry`.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from app.boards.tables import (
     TableMethod,
     TaskPairs,
     elsewhere_notes,
+    pairs_beside,
     pairwise_notes,
     uncommon_notes,
 )
@@ -101,9 +103,9 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
-        return BoardTables(board, None)
-    pairs = _pairwise(manifest.slug, spec, ranked.entrants, sign, values, standing, resamples)
-    return BoardTables(board, pairs)
+        return BoardTables(board)
+    pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples)
+    return BoardTables(board, pairs_beside(spec, pairs))
 
 
 def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Columns) -> BoardStanding | None:

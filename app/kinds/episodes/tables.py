@@ -3,12 +3,14 @@
 Called for `app.boards.methods.estimate.board`; the rows were made when each entrant was measured.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
+from app.boards.tables import Beside
 from app.manifest.manifest import Manifest
 from app.values.table import Cell, Column, Table
 
@@ -83,18 +85,21 @@ PLOT = {
 
 def further_tables(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
-) -> tuple[Table, ...]:
-    """Return the tables that have rows, each named `<kind>/<board>`."""
+) -> tuple[Beside, ...]:
+    """Return the tables, of which those that have rows are shown, each named `<kind>/<board>`."""
     del manifest, standing  # the board and the rows say everything
     title = spec.title or spec.name
     composite = spec.composite.title if spec.composite else "Composite"
-    tables = (
-        _table("breakdown", f"{title}, by task and condition", BREAKDOWN, spec, measurements, {}),
-        _table("profiles", f"{title}, performance profiles", PROFILE, spec, measurements, {"plot": PLOT}),
-        _table("components", f"{composite}, its components", COMPONENTS, spec, measurements, {}),
-        _table("quantiles", f"{title}, quantiles", QUANTILES, spec, measurements, NOT_DRAWN),
+    kinds: tuple[tuple[str, str, tuple[Column, ...], Mapping[str, Any]], ...] = (
+        ("breakdown", f"{title}, by task and condition", BREAKDOWN, {}),
+        ("profiles", f"{title}, performance profiles", PROFILE, {"plot": PLOT}),
+        ("components", f"{composite}, its components", COMPONENTS, {}),
+        ("quantiles", f"{title}, quantiles", QUANTILES, NOT_DRAWN),
     )
-    return tuple(table for table in tables if table.rows)
+    return tuple(
+        Beside(f"{kind}/{spec.name}", partial(_table, kind, of_kind, columns, spec, measurements, meta))
+        for kind, of_kind, columns, meta in kinds
+    )
 
 
 def _table(
@@ -103,9 +108,11 @@ def _table(
     columns: tuple[Column, ...],
     spec: EstimateBoard,
     measurements: Sequence[Measurement],
-    meta: dict[str, Any],
-) -> Table:
+    meta: Mapping[str, Any],
+) -> Table | None:
     rows: list[tuple[Cell, ...]] = [
         (measurement.entrant, *row) for measurement in measurements for row in measurement.rows.get(kind, ())
     ]
+    if not rows:
+        return None
     return Table(f"{kind}/{spec.name}", title, columns, tuple(rows), (), {**drawn_meta(spec), **meta})

@@ -8,7 +8,6 @@ from dataclasses import replace
 
 from app.boards.measured import PUBLIC_PART, EntrantEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.boards.tables import BoardTables
 from app.kinds.predictions.grain import Grain, coarse_table
 from app.kinds.predictions.label_parts import narrow
 from app.kinds.predictions.manifest_part import scoring_of
@@ -16,6 +15,7 @@ from app.kinds.predictions.measure import measure_predictions
 from app.manifest.asked import PRIVATE_PART
 from app.manifest.manifest import Manifest
 from app.manifest.scoring import Scoring
+from app.values.table import Table
 
 
 def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
@@ -56,14 +56,10 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     return Grain(rules.digits, spec.uncertainty.level)
 
 
-def coarse_tables(manifest: Manifest, tables: BoardTables) -> BoardTables:
-    """Return the tables of a board of private labels with what was computed between entrants rounded too."""
+def coarse(manifest: Manifest, table: Table) -> Table:
+    """Return a table of a board of private labels with what was computed between entrants rounded too."""
     rules = scoring_of(manifest)
-    if rules is None:
-        return tables
-    pairs = None if tables.pairwise is None else coarse_table(tables.pairwise, rules.digits)
-    extra = tuple(coarse_table(table, rules.digits) for table in tables.extra)
-    return BoardTables(coarse_table(tables.leaderboard, rules.digits), pairs, extra)
+    return table if rules is None else coarse_table(table, rules.digits)
 
 
 def about_parts(manifest: Manifest) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 Called by `app.kinds.predictions.read` and `app.kinds.predictions.labels`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from app.errors import Problem, TooLarge
 from app.files.blocks import Block, TableFile
 from app.files.findings import Findings
 from app.files.parquet_tables import PARQUET, Wanted, open_parquet
-from app.files.tables import open_table
+from app.files.tables import open_all, open_table
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.names import clip_for_message, first_few
 
@@ -30,11 +30,15 @@ class OpenedFiles:
     warnings: list[Problem] = field(default_factory=list)
     n_rows: dict[int, int] = field(default_factory=dict)
 
-    def open(self, file: ReceivedFile) -> TableFile | None:
+    def open_all(self, files: Sequence[ReceivedFile]) -> list[tuple[ReceivedFile, TableFile]]:
+        """Return the files that are tables, all opened before the first is read. Raises TooLarge."""
+        return open_all(files, self.max_rows, self.open)
+
+    def open(self, file: ReceivedFile, n_earlier: int = 0) -> TableFile | None:
         """Open a file; None when it is no table, with the reason in the findings. Raises TooLarge."""
         if file.suffix == PARQUET:
             return open_parquet(file, self.wanted, self.findings, self.max_rows, self.folder)
-        return open_table(file, self.findings, self.warnings, self.max_rows)
+        return open_table(file, self.findings, self.warnings, self.max_rows, n_earlier)
 
     def blocks(self, file: ReceivedFile, table: TableFile) -> Iterator[Block]:
         """Yield the wanted columns block after block, counting rows. Raises TooLarge beyond the most allowed."""

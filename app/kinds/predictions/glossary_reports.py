@@ -145,10 +145,11 @@ TESTS = (
     Entry(
         "holm",
         "Holm's correction",
-        "The p-value after allowing for every test of the same table. Among a hundred tests of equal entrants about "
-        "five are below 0.05 by chance; the corrected values are below it with at most 5 % probability for any of "
-        "them. Read it whenever you did not choose the one pair beforehand.",
-        "the k-th smallest of m: max of the earlier ones and min(1, (m − k + 1) p)",
+        "The two-sided p-value of a pair after allowing for every pair and task of the same table. Among a hundred "
+        "tests of equal entrants about five are below 0.05 by chance; that any of the corrected values is has a "
+        "probability of at most 5 %. Read it whenever you did not choose the one pair and its direction beforehand.",
+        "p₂ = min(1, 2p) of the smaller one-sided p; the k-th smallest of m pairs: the larger of the one before and "
+        "min(1, (m − k + 1) p₂)",
         "Holm 1979, A simple sequentially rejective multiple test procedure",
     ),
     Entry(

@@ -7,8 +7,9 @@ from app.admission.check import Check
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.standing import BoardStanding
+from app.boards.tables import Beside
 from app.kinds.contract import Kind, Rows
-from app.kinds.predictions.disclosed import about_parts, coarse_tables, measure_disclosed
+from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed
 from app.kinds.predictions.files import SUFFIXES
 from app.kinds.predictions.glossary import TERMS
 from app.kinds.predictions.glossary_reports import REPORTS
@@ -19,10 +20,9 @@ from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
 from app.kinds.predictions.report_layouts import LAYOUTS
-from app.kinds.predictions.reports import INTERVALS, report_tables
+from app.kinds.predictions.reports import INTERVALS, reports_beside
 from app.kinds.predictions.summary import own_claims, summarise
 from app.manifest.manifest import Manifest, part_of
-from app.values.table import Table
 
 OWN_LABELS = (
     "Every submission brought its own labels; nobody has checked them. An item with another label than most submitters "
@@ -45,8 +45,8 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
 
 def _further_tables(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
-) -> tuple[Table, ...]:
-    reports = report_tables({m.entrant: m.rows for m in measurements}, board=spec.name)
+) -> tuple[Beside, ...]:
+    reports = reports_beside({m.entrant: m.rows for m in measurements}, spec.name)
     return (*reports, *pair_tables(manifest, spec, measurements, standing))
 
 
@@ -74,7 +74,7 @@ PREDICTIONS = Kind(
         measure=measure_disclosed,
         words=_words,
         further_tables=_further_tables,
-        finish=coarse_tables,
+        finish=coarse,
         of_best=frozenset(LAYOUTS) - {INTERVALS},
     ),
     pages=PAGES,

@@ -36,10 +36,12 @@ class LabelCells:
         weight = None if self.weight is None else self.weight[rows]
         return LabelCells(self.label[rows], weight, None if self.group is None else self.group.take(pa.array(rows)))
 
-    def as_labels(self, task: str, items: Sequence[str]) -> Labels:
-        """Return the rows as labels; groups are numbered in the order of the rows."""
-        group = None if self.group is None else local_codes(self.group)[1]
-        return Labels(task, items, self.label, self.weight, group)
+    def as_labels(self, task: str, items: Sequence[str], rows: IntArray) -> Labels:
+        """Return the rows as labels; groups are numbered in the order of the cells, `rows` is that of the files."""
+        if self.group is None:
+            return Labels(task, items, self.label, self.weight)
+        group, row = local_codes(self.group)[1], np.argsort(np.argsort(rows, kind="stable"), kind="stable")
+        return Labels(task, items, self.label, self.weight, group, row=row)
 
 
 class LabelReader:

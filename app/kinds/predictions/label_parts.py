@@ -109,6 +109,7 @@ def take_labels(labels: Labels, chosen: BoolArray) -> Labels:
         label=labels.label[chosen],
         weight=None if labels.weight is None else labels.weight[chosen],
         group=None if labels.group is None else labels.group[chosen],
+        row=None if labels.row is None else labels.row[chosen],
     )
 
 

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.errors import EvidenceRejected, Problem, TooLarge
-from app.files.blocks import Texts
+from app.files.blocks import TableFile, Texts
 from app.files.findings import Findings
 from app.files.parquet_tables import Wanted
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
@@ -102,8 +102,8 @@ class _BenchmarkLabels:
         return [*self._files.warnings, *self._warnings]
 
     def read(self, files: Sequence[ReceivedFile]) -> tuple[Labels, ...]:
-        for file in files:
-            self._take(file)
+        for file, table in self._files.open_all(files):
+            self._take(file, table)
         refuse_mixed_weights(self._headers, self._findings)
         if not self._items or self._findings.n_problems:
             return ()
@@ -115,10 +115,7 @@ class _BenchmarkLabels:
             )
         return labels
 
-    def _take(self, file: ReceivedFile) -> None:
-        table = self._files.open(file)
-        if table is None:
-            return
+    def _take(self, file: ReceivedFile, table: TableFile) -> None:
         problems = [
             *([] if ITEM in table.header else [Problem(f"the column {ITEM} is missing", file.name, column=ITEM)]),
             *self._tasks.problems_of_header(table.header, file.name),
@@ -150,7 +147,7 @@ class _BenchmarkLabels:
             self._refuse_repeats(mine, rows)
             by_name = _by_name(mine, cells.take(rows).group)
             rows, mine = rows[by_name], mine.take(pa.array(by_name))
-            labels = cells.take(rows).as_labels(self._tasks.words[code], tuple(mine.to_pylist()))
+            labels = cells.take(rows).as_labels(self._tasks.words[code], tuple(mine.to_pylist()), rows)
             self._judge(labels)
             yield labels
 

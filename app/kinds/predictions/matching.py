@@ -111,7 +111,7 @@ class Matching:
             order = np.asarray(pc.sort_indices(items))
             mine = rows[order]
             name = self._rows.tasks[task]
-            labels = cells.take(mine).as_labels(name, tuple(items.take(pa.array(order)).to_pylist()))
+            labels = cells.take(mine).as_labels(name, tuple(items.take(pa.array(order)).to_pylist()), mine)
             values = self._rows.values[mine]
             block = PredictionBlock(self._rows.entrants[entrant], name, values, labels)
             yield Matched(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))

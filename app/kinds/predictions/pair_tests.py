@@ -6,6 +6,7 @@ same resampled examples, so their differences are paired; the tests need no resa
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from app.boards.measured import Measurement
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
+from app.boards.tables import Beside
 from app.kinds.predictions.comparisons import (
     MAX_ENTRANTS,
     POWER,
@@ -24,7 +26,7 @@ from app.kinds.predictions.comparisons import (
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.manifest.manifest import Manifest, part_of
-from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.arrays import FloatArray, IntArray
 from app.stats.comparison import examples_needed_of_all, holm
 from app.stats.paired_tests import PairTests, mcnemar_pairs, paired_t_pairs
 from app.values.columnar import CellColumn, ColumnarRows
@@ -49,34 +51,53 @@ PAIRED_T = {
 
 def pair_tables(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
-) -> tuple[Table, ...]:
+) -> tuple[Beside, ...]:
     """Return `comparisons/<board>` and `tests/<board>` of the contenders, who come first and from best to worst."""
     comparable = [m for m in measurements if m.entrant not in spec.labels]
     contenders = comparable[:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()
-    part = part_of(manifest, PredictionsPart).predictions
-    title = spec.title or spec.name
     note = () if len(comparable) <= MAX_ENTRANTS else (f"The {MAX_ENTRANTS} best contenders are compared.",)
-    compared = Table(
+    return (
+        Beside(f"comparisons/{spec.name}", partial(_compared, manifest, spec, comparable, standing, note)),
+        Beside(f"tests/{spec.name}", partial(_tested, manifest, spec, contenders, note)),
+    )
+
+
+def _compared(
+    manifest: Manifest,
+    spec: EstimateBoard,
+    comparable: Sequence[Measurement],
+    standing: BoardStanding | None,
+    note: tuple[str, ...],
+) -> Table:
+    return Table(
         f"comparisons/{spec.name}",
-        f"{title}, every metric pair by pair",
-        comparison_columns(part.kind),
+        f"{spec.title or spec.name}, every metric pair by pair",
+        comparison_columns(part_of(manifest, PredictionsPart).predictions.kind),
         comparison_rows(manifest, spec, comparable, standing),
         (*note, *_how_paired(manifest)),
         drawn_meta(spec),
     )
+
+
+def _tested(
+    manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement], note: tuple[str, ...]
+) -> Table | None:
     if not any(m.losses for m in contenders):
-        return (compared,)
+        return None
+    part = part_of(manifest, PredictionsPart).predictions
     meta = {"level": spec.uncertainty.level, "power": POWER}
     notes = (
         *note,
-        "Each row asks whether A is better than B. "
-        "Holm's value accounts for every pair and task of this table, each counted once.",
+        "p asks, one-sided, whether A is better than B, as YDF does; a small one among many is no verdict. "
+        "Holm's value is two-sided, the same for A against B and B against A, and accounts for every pair and task of "
+        "this table.",
         *([AT_THRESHOLDS] if part.task_type == "binary" else []),
     )
     rows = _with_holm([_tests(part, spec, contenders, task) for task in _tasks(contenders)])
-    return (compared, Table(f"tests/{spec.name}", f"{title}, tests", _test_columns(part), rows, notes, meta))
+    title = f"{spec.title or spec.name}, tests"
+    return Table(f"tests/{spec.name}", title, _test_columns(part), rows, notes, meta)
 
 
 def _tasks(contenders: Sequence[Measurement]) -> Sequence[str]:
@@ -87,13 +108,15 @@ def _tasks(contenders: Sequence[Measurement]) -> Sequence[str]:
 class _Tests:
     """One-sided tests of whether A is better than B on one task, a row for each ordered pair: its cells by column.
 
-    `p_values` [n_pairs] are NaN where a test gives none, and `is_forth` says whether A ranks higher than B.
+    `p_values` [n_pairs] are NaN where a test gives none, `two_sided` is the same for both orders of a pair, and
+    `mirror` says in which row the other order is.
     """
 
     before: Sequence[CellColumn]
     p_values: FloatArray
     after: CellColumn
-    is_forth: BoolArray
+    two_sided: FloatArray
+    mirror: IntArray
 
     def rows(self, p_holm: FloatArray) -> ColumnarRows:
         """Return the rows with what Holm makes of each p-value beside those of all other pairs."""
@@ -147,11 +170,15 @@ def _tests(part: Predictions, spec: EstimateBoard, contenders: Sequence[Measurem
     before = (*sides[:2], *(_all_of(word, len(pair[0])) for word in words), *sides[2:])
     counts = (_all_of(losses.shape[1], len(pair[0])), *_only(pairs, pair))
     mean, deviation = pairs.mean[pair], pairs.deviation[pair]
+    at = np.zeros(pairs.p_value.shape, dtype=np.int64)
+    at[pair] = np.arange(len(pair[0]))
+    two_sided = np.minimum(1.0, 2.0 * np.minimum(pairs.p_value, pairs.p_value.T))
     return _Tests(
         (*before, *counts, CellColumn.of_numbers(mean)),
         pairs.p_value[pair],
         _needed(mean, deviation, spec.uncertainty.level),
-        whose[pair[0]] < whose[pair[1]],
+        two_sided[pair],
+        at.T[pair],
     )
 
 
@@ -200,17 +227,18 @@ def _needed(means: FloatArray, deviations: FloatArray, level: float) -> CellColu
 
 
 def _with_holm(tests: Sequence[_Tests]) -> ColumnarRows:
-    """Return the rows of all tests, each with what Holm makes of its p-value.
+    """Return the rows of all tests, each with what Holm makes of it among all pairs.
 
-    Each pair counts once: the tests of whether the one that ranks higher is better are one family, the tests of
-    whether it is worse another.
+    A pair counts once, with min(1, 2p) of the smaller of its two one-sided p-values. One-sided p-values of those alone
+    who rank higher were rejected: who ranks higher is seen in the same data, which doubles the error.
     """
-    p_values = np.concatenate([each.p_values for each in tests])
-    is_forth, p_holm = np.concatenate([each.is_forth for each in tests]), np.full(len(p_values), np.nan)
-    for direction in (True, False):
-        family = (is_forth == direction) & ~np.isnan(p_values)
-        p_holm[family] = holm(p_values[family].tolist())
-    ends = np.cumsum([len(each.p_values) for each in tests])[:-1]
+    starts = np.cumsum([0, *(len(each.mirror) for each in tests)])
+    p_values = np.concatenate([each.two_sided for each in tests])
+    mirror = np.concatenate([each.mirror + start for each, start in zip(tests, starts, strict=False)])
+    family = np.flatnonzero((np.arange(len(mirror)) < mirror) & ~np.isnan(p_values))
+    p_holm = np.full(len(p_values), np.nan)
+    p_holm[family] = p_holm[mirror[family]] = holm(p_values[family].tolist())
+    ends = starts[1:-1]
     return ColumnarRows.joined([each.rows(own) for each, own in zip(tests, np.split(p_holm, ends), strict=True)])
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from app.errors import Problem, TooLarge
-from app.files.blocks import Block, Texts
+from app.files.blocks import Block, TableFile, Texts
 from app.files.headers import missing_column
 from app.files.parquet_tables import Wanted
 from app.files.repeats import problems_of_case
@@ -79,8 +79,8 @@ class _Submission:
         return Wanted([*names, *self._values.wanted(), *labels], [*names, *texts], lists)
 
     def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
-        for file in files:
-            self._take(file)
+        for file, table in self._files.open_all(files):
+            self._take(file, table)
         self._findings.extend(problems_of_case(self._entrants.words, ENTRANT))
         if self._own_labels:
             refuse_mixed_weights(self._headers, self._findings)
@@ -98,10 +98,7 @@ class _Submission:
             predictions=tuple(each.block for each in matched),
         )
 
-    def _take(self, file: ReceivedFile) -> None:
-        table = self._files.open(file)
-        if table is None:
-            return
+    def _take(self, file: ReceivedFile, table: TableFile) -> None:
         problems = list(self._problems_of_header(table.header, file.name))
         self._findings.extend(problems)
         if problems:

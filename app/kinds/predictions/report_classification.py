@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from app.boards.measured import Estimate
 from app.kinds.predictions.bands import Band, Bands, Resamples, curve_bands
 from app.kinds.predictions.curve_metrics import around_auc, effective_counts
-from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, brier, f1, pr_auc, precision, recall
+from app.kinds.predictions.one_class import OfClass, ap, ap_ydf, auc, brier, f1, pr_auc, pr_auc_ydf, precision, recall
 from app.kinds.predictions.operating import ShownCurve, operating_rows
 from app.kinds.predictions.scores import AREAS, area_of_class
 from app.kinds.predictions.task import TaskPredictions
@@ -146,7 +146,7 @@ def _class_row(
         *(around or (None, None)),
         pr_area,
         *(pr_around or (None, None)),
-        *(_value(of, weighted, at) for of in (ap, ap_ydf, brier)),
+        *(_value(of, weighted, at) for of in (pr_auc_ydf, ap, ap_ydf, brier)),
         bins.expected_calibration_error,
     )
 

@@ -78,6 +78,7 @@ LAYOUTS: Mapping[str, Layout] = {
                    glossary="pr_auc"),
             Column("pr_auc_lower", "PR-AUC, low [L]", detail=True, digits=4, glossary="interval_tags"),
             Column("pr_auc_upper", "PR-AUC, high [L]", detail=True, digits=4, glossary="interval_tags"),
+            _share("pr_auc_ydf", "PR-AUC, YDF's rule", "ydf"),
             _share("ap", "AP", "ap"),
             _share("ap_ydf", "AP, YDF's rule", "ydf"),
             _share("brier", "Brier", "brier"),

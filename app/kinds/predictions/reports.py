@@ -5,10 +5,12 @@ overlays and by `app.kinds.predictions.summary` for a submission's own report: o
 """
 
 from collections.abc import Iterator, Mapping, Sequence, Sized
+from functools import partial
 from itertools import islice
 from typing import Any
 
 from app.boards.measured import Estimate
+from app.boards.tables import Beside
 from app.kinds.predictions.bands import Resamples
 from app.kinds.predictions.report_classification import class_areas, class_rows
 from app.kinds.predictions.report_layouts import BY_CLASS, LAYOUTS, MAX_ALONE, SHARED
@@ -47,25 +49,35 @@ def report_metrics(task: TaskPredictions) -> tuple[str, ...]:
     return truncated_names(task) if task.part.kind == "ranking" else ()
 
 
-def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]], *, board: str | None = None) -> tuple[Table, ...]:
-    """Return the tables that have rows: `<name>/<board>` of a board, `<name>` of a submission.
+def report_tables(rows_by_entrant: Mapping[str, Mapping[str, Rows]]) -> tuple[Table, ...]:
+    """Return the tables of a submission that have rows, each named as its layout."""
+    reports = [_report(name, name, rows_by_entrant, n_shown=None) for name in LAYOUTS]
+    return tuple(table for table in reports if table is not None)
 
-    The entrants of a board come from best to worst. All of them have their intervals, and the best their curves.
+
+def reports_beside(rows_by_entrant: Mapping[str, Mapping[str, Rows]], board: str) -> tuple[Beside, ...]:
+    """Return the tables of a board, each named `<layout>/<board>`.
+
+    The entrants come from best to worst. All of them have their intervals, and the best their curves.
     """
-    best = dict(islice(rows_by_entrant.items(), None if board is None else MAX_REPORTED))
-    reports = []
-    for name, layout in LAYOUTS.items():
-        shown = rows_by_entrant if name == INTERVALS else best
-        rows = _rows_of(list(shown), [tables.get(name, ()) for tables in shown.values()])
-        if len(rows):
-            written = _written(name, shown)
-            plots = [dict(plot) | written | _many_classes(plot, shown) for plot in layout.plots]
-            meta = {"plot": plots} if plots else {}
-            columns = (*layout.named, *layout.columns)
-            notes = (*layout.notes, *_left_out(shown, rows_by_entrant))
-            table = Table(name if board is None else f"{name}/{board}", layout.title, columns, rows, notes, meta)
-            reports.append(table)
-    return tuple(reports)
+    names = {name: f"{name}/{board}" for name in LAYOUTS}
+    return tuple(
+        Beside(full, partial(_report, name, full, rows_by_entrant, None if name == INTERVALS else MAX_REPORTED))
+        for name, full in names.items()
+    )
+
+
+def _report(
+    layout_name: str, name: str, rows_by_entrant: Mapping[str, Mapping[str, Rows]], n_shown: int | None
+) -> Table | None:
+    layout, shown = LAYOUTS[layout_name], dict(islice(rows_by_entrant.items(), n_shown))
+    rows = _rows_of(list(shown), [tables.get(layout_name, ()) for tables in shown.values()])
+    if not len(rows):
+        return None
+    written = _written(layout_name, shown)
+    plots = [dict(plot) | written | _many_classes(plot, shown) for plot in layout.plots]
+    notes = (*layout.notes, *_left_out(shown, rows_by_entrant))
+    return Table(name, layout.title, (*layout.named, *layout.columns), rows, notes, {"plot": plots} if plots else {})
 
 
 def _rows_of(entrants: Sequence[str], parts: Sequence[Rows]) -> TableRows:

@@ -21,7 +21,8 @@ class TaskPredictions:
 
     `probabilities` are [n_items, n_classes] for classification, the positive one of two classes last; `predicted`
     is the value or relevance otherwise. `label` is a class number among them, a value, or a relevance. `weights`
-    is None when every item counts once. `failed` marks the items without a prediction.
+    is None when every item counts once. `row` says in which order the items were sent, None where that is theirs.
+    `failed` marks the items without a prediction.
     """
 
     task: str
@@ -33,6 +34,7 @@ class TaskPredictions:
     weights: FloatArray | None
     group: IntArray | None
     failed: BoolArray
+    row: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.label)
@@ -40,7 +42,7 @@ class TaskPredictions:
     @cached_property
     def ranked(self) -> RankedGroups:
         """Return the examples ranked within their groups; all of them are one group where there are none."""
-        return rank_groups(self.predicted, self.label, self.groups)
+        return rank_groups(self.predicted, self.label, self.groups, self.row)
 
     @cached_property
     def sorted_scores(self) -> dict[int, SortedScores]:
@@ -110,6 +112,7 @@ def complete(part: Predictions, block: PredictionBlock, labels: Labels) -> TaskP
         weights=labels.weight,
         group=labels.group,
         failed=failed,
+        row=labels.row,
     )
 
 

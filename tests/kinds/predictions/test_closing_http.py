@@ -65,7 +65,7 @@ SCORED = ("rank", "accuracy", "auc", "logloss", "auc_lower", "auc_calibrated_low
 
 def turn_private_labels(site: Site) -> None:
     """Turn over every private label in the database, which refuses to do so."""
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         label = session.scalars(select(LabelSet.label)).one()
         packed = session.scalars(select(LabelPart.public)).one()

@@ -156,11 +156,13 @@ def test_values_are_ydfs(site: Site, name: str) -> None:
     assert ends(actual["rmse", "B"]) == pytest.approx(expected["rmse_ci95_B"], abs=MONTE_CARLO)
 
 
+@pytest.mark.parametrize("falling", [False, True], ids=["names rise with the rows", "names fall with the rows"])
 @pytest.mark.parametrize("name", ["ranking", "ranking_ties"])
-def test_rankings_are_ydfs(site: Site, name: str) -> None:
-    """NDCG with its bootstrap over groups, MRR, MAP, precision at one, and the default."""
+def test_rankings_are_ydfs(site: Site, name: str, *, falling: bool) -> None:
+    """NDCG with its bootstrap over groups, MRR, MAP, the default, and precision at one with ties by row."""
     given, expected = case(name)["input"], case(name)["expected"]
-    items = [f"i{at:03}" for at in range(len(given["labels"]))]
+    n_items = len(given["labels"])
+    items = [f"i{n_items - at if falling else at:03}" for at in range(n_items)]
     begin(
         site,
         manifest("kind: ranking", RANKING),

@@ -11,7 +11,7 @@ from sklearn.metrics import roc_curve
 from app.admission.claims import Claimed
 from app.boards.measured import Measurement
 from app.kinds.predictions.grain import Grain
-from app.kinds.predictions.reports import MAX_REPORTED, report_tables
+from app.kinds.predictions.reports import MAX_REPORTED, report_tables, reports_beside
 from app.kinds.predictions.steps import share_step
 from app.kinds.predictions.summary import own_claims
 from app.render.drawings import build_drawings
@@ -258,7 +258,8 @@ def test_a_board_of_many_has_the_curves_of_the_best_and_the_intervals_of_all() -
     truth, scores = two_classes(40)
     measured = measure(benchmark(BINARY, ["auc"]), "A", scores, truth)
     many = {f"m{at:03}": measured.rows for at in range(MAX_REPORTED + 1)}
-    on_board = {table.name: table for table in report_tables(many, board="main")}
+    computed = [each.compute() for each in reports_beside(many, "main")]
+    on_board = {table.name: table for table in computed if table is not None}
     of_run = {table.name: table for table in report_tables(many)}
 
     assert len({row[0] for row in on_board["intervals/main"].rows}) == MAX_REPORTED + 1

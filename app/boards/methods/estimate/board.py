@@ -5,6 +5,7 @@ metric comes last, also without one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from app.boards.methods.estimate.notes import notes_of
 from app.boards.methods.estimate.pairs import pairwise
 from app.boards.methods.estimate.ranked import NOTHING, Ranked, rank, sign_of
 from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
-from app.boards.tables import BoardTables
+from app.boards.tables import BoardTables, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
 from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
@@ -44,11 +45,11 @@ def assemble_board(
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
-        return evidence.finish(manifest, BoardTables(board, None))
-    pairs = pairwise(manifest, spec, ranked.contenders, ranked.standing)
+        return BoardTables(board).each(partial(evidence.finish, manifest))
+    pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing))
     shown = [*ranked.contenders, *ranked.others]
     further = evidence.further_tables(manifest, spec, shown, ranked.standing)
-    return evidence.finish(manifest, BoardTables(board, pairs, further))
+    return BoardTables(board, (*pairs, *further)).each(partial(evidence.finish, manifest))
 
 
 def estimate_names(spec: EstimateBoard, measurements: Sequence[Measurement]) -> list[str]:
@@ -84,9 +85,39 @@ def _fields(
     for name in estimate_names(spec, measurements):
         column = _estimate_column(manifest, spec, words, name)
         calibrated = {m.entrant: _calibrated(name, m) for m in measurements}
-        yield from with_calibrated(column, partial(_ends, name), partial(_own, calibrated))
+        fields = with_calibrated(column, partial(_ends, name), partial(_own, calibrated))
+        yield from _with_compatible(fields) if _is_iqm(manifest, spec, words, name) else fields
     for name in fact_names(measurements):
         yield Field(_count_column(name), partial(_fact, name))
+
+
+def _is_iqm(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str) -> bool:
+    """Say whether a name is the interquartile mean of the metric that ranks."""
+    stem, _, kind = name.partition(":")
+    metric = manifest.metrics.get(stem)
+    if not words.has_statistics or stem != spec.ranked or metric is None:
+        return False
+    return (kind or spec.statistic_of(stem, metric)) == "iqm"
+
+
+def _with_compatible(fields: Sequence[Field[Measurement]]) -> Iterator[Field[Measurement]]:
+    """Yield the fields of an interquartile mean so that the first view shows it with CHAMBER's own interval.
+
+    Beside a mean that ranks, that interval is its whisker; where it ranks itself its whisker stays the calibrated one,
+    and the ends of CHAMBER's are columns of their own.
+    """
+    number, low, high, *ours = fields
+    if number.column.detail:
+        drawn = replace(
+            number.column,
+            title=f"{number.column.title} (compatible interval)",
+            interval=(low.column.name, high.column.name),
+            detail=False,
+        )
+        yield from (replace(number, column=drawn), low, high, *ours)
+    else:
+        shown = [replace(each, column=replace(each.column, detail=False)) for each in (low, high)]
+        yield from (number, *shown, *ours)
 
 
 def _other_rank(
