@@ -61,6 +61,7 @@ PARTS: Mapping[str, Callable[[], object]] = {
     "export": export,
     "pages": cached_pages,
     "readers": readers.report,
+    "too-many-writers": partial(readers.report, 20.0, readers.TOO_MANY_PER_S),
     "imports": measure_imports,
     "one-more": measure_one_more,
     "clusters": measure_bootstrap,

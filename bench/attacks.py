@@ -1,9 +1,31 @@
-"""What each attack of the corpus does to everybody else: `python -m bench attacks`."""
+"""What each attack of the corpus does to everybody else: `python -m bench attacks`.
 
+After the corpus come the attacks by owners: as many of them as a server has places less one try to keep everybody else
+waiting. What somebody else asks for may take two seconds longer than alone.
+"""
+
+import io
+import random
+import threading
 import time
+import zipfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+import httpx
+import yaml
+
+from bench.pages import PAGE
+from bench.server import EXAMPLE, UNLIMITED, headers, settle, submit
 from tests.attacks.attacks import ATTACKS
-from tests.attacks.watch import target, watched
+from tests.attacks.watch import ELSEWHERE, target, watched
+from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
+
+Asking = Callable[[httpx.Client], int]
+ALONE, BESIDE, EVERY_S = 5, 15, 1.0
+LONGER_S = 2.0
 
 
 def measure_attacks() -> None:
@@ -20,3 +42,121 @@ def measure_attacks() -> None:
             waits = f"{harm.longest_s['health']:.2f} | {harm.longest_s['page']:.2f} | {harm.longest_beside_s:.2f}"
             answered = ", ".join(map(str, statuses)) or "nothing"
             print(f"| {name} | {answered} | {taken:.1f} | {harm.growth_mib:.0f} | {harm.reader_mib:.0f} | {waits} |")
+    measure_owners()
+
+
+@dataclass(frozen=True)
+class Attacked:
+    """A server with the benchmark fev-bench and its entrants, and two submitters: who attacks, and somebody else."""
+
+    server: RunningServer
+    eve: Mapping[str, str]
+    bob: Mapping[str, str]
+
+    def dry_run(self, holder: Mapping[str, str], name: str, content: bytes) -> int:
+        """Send a file to be checked, and return the status of the answer."""
+        address = f"{self.server.address}/benchmarks/fev-bench/submissions?dry_run=true"
+        return httpx.post(address, files=[("files", (name, content))], headers=holder, timeout=120).status_code
+
+    def explore(self, reader: httpx.Client) -> int:
+        """Ask for a board over 60 of the 100 tasks that nobody has asked for, and return the status."""
+        tasks = [("task", name) for name in random.sample(TASKS, 60)]
+        return reader.get(f"{self.server.address}{PAGE}/explore.json", params=tasks).status_code
+
+
+TASKS = [task["id"] for task in yaml.safe_load((EXAMPLE / "manifest.yaml").read_text())["tasks"]]
+
+
+@contextmanager
+def attacked() -> Iterator[Attacked]:
+    """Start a server with its own limits on what waits, but none on how much somebody may ask in a minute."""
+    manifest = yaml.safe_load((EXAMPLE / "manifest.yaml").read_text()) | {"admission": {"prereg": "optional"}}
+    with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
+        httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
+        for path in sorted((EXAMPLE / "results").glob("*.csv")):
+            settle(server, submit(server, "fev-bench", path.name, path.read_bytes()))
+        yield Attacked(server, _token(server, "eve"), _token(server, "bob"))
+
+
+def _token(server: RunningServer, name: str) -> Mapping[str, str]:
+    made = httpx.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers(server))
+    return {"Authorization": f"Bearer {made.raise_for_status().json()['token']}"}
+
+
+def one_token_uploads(victim: Attacked) -> tuple[Asking, list[Asking]]:
+    """Three files of a million records each in a zip of half a megabyte, on four connections of one token."""
+    record = b'{"model":"A","task":"t","MASE":0.12,"x":{"a":[1,2,3]}},'
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for number in range(3):
+            archive.writestr(f"{number}.json", b"[" + (record * 1_000_000)[:-1] + b"]")
+    rows = sorted((EXAMPLE / "results").glob("*.csv"))[0].read_text().replace("\nAutoARIMA,", "\nBobs,").encode()
+    return (
+        lambda _: victim.dry_run(victim.bob, "bobs.csv", rows),
+        [lambda _: victim.dry_run(victim.eve, "a.zip", packed.getvalue())] * 4,
+    )
+
+
+def one_address_explores(victim: Attacked) -> tuple[Asking, list[Asking]]:
+    """Ever-new choices on twelve connections of one address."""
+    return victim.explore, [victim.explore] * 12
+
+
+BY_OWNERS: Mapping[str, tuple[Callable[[Attacked], tuple[Asking, list[Asking]]], int, set[int]]] = {
+    "uploads: a zip of 3,000,000 records, 4 connections of one token": (one_token_uploads, 200, {413}),
+    "explored boards: 12 connections of one address": (one_address_explores, 200, {200, 503}),
+}
+"""Every attack by owners: what somebody else and the attackers ask, and with which statuses these must be answered."""
+
+
+def measure_owners() -> None:
+    """Print how long somebody else waits alone and beside each attack by owners."""
+    print("\n| attack, by as many owners as places less one | somebody else, alone: longest, s | beside it: longest, s "
+          "| answered | attackers answered |")  # fmt: skip
+    print("|---" * 5 + "|")
+    with attacked() as victim:
+        for name, (attack, wanted, given) in BY_OWNERS.items():
+            asking, attackers = attack(victim)
+            alone, _ = _ask(asking, ALONE)
+            with _attacking(attackers) as answered:
+                beside, statuses = _ask(asking, BESIDE)
+            counts = ", ".join(f"{n} × {status}" for status, n in sorted(answered.items()))
+            others = ", ".join(f"{n} × {status}" for status, n in sorted(statuses.items()))
+            print(f"| {name} | {alone:.2f} | {beside:.2f} | {others} | {counts} |")
+            if set(statuses) != {wanted} or not given <= set(answered):
+                raise RuntimeError(f"{name}: somebody else was answered {others}, the attackers {counts}")
+            if beside > alone + LONGER_S:
+                raise RuntimeError(f"{name}: somebody else waited {beside - alone:.1f} s longer than alone")
+
+
+def _ask(asking: Asking, n_times: int) -> tuple[float, Counter[int]]:
+    """Ask from another address once a second, and return the longest wait and the statuses."""
+    longest, statuses = 0.0, Counter[int]()
+    with httpx.Client(transport=httpx.HTTPTransport(local_address=ELSEWHERE), timeout=120) as reader:
+        for _ in range(n_times):
+            began = time.monotonic()
+            statuses[asking(reader)] += 1
+            longest = max(longest, time.monotonic() - began)
+            time.sleep(max(0.0, EVERY_S - time.monotonic() + began))
+    return longest, statuses
+
+
+@contextmanager
+def _attacking(attackers: list[Asking]) -> Iterator[Counter[int]]:
+    """Have everybody ask again and again while the block runs; the answers are counted."""
+    done, answered = threading.Event(), Counter[int]()
+
+    def attack(asking: Asking) -> None:
+        with httpx.Client(timeout=120) as reader:
+            while not done.is_set():
+                answered[asking(reader)] += 1
+
+    threads = [threading.Thread(target=attack, args=(each,)) for each in attackers]
+    for thread in threads:
+        thread.start()
+    try:
+        yield answered
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()

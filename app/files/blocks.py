@@ -33,5 +33,9 @@ class TableFile(Protocol):
     def header(self) -> tuple[str, ...]:
         """The names of the columns, in the file's order."""
 
+    @property
+    def n_counted(self) -> int:
+        """How many records it is known to have before they are read; 0 where they are counted as they are read."""
+
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """Yield the records with the wanted columns, all of which are in the header."""

@@ -31,6 +31,7 @@ class JsonTable:
     file: ReceivedFile
     findings: Findings
     header: tuple[str, ...]
+    n_counted: int
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """Yield the records with the wanted columns; a record without a key has an empty cell there."""
@@ -58,16 +59,17 @@ class JsonTable:
         return None
 
 
-def open_json(file: ReceivedFile, findings: Findings, max_rows: int) -> JsonTable | None:
+def open_json(file: ReceivedFile, findings: Findings, max_rows: int, n_earlier: int = 0) -> JsonTable | None:
     """Read the keys of every record; None when the file is no table, with every reason in `findings`.
 
-    Raises TooLarge beyond `max_rows` records, good or bad.
+    Raises TooLarge beyond `max_rows` records, good or bad, with the `n_earlier` of the files before it.
     """
     keys: dict[str, None] = {}
-    n_before = findings.n_problems
-    for n_earlier, record in enumerate(_records(file)):
-        if n_earlier == max_rows:
-            raise TooLarge(f"{file.name} has more than {max_rows:,} records.")
+    n_before, n_records = findings.n_problems, 0
+    for n_records, record in enumerate(_records(file), start=1):
+        if n_earlier + n_records > max_rows:
+            those_before = "with those of the files before it " if n_earlier else ""
+            raise TooLarge(f"{file.name} {those_before}has more than {max_rows:,} records.")
         if isinstance(record, BadRecord):
             findings.add(Problem(record.message, file.name, record.row, value=record.value))
         else:
@@ -77,7 +79,7 @@ def open_json(file: ReceivedFile, findings: Findings, max_rows: int) -> JsonTabl
             return None
     if findings.n_problems > n_before and not keys:
         return None
-    return JsonTable(file, findings, tuple(keys))
+    return JsonTable(file, findings, tuple(keys), n_records)
 
 
 def _records(file: ReceivedFile) -> Iterator[Record | BadRecord]:

@@ -65,7 +65,7 @@ def convert(order: Order) -> dict[str, Any]:
             writer.write_batch(plain)
         if writer is not None:
             writer.close()
-    return {"names": names, "kinds": kinds}
+    return {"names": names, "kinds": kinds, "n_rows": n_rows}
 
 
 def _checked_names(file: pq.ParquetFile, order: Order) -> list[str]:

@@ -35,6 +35,7 @@ class ParquetTable:
 
     header: tuple[str, ...]
     unpacked: Path
+    n_counted: int
 
     def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
         """Yield the records with the wanted columns; the first record is row 1."""
@@ -84,7 +85,7 @@ def open_parquet(
     complaints = {name: wanted.complaint(name, kind) for name, kind in outcome["kinds"].items()}
     wrong = {name: complaint for name, complaint in complaints.items() if complaint is not None}
     findings.extend(Problem(complaint, file=file.name, column=name) for name, complaint in wrong.items())
-    return None if wrong else ParquetTable(tuple(outcome["names"]), unpacked)
+    return None if wrong else ParquetTable(tuple(outcome["names"]), unpacked, outcome["n_rows"])
 
 
 def _run(order: Order) -> dict[str, Any]:

@@ -21,9 +21,9 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from app.db.engine import CONNECT_OPTIONS, make_engine, make_session_factory
+from app.db.engine import CONNECT_OPTIONS, JOBS, make_engine, make_session_factory
 from app.db.patience import patience_with
-from app.jobs import notifying
+from app.jobs import notifying, sealing
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
 from app.jobs.benchmark_lock import at_work, is_at_work
@@ -48,7 +48,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
     app = App(connector=PsycopgConnector(conninfo=conninfo, min_size=1, max_size=6))
     app.job_manager = _WakingManager(app.connector)
-    engine = make_engine(database_url, pool_size=6)
+    engine = make_engine(database_url, pool_size=6, lane=JOBS)
     sessions, jobs = make_session_factory(engine), QueuedJobs()
 
     @app.task(name="refresh")
@@ -58,6 +58,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
             event(logger, "refresh begins")
             began = time.monotonic()
             refreshing.refresh(sessions, jobs, benchmark_id)
+            sealing.seal(sessions)
         if time.monotonic() - began >= LONG_S:
             tidy()
 
@@ -66,6 +67,11 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     async def sweep(timestamp: int) -> None:
         await drop_lost(app, engine)
         await asyncio.to_thread(sweeping.sweep, sessions, jobs)
+
+    @app.periodic(cron="* * * * *")
+    @app.task(name="seal", queueing_lock="seal")
+    async def seal(timestamp: int) -> None:
+        await asyncio.to_thread(sealing.seal, sessions)
 
     # A lock of its own, so that slow receivers delay no boards.
     @app.periodic(cron="* * * * * */5")

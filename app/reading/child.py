@@ -10,6 +10,7 @@ import os
 import pickle
 import resource
 import socket
+import struct
 import tempfile
 import traceback
 from contextlib import suppress
@@ -22,6 +23,8 @@ from app.reading.jobs import Failed, outcome_of
 from app.reading.kept import USED_CPU_S, memory_of
 
 CPU_GRACE_S = 5
+# How a reading ended and the processor time that it took, with that of processes that it started.
+REPORT = struct.Struct("<Bd")
 
 
 def read_as_ordered(line: socket.socket, base_bytes: int) -> None:
@@ -31,7 +34,14 @@ def read_as_ordered(line: socket.socket, base_bytes: int) -> None:
             if number == 0:
                 # A process group of its own, so that it can be ended with everything it starts.
                 os.setsid()
-            line.sendall(bytes([_status_of_reading(json.loads(order), base_bytes)]))
+            before_s = _used_s()
+            status = _status_of_reading(json.loads(order), base_bytes)
+            line.sendall(REPORT.pack(status, _used_s() - before_s))
+
+
+def _used_s() -> float:
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 def _status_of_reading(order: dict[str, Any], base_bytes: int) -> int:

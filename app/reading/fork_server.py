@@ -38,10 +38,14 @@ class Allowance:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a reader ended: its exit code, negative for a signal, and whether it was killed for exceeding its time."""
+    """How a reader ended: its exit code, negative for a signal, and whether it was killed for exceeding its time.
+
+    `cpu_s` is the processor time of the reading; None where the reader could not say.
+    """
 
     status: int
     is_late: bool
+    cpu_s: float | None = None
 
 
 class ForkServer:
@@ -136,7 +140,7 @@ class _Running:
                 report = json.loads(line)
                 with self._lock:
                     future = self._futures.pop(report["ended"])
-                future.set_result(Ended(report["status"], report["late"]))
+                future.set_result(Ended(report["status"], report["late"], report["cpu_s"]))
         with self._lock:
             self.is_gone = True
             left, self._futures = list(self._futures.values()), {}

@@ -19,11 +19,17 @@ from app.errors import Busy, EvidenceRejected, Problem, TooLarge
 from app.reading.answers import ANSWER, JOB, read_answer
 from app.reading.fork_server import FAULT, OUT_OF_MEMORY, Allowance, Ended, ForkServer, ServerGone, fork_server
 from app.reading.jobs import Failed, Job, Refused
-from app.reading.turns import RETRY_AFTER_S, Turns
+from app.reading.turns import RETRY_AFTER_S, Turn, Turns, owner_of_token
 
 KILLED_WITHIN_S = 5.0
 # The largest file that a reader may write; an answer may be larger than what was unpacked.
 FILE_FACTOR = 2
+LATER = 1
+"""Copying a next upload is less urgent than storing one that was read."""
+MOST_BESIDE = 3
+"""Threads that copy and store uploads; the event loop, which sends pages, takes turns with each of them."""
+COSTLY_S = 30.0
+"""Who has used more processor time for readings lately comes again later, while others wait."""
 
 
 class ReaderFailed(Exception):
@@ -36,25 +42,36 @@ class Readers:
     def __init__(self, settings: Settings, server: ForkServer | None = None) -> None:
         self._settings = settings
         self._server = server or fork_server()
-        self.turns = Turns(settings.max_readings, settings.max_waiting_readings, settings.max_wait_s)
+        self.turns = Turns(
+            settings.max_readings,
+            room=settings.max_waiting_readings,
+            wait_s=settings.max_wait_s,
+            costly_s=COSTLY_S,
+            busy="Too many uploads are in hand; send this one again a little later.",
+        )
+        # What is done beside a reading, in threads of this process: copying files, and storing what was read.
+        self.beside = Turns(MOST_BESIDE)
 
     async def start(self) -> None:
         """Start importing the readers before the first upload needs them."""
         await run_in_threadpool(self._server.start)
 
-    async def read(self, job: Job, folder: Path, owner: int, gone: Awaitable[None]) -> Any:
+    async def read(self, job: Job, folder: Path, owner: int, gone: Awaitable[None], storing: Turn) -> Any:
         """Return the result of a job; `gone` completes when the client has disconnected.
 
-        Raises what the reader raised, TooLarge beyond the limits of one reading, and Busy.
+        Then `storing` has a place of `beside`, waited for with the place of the reading in hand: nothing is read faster
+        than it is stored. Raises what the reader raised, TooLarge beyond the limits of one reading, and Busy.
         """
         leaving = asyncio.ensure_future(gone)
         try:
-            async with self.turns.taken(owner):
-                return await self._read(job, folder, owner, leaving)
+            async with self.turns.taken(Turn.of(owner_of_token(owner))) as turn:
+                result = await self._read(job, folder, owner, leaving, turn)
+                await self.beside.wait(storing)
+                return result
         finally:
             leaving.cancel()
 
-    async def _read(self, job: Job, folder: Path, owner: int, leaving: asyncio.Future[None]) -> Any:
+    async def _read(self, job: Job, folder: Path, owner: int, leaving: asyncio.Future[None], turn: Turn) -> Any:
         number, ended = await run_in_threadpool(self._order, job, folder, owner)
         end = asyncio.wrap_future(ended)
         try:
@@ -62,6 +79,7 @@ class Readers:
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if not end.done():
                 raise Busy("The client has gone.", RETRY_AFTER_S)
+            turn.cost_s = end.result().cpu_s
             self._check(end.result())
         except ServerGone:
             raise Busy("The readers had to be started again; send the upload again.", RETRY_AFTER_S) from None

@@ -23,8 +23,10 @@ import numpy as np
 import pyarrow as pa
 
 from app.boards.registry import methods
-from app.reading.child import read_as_ordered
+from app.reading.child import REPORT, read_as_ordered
 from app.reading.kept import UNKNOWN, KeptReaders, is_as_new, memory_of
+
+NICENESS = 2
 
 
 @dataclass(frozen=True)
@@ -163,10 +165,11 @@ class Server:
         for child in [child for child in self._children.values() if child.line in ready]:
             self._selector.unregister(child.line)
             with suppress(OSError):
-                if status := child.line.recv(1):
+                if report := child.line.recv(REPORT.size):
+                    status, cpu_s = REPORT.unpack(report)
                     del self._children[child.pid]
-                    self._report(child, status[0])
-                    self._keep(child, is_kept=status[0] == 0 and not child.is_late)
+                    self._report(child, status, cpu_s)
+                    self._keep(child, is_kept=status == 0 and not child.is_late)
 
     def _keep(self, child: Child, *, is_kept: bool) -> None:
         """Keep a reader for its sender, or end it with everything it started."""
@@ -212,8 +215,8 @@ class Server:
         child.line.close()
         self._report(child, status)
 
-    def _report(self, child: Child, status: int) -> None:
-        report = {"ended": child.number, "status": status, "late": child.is_late}
+    def _report(self, child: Child, status: int, cpu_s: float | None = None) -> None:
+        report = {"ended": child.number, "status": status, "late": child.is_late, "cpu_s": cpu_s}
         self._orders.sendall(json.dumps(report).encode() + b"\n")
 
 
@@ -230,6 +233,8 @@ def main() -> int:
     # one.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    # Pages have priority over uploads.
+    os.nice(NICENESS)
     # Imported here because importing in each child would take longer than most readings: the classes of every method,
     # used by manifests, and pandas, which Arrow imports when it first creates a numpy array.
     methods()

@@ -1,17 +1,22 @@
-"""Queues in which pages are rendered one at a time, so that no kind delays another. Used by `app.web.cache`."""
+"""Queues in which pages are rendered, a few at a time, so that no kind delays another. Used by `app.web.cache`."""
 
 import re
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from heapq import heapify, heappop, heappush
 from urllib.parse import parse_qsl
 
 from starlette.types import ASGIApp
 
-from app.web.renderer import Render, RenderProcess, Turns, render_here
+from app.reading.turns import Turn, Turns
+from app.web.renderer import Render, RenderProcess, render_here
 
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
 PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(embed\.\w+|badge/.+)")
+EXPLORERS = 2
+"""Boards that are computed for readers at the same time: whoever has one computed holds one of them at most."""
 MOST_WAITING = 8
-"""Most readers that wait for a board of their own; further ones are told to retry."""
+"""Most boards that readers wait for; of further ones whoever waits for most is told to retry."""
 
 
 def is_explored(path: str, query: bytes) -> bool:
@@ -27,21 +32,27 @@ def is_explored(path: str, query: bytes) -> bool:
     return EXPLORED.fullmatch(path) is not None or (asks_more and PICTURED.fullmatch(path) is not None)
 
 
-@dataclass(frozen=True)
 class Lane:
-    """A queue that renders pages one at a time; at most `most_waiting` wait for it."""
+    """A queue that renders pages, as many at a time as it has places; at most `room` wait for it."""
 
-    render: Render
-    turns: Turns
-    most_waiting: int | None = None
+    def __init__(self, renders: Sequence[Render], room: int | None = None) -> None:
+        self.turns = Turns(len(renders), room=room)
+        # The first ones are used as long as they suffice: each keeps the rows of boards that it has computed.
+        self._free = list(enumerate(renders))
+        heapify(self._free)
 
     @classmethod
-    def through(cls, app: ASGIApp, process: RenderProcess | None, most_waiting: int | None = None) -> "Lane":
-        """Return a lane that renders in a separate process, or in this one where there is none."""
+    def through(cls, app: ASGIApp, processes: Sequence[RenderProcess], places: int, room: int | None = None) -> "Lane":
+        """Return a lane that renders in separate processes, or in this one where there are none."""
         here = render_here(app)
-        return cls(here if process is None else process.or_here(here), Turns(), most_waiting)
+        return cls([each.or_here(here) for each in processes] or [here] * places, room)
 
-    @property
-    def is_full(self) -> bool:
-        """Say whether nobody else may wait."""
-        return self.most_waiting is not None and self.turns.n_waiting >= self.most_waiting
+    @asynccontextmanager
+    async def taken(self, turn: Turn) -> AsyncIterator[Render]:
+        """Wait for a turn, and yield what renders the page. Raises Busy."""
+        async with self.turns.taken(turn):
+            number, render = heappop(self._free)
+            try:
+                yield render
+            finally:
+                heappush(self._free, (number, render))

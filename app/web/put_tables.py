@@ -10,6 +10,8 @@ from starlette.responses import Response
 from app.config.settings import MIB, Settings
 from app.files.uploads import Limits, Upload
 from app.reading.jobs import Job
+from app.reading.readers import LATER
+from app.reading.turns import Turn, owner_of_token
 from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
@@ -64,7 +66,10 @@ async def read_and_store(
 ) -> Response:
     """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
     with received_files() as folder:
-        uploads = await run_in_threadpool(spool, [file], folder)
+        beside, owner = state.readers.beside, owner_of_token(uploader.id)
+        async with beside.taken(Turn.of(owner, LATER)):
+            uploads = await run_in_threadpool(spool, [file], folder)
         reading_job = job(uploads, Limits.from_settings(state.settings))
-        reading = await state.readers.read(reading_job, folder, uploader.id, gone(request))
-        return await run_in_threadpool(store, reading)
+        with beside.ending(Turn.of(owner)) as storing:
+            reading = await state.readers.read(reading_job, folder, uploader.id, gone(request), storing)
+            return await run_in_threadpool(store, reading)

@@ -1,11 +1,14 @@
 """JSON and JSON Lines as tables."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from app.errors import TooLarge
-from app.files.uploads import Limits
+from app.files.findings import Findings
+from app.files.json_tables import open_json
+from app.files.uploads import Limits, ReceivedFile
 from tests.cases.evidence_tables import make_manifest, problems, read, the_problem
 
 
@@ -150,3 +153,22 @@ def test_endless_lines_stop_at_the_limit_of_rows(tmp_path: Path, line: str) -> N
     """Good and bad records count alike, before anything is made of them."""
     with pytest.raises(TooLarge, match="more than 10,000 records"):
         read(tmp_path, {"r.jsonl": f"{line}\n" * 10_001})
+
+
+def test_the_limit_of_rows_holds_over_files(tmp_path: Path) -> None:
+    """The records of all files are counted before a value of the first one is read."""
+    limits = Limits(max_unpacked_bytes=10_000, max_json_bytes=1000, max_files=5, max_rows=3)
+    two = json.dumps([{"model": "A", "task": "t", "MASE": "no number"}] * 2)
+
+    with pytest.raises(TooLarge, match=r"b\.json with those of the files before it has more than 3 records"):
+        read(tmp_path, {"a.json": two, "b.json": two}, limits=limits)
+
+
+def test_nothing_is_parsed_beyond_the_limit_of_rows(tmp_path: Path) -> None:
+    """What follows the first record that is too many is broken, and nobody has noticed."""
+    (tmp_path / "r.json").write_text('[{"a": 1}, {"a": 2}, {"a": 3}, {"broken')
+    findings = Findings()
+
+    with pytest.raises(TooLarge, match="more than 2 records"):
+        open_json(ReceivedFile("r.json", tmp_path / "r.json", ".json", 0), findings, 2)
+    assert findings.n_problems == 0

@@ -46,8 +46,12 @@ def test_an_empty_error_of_a_series_has_no_rank(roomy_site: Site, is_registered:
 
 
 @pytest.mark.parametrize("is_registered", [False, True])
-def test_only_the_easy_tasks_of_a_summary_have_no_rank(roomy_site: Site, is_registered: bool) -> None:
-    """One of three tasks, also where it is the one registered: apart on every board; the others keep their scores."""
+def test_only_the_easy_tasks_of_a_summary_are_never_first(roomy_site: Site, is_registered: bool) -> None:
+    """One of three tasks, also where it is the one registered: apart, but where failures have a rule.
+
+    Where a failure counts as the baseline's error it has fev's rank, and with the worst error there it would be behind
+    Good, so it may not be first, and the board says so. The others keep their scores.
+    """
     slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.DECLARED))
     for name in ("Base", "Good"):
         publications.send(roomy_site, slug, "r.csv", publications.good_summary(name))
@@ -57,7 +61,10 @@ def test_only_the_easy_tasks_of_a_summary_have_no_rank(roomy_site: Site, is_regi
     send_registered(roomy_site, slug, content, "metrics: [E]\ntasks: [t1]" if is_registered else None)
     boards = {name: by_entrant(grids.board(roomy_site, slug, name)) for name in ("mean", "impute", "error")}
 
-    assert [shown["sly"]["rank"] for shown in boards.values()] == [None, None, None]
+    by_rule = boards["impute"]["sly"]
+
+    assert [shown["sly"]["rank"] for shown in boards.values()] == [None, 1, None]
+    assert (by_rule["rank_low"], by_rule["may_be_first"], by_rule["p_best"]) == (2, False, 0.0)
     assert {shown["sly"]["covered"] for shown in boards.values()} == {"1 of 3"}
     assert {name: boards["mean"][name] for name in before} == before
 
@@ -72,3 +79,20 @@ def send_registered(site: Site, slug: str, content: bytes, more: str | None, nam
         files.append(("prereg", ("prereg.yaml", prereg)))
     answer = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth("bob"))
     assert answer.status_code == 202, answer.text
+
+
+def test_who_does_not_say_what_it_was_trained_on_has_no_overlap(roomy_site: Site) -> None:
+    """Stored and published: the share is over the tasks of which it is known, and the board names who is silent."""
+    text = publications.SUMMARY.replace("TASKS", publications.DECLARED).replace("preset: null", "preset: fev")
+    slug = publications.begin(roomy_site, text if "preset" in text else f"preset: fev\n{text}")
+    publications.send(roomy_site, slug, "r.csv", publications.good_summary("Base"))
+    for name, flags in (("Silent", ["", "", ""]), ("Half", ["True", "False", ""])):
+        rows = [[name, f"t{at + 1}", flag, 0.1, 99, 0.1, 1, 1, 1] for at, flag in enumerate(flags)]
+        publications.send(roomy_site, slug, "r.csv", publications.table(publications.SUMMARY_COLUMNS, rows))
+    shown = by_entrant(grids.board(roomy_site, slug, "impute"))
+
+    assert {name: row["training_corpus_overlap"] for name, row in shown.items()} == {
+        "Base": 0.0,
+        "Half": 0.5,
+        "Silent": None,
+    }
