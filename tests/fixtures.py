@@ -2,18 +2,24 @@
 
 import gc
 import os
+import shutil
 import signal
+import tempfile
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import Engine, make_url, update
+from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
 from app.config.settings import Settings
+from app.db.embedded.running import running_addresses
 from app.db.embedded.running import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade
@@ -23,13 +29,23 @@ from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
 from app.store import stale_boards, tokens, waiting
 from tests.cases import embedded_user, running_server
-from tests.cases.databases import forget_at_a_crash, new_database, passing_folder
+from tests.cases.databases import (
+    as_owner,
+    as_runtime,
+    forget_at_a_crash,
+    new_database,
+    note_roles,
+    passing_folder,
+    role_to_serve,
+)
 from tests.cases.described import Description
-from tests.cases.hearing import Heard
+from tests.cases.hearing import WAITED_FOR, Heard
+from tests.cases.waiting import eventually
 
 # Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
 STARTERS = (
     embedded_server,
+    running_addresses,
     running_server.running_server,
     running_server.RunningServer,
     embedded_user.database_user,
@@ -82,26 +98,30 @@ def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server to make databases on: the one of PLUMBLINE_TEST_DATABASE_URL, else an embedded one."""
     given = os.environ.get("PLUMBLINE_TEST_DATABASE_URL")
     if given:
+        # Beside the owner that makes the databases, a role `plumbline` with the same password.
+        note_roles(given, make_url(given).set(username="plumbline").render_as_string(hide_password=False))
         yield given
         return
-    with passing_folder() as folder, embedded_server(folder) as url:
-        forget_at_a_crash(url)
-        yield url
+    with passing_folder() as folder, running_addresses(folder) as addresses:
+        note_roles(addresses.owner, addresses.runtime)
+        forget_at_a_crash(addresses.owner)
+        yield addresses.owner
 
 
 @pytest.fixture(scope="session")
 def migrated(postgres_url: str) -> Iterator[str]:
     """The name of a migrated database to copy: migrating takes longer than most tests."""
     with new_database(postgres_url) as url:
-        upgrade(url)
+        upgrade(url, role_to_serve())
         yield str(make_url(url).database)
 
 
 @pytest.fixture
 def database_url(postgres_url: str, migrated: str) -> Iterator[str]:
-    """A migrated database of the test's own, at the address that every test of this process has."""
+    """A migrated database of the test's own, at the address that every test of this process has, for the role that
+    serves: what any test does, it may. A test that tampers does it by `tampering` or `as_owner`."""
     with new_database(postgres_url, migrated, OWN_DATABASE) as url:
-        yield url
+        yield as_runtime(url)
 
 
 @dataclass(frozen=True)
@@ -117,6 +137,16 @@ class Site:
         """Return the header by which somebody signs in."""
         return {"Authorization": f"Bearer {self.tokens[who]}"}
 
+    @contextmanager
+    def as_owner(self) -> Iterator[Session]:
+        """Yield a session of the owner of the tables, who may what the server's own role may not."""
+        engine = make_engine(as_owner(self.database_url))
+        try:
+            with Session(engine) as session, session.begin():
+                yield session
+        finally:
+            engine.dispose()
+
     def work(self) -> None:
         """Do every job that the rows call for, as a worker would."""
         with self.sessions() as session:
@@ -127,6 +157,11 @@ class Site:
             stale = [benchmark.id for benchmark in stale_boards.stale_benchmarks(session)]
         for benchmark_id in stale:
             publish(self.sessions, benchmark_id)
+        assert eventually(lambda: not self._is_unshown()), "what was published is not shown"
+
+    def _is_unshown(self) -> bool:
+        with self.sessions() as session:
+            return bool(session.scalar(WAITED_FOR))
 
     def try_again(self) -> None:
         """Do what failed before once more, as a worker would when its wait is over."""
@@ -150,7 +185,7 @@ OWN_DATABASE = f"own_{uuid.uuid4().hex[:12]}"
 
 
 @cache
-def kept_engine(database_url: str, **how: int) -> Engine:
+def kept_engine(database_url: str, **how: Any) -> Engine:
     """Return the engine of an address for all tests of this process.
 
     An engine compiles each statement once, half of what a test of the site takes, and has no connection between tests.
@@ -158,7 +193,7 @@ def kept_engine(database_url: str, **how: int) -> Engine:
     return make_engine(database_url, **how)
 
 
-def engine_of(database_url: str, **how: int) -> Engine:
+def engine_of(database_url: str, **how: Any) -> Engine:
     """Return an engine as `make_engine` does; that of the tests' own database is kept."""
     is_own = make_url(database_url).database == OWN_DATABASE  # what follows in the address is the server's socket
     return (kept_engine if is_own else make_engine)(database_url, **how)
@@ -220,7 +255,7 @@ def prepared(postgres_url: str, migrated: str) -> Iterator[Callable[[Prepare], P
         @cache
         def after(prepare: Prepare) -> Prepared:
             with new_database(postgres_url, migrated, OWN_DATABASE) as url:
-                with open_site(url, LOW) as opened:
+                with open_site(as_runtime(url), LOW) as opened:
                     prepare(opened)
                 kept = stack.enter_context(new_database(postgres_url, OWN_DATABASE))
             return Prepared(str(make_url(kept).database), opened.tokens)
@@ -236,7 +271,7 @@ def site_after(postgres_url: str, prepared: Callable[[Prepare], Prepared]) -> It
         def begin(prepare: Prepare) -> Site:
             kept = prepared(prepare)
             url = stack.enter_context(new_database(postgres_url, kept.database, OWN_DATABASE))
-            return stack.enter_context(open_site(url, LOW, dict(kept.tokens)))
+            return stack.enter_context(open_site(as_runtime(url), LOW, dict(kept.tokens)))
 
         yield begin
 
@@ -246,3 +281,12 @@ def roomy_site(database_url: str) -> Iterator[Site]:
     """A server with the limits that it has by itself."""
     with open_site(database_url, Settings(max_stale_s=0)) as opened:
         yield opened
+
+
+@pytest.fixture
+def pooler_folder() -> Iterator[Path]:
+    """A folder with a path short enough for a socket, where pgbouncer's user may write."""
+    created = Path(tempfile.mkdtemp(prefix="plb-pool-"))
+    created.chmod(0o777)
+    yield created
+    shutil.rmtree(created)

@@ -1,27 +1,33 @@
 """`plumbline db`, and the one way in which the other commands come to their database."""
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from datetime import UTC
 from importlib import import_module
 from typing import Annotated
 
 import psycopg
 import typer
-from sqlalchemy import text
+from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
 from app.config.settings import Settings
 from app.db.embedded.place import has_cluster
-from app.db.embedded.running import running_server
+from app.db.embedded.running import Addresses, running_addresses
 from app.db.engine import make_engine
+from app.db.grants import can_rewrite
 from app.db.migrate import check_schema, upgrade
 from app.db.pooling import refuse_pooler
+from app.db.writing import why_unwritable
 from app.errors import PlumblineError, SettingsError
+from app.store.seals import Check
 
 SCHEMES = ("postgresql", "postgres")
+MOST_BREAKS = 50
 
 
 class DatabaseUnavailable(PlumblineError):
@@ -29,45 +35,73 @@ class DatabaseUnavailable(PlumblineError):
 
 
 @contextmanager
-def open_database(settings: Settings, *, may_create: bool = False) -> Iterator[str]:
-    """Yield the address of the database of the settings; an embedded one runs for as long as it is needed.
+def open_database(settings: Settings, *, may_create: bool = False, as_owner: bool = False) -> Iterator[str]:
+    """Yield the address of the database of the settings for the role that serves, or for the owner of the tables.
+
+    Raises as `open_addresses`.
+    """
+    with open_addresses(settings, may_create=may_create) as addresses:
+        yield addresses.owner if as_owner else addresses.runtime
+
+
+@contextmanager
+def open_addresses(settings: Settings, *, may_create: bool = False) -> Iterator[Addresses]:
+    """Yield the addresses of the database of the settings; an embedded one runs for as long as it is needed.
 
     Raises DatabaseUnavailable where there is none yet, unless it may be made: a misspelt folder is no new server.
     """
+    if settings.database_url is None and settings.owner_database_url is not None:
+        raise SettingsError("PLUMBLINE_OWNER_DATABASE_URL also needs PLUMBLINE_DATABASE_URL, that of the role to serve")
     if settings.database_url is None and not may_create and not has_cluster(settings.data_dir):
         raise DatabaseUnavailable(
             f"There is no database in {settings.data_dir}: set PLUMBLINE_DATA_DIR to the folder of a server, or make "
             "one there with plumbline serve or plumbline db upgrade."
         )
-    with running_server(settings.data_dir) if settings.database_url is None else _given(settings) as database_url:
+    opening = running_addresses(settings.data_dir) if settings.database_url is None else nullcontext(_given(settings))
+    with opening as addresses:
         try:
-            yield database_url
+            yield addresses
         except (OperationalError, psycopg.OperationalError) as error:
-            shown = make_url(database_url).render_as_string(hide_password=True)
+            shown = make_url(addresses.runtime).render_as_string(hide_password=True)
             cause = " ".join(str(getattr(error, "orig", None) or error).split())
             raise DatabaseUnavailable(f"The database {shown} does not answer: {cause}") from error
 
 
+def bring_up(addresses: Addresses) -> None:
+    """Bring a database to the newest schema as its owner, and grant the role that serves what it needs.
+
+    Raises SchemaMismatch.
+    """
+    role = make_url(addresses.runtime).username
+    if addresses.owner != addresses.runtime and role is None:
+        raise SettingsError("PLUMBLINE_DATABASE_URL names no role: expected postgresql://role@host/name")
+    upgrade(addresses.owner, role)
+
+
 @contextmanager
-def open_migrated(settings: Settings) -> Iterator[str]:
+def open_migrated(settings: Settings, *, as_owner: bool = False) -> Iterator[str]:
     """Yield the address of the database of the settings, which has this program's own schema.
 
     Raises SchemaMismatch where it has an older one, or one that a newer plumbline has made.
     """
-    with open_database(settings) as database_url:
+    with open_database(settings, as_owner=as_owner) as database_url:
         check_schema(database_url)
         yield database_url
 
 
-def _given(settings: Settings) -> AbstractContextManager[str]:
-    """Return the address of the Postgres itself: where requests go through a pooler, the direct one."""
+def _given(settings: Settings) -> Addresses:
+    """Return the addresses of the Postgres itself: where requests go through a pooler, the direct one."""
     address, variable = settings.database_url or "", "PLUMBLINE_DATABASE_URL"
     _refuse_other(address, variable)
     if settings.direct_database_url is not None:
         address, variable = settings.direct_database_url, "PLUMBLINE_DIRECT_DATABASE_URL"
         _refuse_other(address, variable)
     refuse_pooler(address, variable)
-    return nullcontext(address)
+    if settings.owner_database_url is None:
+        return Addresses(address, address)
+    _refuse_other(settings.owner_database_url, "PLUMBLINE_OWNER_DATABASE_URL")
+    refuse_pooler(settings.owner_database_url, "PLUMBLINE_OWNER_DATABASE_URL")
+    return Addresses(settings.owner_database_url, address)
 
 
 def _refuse_other(address: str, variable: str) -> None:
@@ -93,19 +127,87 @@ def register(app: typer.Typer) -> None:
 
 def upgrade_database() -> None:
     """Bring the database to the newest schema; an embedded one that is not there is made. Safe to repeat."""
-    with open_database(Settings.from_env(), may_create=True) as database_url:
-        upgrade(database_url)
+    with open_addresses(Settings.from_env(), may_create=True) as addresses:
+        bring_up(addresses)
     note("The database has the newest schema.")
 
 
-def check() -> None:
-    """Say whether the database answers and has the newest schema; the exit code is 0 when it does."""
+class RecordBroken(PlumblineError):
+    """The audit record is not what was sealed."""
+
+
+def check(
+    *,
+    quick: Annotated[bool, typer.Option("--quick", help="Leave the history out, as health checks do.")] = False,
+    seal: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NUMBER:DIGEST", help="A seal that was written down earlier; give it again for more."),
+    ] = None,
+) -> None:
+    """Say whether the database answers, takes writes, has the newest schema, and holds the history as it was sealed.
+
+    The exit code is 0 when it does. A role that could rewrite the history is warned of.
+    """
+    heads = dict(map(_read_head, seal or ()))
     with open_migrated(Settings.from_env()) as database_url:
         engine = make_engine(database_url, pool_size=1)
         with engine.connect() as connection:
             version = connection.scalar(text("SELECT current_setting('server_version')"))
+            unwritable = why_unwritable(connection)
+            if unwritable is not None:
+                raise DatabaseUnavailable(unwritable)
+            _check_pooler(Settings.from_env())
+            say(f"Postgres {version} answers, takes writes and has the newest schema.")
+            warning = can_rewrite(connection)
+            connection.rollback()
+            if warning is not None:
+                note(f"Warning: {warning}", style="yellow")
+            if not quick or heads:
+                _check_history(connection, heads)
         engine.dispose()
-    say(f"Postgres {version} answers and has the newest schema.")
+
+
+def _read_head(text: str) -> tuple[int, str]:
+    number, _, digest = text.partition(":")
+    if not number.isdigit() or not re.fullmatch("[0-9a-fA-F]{64}", digest):
+        raise SettingsError(f"--seal {text!r} is no seal: expected NUMBER:DIGEST, as in 12:9f86d0… with 64 digits")
+    return int(number), digest
+
+
+def _check_history(connection: Connection, heads: Mapping[int, str]) -> None:
+    checking, n_broken = Check(connection, heads), 0
+    for broken in checking.breaks():
+        n_broken += 1
+        if n_broken <= MOST_BREAKS:
+            note(f"{broken.kind}: {broken.text}", style="red")
+    checked = checking.checked()
+    if n_broken:
+        more = f", {n_broken - MOST_BREAKS} of them not shown" if n_broken > MOST_BREAKS else ""
+        raise RecordBroken(f"The audit record is broken in {n_broken} places{more}; {checked.n_seals} seals were read.")
+    if checked.head is None:
+        say("Nothing of the audit record is sealed yet.")
+    else:
+        head = checked.head
+        say(f"{checked.n_events:,} audit events are as they were sealed; the newest seal is "
+            f"{head.number}:{head.digest.hex()} of {head.at.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}.")  # fmt: skip
+    if checked.waiting_since is not None:
+        since = f"{checked.waiting_since.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
+        note(f"{checked.n_waiting} audit events wait for a seal, since {since}.")
+
+
+def _check_pooler(settings: Settings) -> None:
+    """Ask the database through the pooler too, where there is one. Raises DatabaseUnavailable."""
+    if settings.direct_database_url is None or settings.database_url is None:
+        return
+    try:
+        with psycopg.connect(settings.database_url, connect_timeout=5) as connection:
+            connection.execute("SELECT 1", prepare=False)
+    except psycopg.OperationalError as error:
+        shown = make_url(settings.database_url).render_as_string(hide_password=True)
+        raise DatabaseUnavailable(
+            f"The pooler {shown} (PLUMBLINE_DATABASE_URL) does not answer: {' '.join(str(error).split())}; the "
+            "Postgres behind it (PLUMBLINE_DIRECT_DATABASE_URL) does."
+        ) from error
 
 
 def show_url(
@@ -113,9 +215,12 @@ def show_url(
     keep_running: Annotated[
         bool, typer.Option("--hold", help="Keep an embedded database running until Enter is pressed.")
     ] = False,
+    owner: Annotated[
+        bool, typer.Option("--owner", help="That of the owner of the tables, not of the role that serves.")
+    ] = False,
 ) -> None:
     """Print the address of the database, for psql and other programs."""
-    with open_database(Settings.from_env()) as database_url:
+    with open_database(Settings.from_env(), as_owner=owner) as database_url:
         say(database_url)
         if keep_running:
             note("Press Enter to release the database.")

@@ -18,7 +18,7 @@ from app.db.embedded_watch import EmbeddedWatch
 logger = logging.getLogger(__name__)
 
 LOOKS_EVERY_S = 1.0
-STARTER = (sys.executable, "-m", "app.cli", "db", "check")
+STARTER = (sys.executable, "-m", "app.cli", "db", "check", "--quick")
 
 
 class DatabaseWatch:

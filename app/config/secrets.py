@@ -8,7 +8,15 @@ from collections.abc import Mapping
 from pathlib import Path
 
 # Their values are never shown: what is almost a token must not reach a log.
-SECRETS = ("admin_token", "database_url", "direct_database_url", "read_database_url", "oidc_client_secret", "smtp_url")
+SECRETS = (
+    "admin_token",
+    "database_url",
+    "owner_database_url",
+    "direct_database_url",
+    "read_database_url",
+    "oidc_client_secret",
+    "smtp_url",
+)
 FROM_FILE = "_FILE"
 MAX_SECRET_BYTES = 64 * 1024
 

@@ -41,6 +41,10 @@ class Settings(BaseModel):
     database_url: str | None = Field(
         None, description="postgresql://… of your own Postgres 15 or newer; unset: embedded"
     )
+    owner_database_url: str | None = Field(
+        None,
+        description="the same database for the role that owns its tables; only migrations, backups and restores use it",
+    )
     admin_token: str | None = Field(
         None, description="first admin token, at least 32 random characters; unset: generated and printed once"
     )
@@ -117,7 +121,7 @@ class Settings(BaseModel):
     )
     max_readings: int = Field(2, ge=1, le=64, description="uploads that are read at the same time")
     max_waiting_readings: int = Field(
-        32, ge=0, description="uploads that may wait to be read; one token at most half of them"
+        32, ge=0, description="uploads that may wait to be read; of more, the last of whoever has most is refused"
     )
     max_wait_s: float = Field(30, gt=0, description="longest that an upload may wait to be read, seconds")
     max_reading_mib: int = Field(3072, ge=256, description="memory for reading one upload, MiB")

@@ -1,9 +1,14 @@
-"""Engines and sessions on Postgres through psycopg 3, for the web and the worker processes."""
+"""Engines and sessions on Postgres through psycopg 3, for the web and the worker processes.
+
+Each transaction has limits of time, by what it is for: a request has those of
+`REQUESTS`, until `allow` gives it others.
+"""
 
 import asyncio
 import time
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url
+from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url, text
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.db.patience import patience_with
@@ -17,24 +22,68 @@ LAST_STATEMENTS_S = 5.0
 SessionFactory = sessionmaker[Session]
 
 
-PATH_OF_TRANSACTION = f"SET LOCAL search_path TO public, {QUEUE_SCHEMA}"
+@dataclass(frozen=True)
+class Lane:
+    """How long a transaction may wait for a lock, take over one statement, and do nothing, in seconds; 0: for ever.
+
+    Whoever takes longer is refused by the database, and with a request everything that it did is rolled back.
+    """
+
+    lock_s: float = 0
+    statement_s: float = 0
+    idle_s: float = 0
+
+    def settings(self) -> dict[str, int]:
+        """Return the settings of Postgres, in milliseconds.
+
+        >>> Lane(lock_s=5).settings()
+        {'lock_timeout': 5000, 'statement_timeout': 0, 'idle_in_transaction_session_timeout': 0}
+        """
+        by_name = {
+            "lock_timeout": self.lock_s,
+            "statement_timeout": self.statement_s,
+            "idle_in_transaction_session_timeout": self.idle_s,
+        }
+        return {name: round(1000 * seconds) for name, seconds in by_name.items()}
+
+    def begin(self, search_path: str | None = None) -> str:
+        """Return the statement by which a transaction takes these limits, and where it finds its tables."""
+        settings = {**({} if search_path is None else {"search_path": search_path}), **self.settings()}
+        return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
 
-def make_engine(database_url: str, *, pool_size: int = 10, is_pooled: bool = False) -> Engine:
+UNLIMITED = Lane()
+REQUESTS = Lane(lock_s=5, statement_s=15, idle_s=120)
+LONG_REQUESTS = Lane(lock_s=10, statement_s=120, idle_s=300)
+"""Of what stores an upload, or computes with all rows of a benchmark; uploads to one may wait for each other."""
+EXPORTS = Lane(lock_s=5)
+"""As long as they take: a reader of a million rows may be slow."""
+JOBS = Lane(lock_s=30)
+"""Publications take as long as they take; one that waits for a lock too long fails, and the sweep queues it again."""
+
+
+def make_engine(database_url: str, *, pool_size: int = 10, is_pooled: bool = False, lane: Lane = UNLIMITED) -> Engine:
     """Return an engine whose connections are checked before use, so that a restarted database is found again.
 
     `is_pooled` says that a pooler such as pgbouncer hands out a server's connection for one transaction at a time: then
-    nothing is prepared, and every transaction says itself where its tables are.
+    nothing is prepared, and every transaction says itself where its tables are and how long it may take.
     """
-    of_session: dict[str, str | None] = {"prepare_threshold": None} if is_pooled else {"options": CONNECT_OPTIONS}
-    engine = _create(database_url, pool_size, of_session)
     if is_pooled:
-        event.listen(engine, "begin", _set_path)
-    return engine
+        engine = _create(database_url, pool_size, {"prepare_threshold": None})
+        beginning = lane.begin(f"public, {QUEUE_SCHEMA}")
+        event.listen(engine, "begin", lambda connection: _begin(connection, beginning))
+        return engine
+    limits = "".join(f" -c {name}={value}" for name, value in lane.settings().items() if value)
+    return _create(database_url, pool_size, {"options": CONNECT_OPTIONS + limits})
 
 
-def _set_path(connection: Connection) -> None:
-    connection.exec_driver_sql(PATH_OF_TRANSACTION)
+def _begin(connection: Connection, statement: str) -> None:
+    connection.exec_driver_sql(statement)
+
+
+def allow(session: Session, lane: Lane) -> None:
+    """Give the rest of a session's transaction other limits of time."""
+    session.execute(text(lane.begin()))
 
 
 def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | None]) -> Engine:

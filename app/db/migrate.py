@@ -10,9 +10,11 @@ from alembic import command
 from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import Connection
+from sqlalchemy import Connection, text
+from sqlalchemy.exc import DBAPIError
 
 from app.db.engine import make_engine
+from app.db.grants import grant
 from app.db.unreleased import is_unreleased
 from app.errors import PlumblineError
 from app.program.bundled import bundled
@@ -24,10 +26,12 @@ class SchemaMismatch(PlumblineError):
     """The database has another schema than this program was written for."""
 
 
-def upgrade(database_url: str) -> None:
+def upgrade(database_url: str, runtime_role: str | None = None) -> None:
     """Apply every missing revision, each in its own transaction. Safe to call from several processes at once.
 
-    Raises SchemaMismatch for a database that a newer plumbline has upgraded, or one of before the first release.
+    `runtime_role` is granted what a server needs, where it is another role than that of the address. Raises
+    SchemaMismatch for a database that a newer plumbline has upgraded, one of before the first release, and one that
+    the role of the address may not change.
     """
     config = _config()
     engine = make_engine(database_url, pool_size=1)
@@ -35,9 +39,33 @@ def upgrade(database_url: str) -> None:
         with engine.connect() as connection:
             _refuse_unknown(_script(), _revisions(connection))
             config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+            _run(config, connection)
+            if runtime_role is not None and runtime_role != connection.scalar(text("SELECT session_user")):
+                grant(connection, runtime_role)
+            connection.commit()
     finally:
         engine.dispose()
+
+
+def _run(config: Config, connection: Connection) -> None:
+    if set(_revisions(connection)) == set(_script().get_heads()):
+        return
+    try:
+        command.upgrade(config, "head")
+    except DBAPIError as error:
+        connection.rollback()
+        if not is_forbidden(error):
+            raise
+        role = connection.scalar(text("SELECT session_user"))
+        raise SchemaMismatch(
+            f"The role {role} may not bring the database to the schema {', '.join(_script().get_heads())}: run "
+            "plumbline db upgrade with the address of the owner of the tables in PLUMBLINE_OWNER_DATABASE_URL."
+        ) from error
+
+
+def is_forbidden(error: DBAPIError) -> bool:
+    """Say whether the database refused a statement because its role may not."""
+    return getattr(error.orig, "sqlstate", None) == "42501"  # insufficient_privilege
 
 
 def check_schema(database_url: str) -> None:
@@ -82,7 +110,10 @@ class SchemaTrouble:
 
 def schema_trouble(connection: Connection) -> SchemaTrouble | None:
     """Return what is wrong with the schema of a database, None when it is this program's own. Asked each second."""
-    heads = _revisions(connection)
+    try:
+        heads = _revisions(connection)
+    except SchemaMismatch as error:
+        return SchemaTrouble(str(error), is_newer=False)
     try:
         _refuse_unknown(_script(), heads)
     except SchemaMismatch as error:
@@ -104,7 +135,18 @@ def _config() -> Config:
 
 
 def _revisions(connection: Connection) -> tuple[str, ...]:
-    heads = MigrationContext.configure(connection).get_current_heads()
+    try:
+        heads = MigrationContext.configure(connection).get_current_heads()
+    except DBAPIError as error:
+        connection.rollback()
+        if not is_forbidden(error):
+            raise
+        role = connection.scalar(text("SELECT session_user"))
+        connection.rollback()
+        raise SchemaMismatch(
+            f"The role {role} may not read the tables: run plumbline db upgrade with the address of their owner in "
+            "PLUMBLINE_OWNER_DATABASE_URL, which grants it what it needs."
+        ) from error
     connection.rollback()
     return heads
 

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session
 
-from app.db.engine import SessionFactory
+from app.db.engine import EXPORTS, SessionFactory, allow
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -76,4 +76,5 @@ class Source:
         if read is not None:
             return read[0]
         with self.primary() as session:
+            allow(session, EXPORTS)
             return work(session)

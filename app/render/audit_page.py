@@ -30,7 +30,10 @@ COLUMNS = (
 
 @dataclass(frozen=True, kw_only=True)
 class AuditPage(Page):
-    """One page of the record: its `table`, what was `asked`, and where the CSV, the JSON and the `older` events are."""
+    """One page of the record: its `table`, what was `asked`, and where the CSV, the JSON and the `older` events are.
+
+    `seal` is the newest seal of the record, None before the first.
+    """
 
     template = "audit.html"
     table: Table
@@ -38,6 +41,7 @@ class AuditPage(Page):
     csv: str
     json: str
     older: str | None
+    seal: Mapping[str, Any] | None
 
     @property
     def columns(self) -> Sequence[ShownColumn]:

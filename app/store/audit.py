@@ -103,7 +103,9 @@ def list_events(session: Session, wanted: Wanted) -> Sequence[Listed]:
 def erase_addresses(session: Session) -> int:
     """Erase expired addresses and return how many there were."""
     due = (AuditEvent.address.is_not(None), AuditEvent.address_until <= func.clock_timestamp())
-    erased = session.execute(update(AuditEvent).where(*due).values(address=None).returning(AuditEvent.id))
+    erased = session.execute(
+        update(AuditEvent).where(*due).values(address=None, address_salt=None).returning(AuditEvent.id)
+    )
     return len(erased.all())
 
 

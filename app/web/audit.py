@@ -10,16 +10,17 @@ from pydantic import AwareDatetime
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.db.models import AuditSeal
 from app.render.audit_page import audit_table
 from app.render.exports import table_to_json
-from app.store import audit, tokens
+from app.store import audit, seals, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
-from app.web.answers import csv_answer, page, split_format
+from app.web.answers import csv_answer, json_answer, page, split_format
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import AuditDocument
-from app.web.endpoint_answers import table_routes
+from app.web.documents.tables import AuditDocument, SealsDocument
+from app.web.endpoint_answers import described, table_routes
 from app.web.state import SessionDep, Steward
 from app.web.visible_benchmarks import stewarded_slugs
 
@@ -27,6 +28,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/audit"
+SEALS = "/audit/seals.json"
 
 
 @dataclass(frozen=True)
@@ -71,7 +73,22 @@ def show(
     table = audit_table(listed, with_addresses=caller.role == "admin")
     query = {name: text for name, text in request.query_params.items() if text}
     last = listed[-1].event.id if len(listed) == asked.limit else None
-    return _answer(table, split_format(request.url.path)[1], query, last)
+    return _answer(table, split_format(request.url.path)[1], query, last, seals.newest(session))
+
+
+@router.get(SEALS, summary="Seals of the audit record", responses=described(answer=SealsDocument))
+def show_seals(
+    session: SessionDep,
+    before: Annotated[int | None, Query(description="only seals before this number", ge=1, le=2**31 - 1)] = None,
+    limit: Annotated[int, Query(ge=1, le=audit.MOST_LISTED)] = 100,
+) -> Response:
+    """List the seals of the audit record, the newest first: whoever keeps one can see that the record was rewritten.
+
+    `digest` is SHA-256 over the seal's other fields as JSON, with sorted keys and no spaces; `previous` is the digest
+    of the seal before, `events` that of the salted events.
+    """
+    listed = [seals.shown(seal) for seal in seals.list_seals(session, before, limit)]
+    return json_answer({"seals": listed})
 
 
 def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
@@ -90,7 +107,7 @@ def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
     )
 
 
-def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None) -> Response:
+def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None, seal: AuditSeal | None) -> Response:
     if fmt == "json":
         older = None if last is None else _address(".json", {**query, "before": str(last)})
         content = table_to_json(table, {"older": older})
@@ -100,7 +117,7 @@ def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None) 
     else:
         older = None if last is None else _address("", {**query, "before": str(last)})
         ways = {"csv": _address(".csv", query), "json": _address(".json", query), "older": older}
-        answer = page("audit.html", title="Audit", table=table, asked=query, **ways)
+        answer = page("audit.html", title="Audit", table=table, asked=query, seal=seal and seals.shown(seal), **ways)
     answer.headers.update(PRIVATE)
     return answer
 

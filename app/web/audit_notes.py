@@ -15,7 +15,8 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from app.errors import PlumblineError, TooManyRequests
+from app.db.transactions import is_transient
+from app.errors import Busy, PlumblineError, TooManyRequests
 from app.store import audit, rates, submissions
 from app.store.audit import Act
 from app.web.limits import limit_nobody, network_of
@@ -61,8 +62,11 @@ async def note_refusal(request: Request, error: Exception) -> None:
     act = act_of(request, getattr(request.state, "token_id", None)) if known is None else known.act
     try:
         await run_in_threadpool(_note, request, act, error)
-    except Exception:
-        logger.exception("a refused %s could not be noted", act.action)
+    except Exception as failure:
+        if is_transient(failure):
+            logger.warning("a refused %s could not be noted: %s", act.action, type(failure).__name__)
+        else:
+            logger.exception("a refused %s could not be noted", act.action)
 
 
 def refusal_of(error: Exception) -> str:
@@ -79,7 +83,7 @@ def _note(request: Request, act: Act, error: Exception) -> None:
     with request.app.state.plumbline.sessions.begin() as session:
         # The refused transaction may still hold locks: recording must not wait for them.
         session.execute(PATIENCE)
-        if isinstance(error, TooManyRequests) and not _is_worth_noting(session, request, act):
+        if isinstance(error, TooManyRequests | Busy) and not _is_worth_noting(session, request, act):
             return
         number = request.path_params.get("submission")
         if act.benchmark is None and number is not None:

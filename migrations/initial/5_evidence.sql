@@ -42,6 +42,7 @@ CREATE TABLE label_set (
     label bytea NOT NULL,
     weight bytea,
     "group" bytea,
+    "row" bytea,
     sha256 text NOT NULL,
     put_at timestamptz DEFAULT clock_timestamp() NOT NULL,
     put_by integer NOT NULL,

@@ -44,6 +44,7 @@ RECORDS = (
     "snapshot",
     "snapshot_entry",
     "snapshot_table",
+    "audit_seal",
 )
 
 
@@ -65,6 +66,20 @@ HISTORY = """
         RAISE EXCEPTION '% is a record: its rows are never changed or removed', TG_TABLE_NAME
             USING ERRCODE = 'restrict_violation';
     END $$
+"""
+
+
+# What was shown to others is never a draft again, so that nothing of it may be removed after all.
+DRAFTS = """
+    CREATE FUNCTION keep_shown() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        RAISE EXCEPTION 'benchmark % is %: it becomes no draft again, and is not removed', OLD.slug, OLD.visibility
+            USING ERRCODE = 'restrict_violation';
+    END $$;
+    CREATE TRIGGER keep_shown BEFORE UPDATE OF visibility ON benchmark FOR EACH ROW
+        WHEN (OLD.visibility <> 'draft' AND NEW.visibility = 'draft') EXECUTE FUNCTION keep_shown();
+    CREATE TRIGGER keep_shown_rows BEFORE DELETE ON benchmark FOR EACH ROW
+        WHEN (OLD.visibility <> 'draft') EXECUTE FUNCTION keep_shown()
 """
 
 
@@ -92,6 +107,7 @@ def _keep_history() -> Iterator[str]:
             f"CREATE TRIGGER keep_history BEFORE {changes} ON {table} "
             "FOR EACH STATEMENT EXECUTE FUNCTION refuse_rewriting()"
         )
+    yield DRAFTS
     for table, rows in OF_A_DRAFT.items():
         yield _let_drafts_go(table, rows)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import psycopg
-from sqlalchemy import make_url
+from sqlalchemy import URL, Connection, create_engine, make_url, text
 
 from tests.cases.places import place
 
@@ -22,6 +22,47 @@ def forget_at_a_crash(url: str) -> None:
         for setting in ("fsync", "synchronous_commit", "full_page_writes"):
             connection.execute(f"ALTER SYSTEM SET {setting} = off")
         connection.execute("SELECT pg_reload_conf()")
+
+
+ROLES: dict[str, URL] = {}
+"""The addresses of the server of the tests for its `owner` and its `runtime` role, once there is one."""
+
+
+def as_runtime(url: str) -> str:
+    """Return an address of a database for the role that a server runs as."""
+    return _of("runtime", url)
+
+
+def as_owner(url: str) -> str:
+    """Return an address of a database for the owner of its tables, who may set triggers aside."""
+    return _of("owner", url)
+
+
+def _of(role: str, url: str) -> str:
+    given = ROLES[role]
+    return make_url(url).set(username=given.username, password=given.password).render_as_string(hide_password=False)
+
+
+def role_to_serve() -> str:
+    """Return the name of the role that a server runs as."""
+    return str(ROLES["runtime"].username)
+
+
+def note_roles(owner: str, runtime: str) -> None:
+    """Note the addresses of the server of the tests."""
+    ROLES.update(owner=make_url(owner), runtime=make_url(runtime))
+
+
+@contextmanager
+def tampering(url: str) -> Iterator[Connection]:
+    """Yield a connection of the owner in a transaction in which no trigger stands."""
+    engine = create_engine(make_url(as_owner(url)).set(drivername="postgresql+psycopg"))
+    try:
+        with engine.begin() as connection:
+            connection.execute(text("SET LOCAL session_replication_role = replica"))
+            yield connection
+    finally:
+        engine.dispose()
 
 
 @contextmanager

@@ -24,7 +24,8 @@ from tests.cases.waiting import eventually
 
 # Where a test can cut the line to it: an address of this machine that nobody else uses.
 AWAY = "127.0.0.77"
-SUPERUSER, ROLE, PASSWORD = "postgres", "plumbline", "not-a-secret"
+SUPERUSER, ROLE, PASSWORD = "postgres", "plumbline_owner", "not-a-secret"
+RUNTIME = "plumbline"
 # What a steward of a database gives: no superuser, but one that makes databases (as tests do) and base backups. Tests
 # that write a history which no program of ours would write must set its triggers aside.
 GIVEN = f"CREATE ROLE {ROLE} LOGIN CREATEDB REPLICATION PASSWORD '{PASSWORD}'"
@@ -49,6 +50,7 @@ def own_postgres(
             with psycopg.connect(address(port, "postgres", SUPERUSER), autocommit=True) as connection:
                 connection.execute(GIVEN)
                 connection.execute(FOR_TESTS)
+                connection.execute(f"CREATE ROLE {RUNTIME} LOGIN PASSWORD '{PASSWORD}'")
                 connection.execute(f"CREATE DATABASE {ROLE} OWNER {ROLE}")
             yield folder, address(port)
 

@@ -5,6 +5,7 @@ import pytest
 
 from app.db.migrate import check_schema
 from app.db.unreleased import PREFIX, unreleased_name
+from tests.cases.databases import as_owner
 from tests.cases.offline import plumbline
 from tests.fixtures import new_database
 
@@ -12,7 +13,7 @@ from tests.fixtures import new_database
 @pytest.fixture
 def newer(database_url: str) -> str:
     """A database that a newer plumbline has upgraded."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(as_owner(database_url), autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     return database_url
 
@@ -40,7 +41,7 @@ def test_a_schema_of_before_the_first_release_must_be_made_anew(
     `r0001` was the name of the one revision whatever it held: a folder of an earlier state
     was served, and answered 500.
     """
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(as_owner(database_url), autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = %s", [revision])
     done = plumbline(*command, PLUMBLINE_DATABASE_URL=database_url, PLUMBLINE_PORT="0")
 
@@ -74,7 +75,7 @@ def test_the_name_of_a_schema_is_that_of_what_makes_it(database_url: str) -> Non
     """Another column, or another order, is another schema; a comment, a line break or an indent is not."""
     statements = ["CREATE TABLE a (\n    b text -- why\n);", "CREATE TABLE c ()"]
     name = unreleased_name(statements)
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(as_owner(database_url)) as connection:
         ours = connection.execute("SELECT version_num FROM alembic_version").fetchall()[0][0]
 
     assert unreleased_name(["-- of a\nCREATE TABLE a ( b text );", statements[1]]) == name

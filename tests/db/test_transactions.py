@@ -68,7 +68,7 @@ def test_another_error_is_not_tried_again(site: Site) -> None:
 
 def test_a_request_that_was_broken_off_is_told_so_and_when_to_come_back(site: Site) -> None:
     """The database does answer, and the answer does not say otherwise."""
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(
             text(
                 "CREATE FUNCTION break_off() RETURNS trigger LANGUAGE plpgsql AS "

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from app.db.embedded.account import Account, Surroundings, run_as
 from app.db.embedded.binaries import MAJOR_VERSION, find_programs
-from app.db.embedded.database import USER
+from app.db.embedded.database import OWNER, RUNTIME, make_password, password_file
 from app.db.embedded.place import Place, appearing
 from app.db.embedded.trouble import OTHERWISE, explained, trouble
 from app.errors import EmbeddedDatabaseError
@@ -38,15 +38,22 @@ def _make(place: Place, account: Account) -> None:
     with explained(what, place.folder), appearing(place.cluster) as partial:
         if account.is_other:
             os.chown(partial, account.uid, account.gid)
-        initialised = run_as(account, _initdb(programs, partial), Surroundings(partial, {}))
+        # initdb takes only an empty folder, so the password that it sets waits beside it.
+        secret = place.folder / "initdb.password"
+        make_password(secret, account)
+        initialised = run_as(account, _initdb(programs, partial, secret), Surroundings(partial, {}))
         if initialised.returncode != 0:
+            secret.unlink()
             raise trouble(what, place.folder, initialised.stdout)
+        secret.rename(password_file(partial, OWNER))
+        make_password(password_file(partial, RUNTIME), account)
 
 
-def _initdb(programs: Path, folder: Path) -> list[str | Path]:
+def _initdb(programs: Path, folder: Path, secret: Path) -> list[str | Path]:
     settings = [f"--set={name}={value}" for name, value in SETTINGS.items()]
-    # Everybody who reaches the socket is trusted: its folder lets only the server's user (and root) in.
-    manner = ["--auth=trust", f"--username={USER}", "--encoding=UTF8", "--locale=C", "--no-instructions"]
+    # Only the server's user (and root) enters the folder of its socket, and there a role needs its password still.
+    access = ["--auth=scram-sha-256", f"--username={OWNER}", f"--pwfile={secret}"]
+    manner = [*access, "--encoding=UTF8", "--locale=C", "--no-instructions"]
     return [programs / "initdb", "-D", folder, *manner, *settings]
 
 

@@ -6,16 +6,21 @@ server, the last one that goes stops it, and a killed process counts as gone.
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+from app.db.embedded.database import runtime_url
 from app.db.embedded.locks import exclusive, lock_file, share, try_alone
+from app.db.embedded.place import Place
 from app.db.embedded.server import Server, ensure_running, make_server, stop
 from app.db.embedded.trouble import UNUSABLE, explained
 
 
 @contextmanager
 def running_server(data_dir: Path) -> Iterator[str]:
-    """Yield the postgresql:// address of the database in a data folder, which is made if it is not there.
+    """Yield the owner's address of the database in a data folder, which is made if it is not there.
+
+    What serves takes that of the runtime role (`running_addresses`).
 
     Raises EmbeddedDatabaseError, which says what to do. Ctrl-C does not reach the server, so the caller may still use
     it while cleaning up. A signal that ends the process outright, as SIGTERM does by default, leaves the server
@@ -33,6 +38,21 @@ def running_server(data_dir: Path) -> Iterator[str]:
             yield database_url
         finally:
             _leave(server, users)
+
+
+@dataclass(frozen=True)
+class Addresses:
+    """A database, for the role that owns its tables and for the one that serves; they may be the same."""
+
+    owner: str
+    runtime: str
+
+
+@contextmanager
+def running_addresses(data_dir: Path) -> Iterator[Addresses]:
+    """Yield the addresses of the database in a data folder, as `running_server` does that of the owner."""
+    with running_server(data_dir) as owner:
+        yield Addresses(owner, runtime_url(owner, Place(data_dir.resolve()).cluster))
 
 
 def _leave(server: Server, users: int) -> None:

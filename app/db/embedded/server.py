@@ -88,7 +88,7 @@ def ensure_running(server: Server) -> str:
             if find_postmaster(processes) is not None:
                 socket_folder = _wait_for_answer(server)
                 if socket_folder is not None:
-                    return database_url(socket_folder)
+                    return database_url(socket_folder, server.place.cluster)
             else:
                 end_all(processes, LINGERS_S)
                 if not _start_unless_unseen(server):
@@ -103,7 +103,7 @@ def _wait_for_answer(server: Server) -> Path | None:
         try:
             socket_folder = server.noted_socket_folder()
             check_private(socket_folder, server.account)
-            ensure_database(socket_folder)
+            ensure_database(socket_folder, server.place.cluster)
         except (LookupError, FileNotFoundError, psycopg.OperationalError) as error:
             problem = str(error)
             if TOO_MANY in problem:

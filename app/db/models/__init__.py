@@ -5,7 +5,7 @@ Rows that record what happened are never updated or deleted. What changes is onl
 status, an entrant's owner, a benchmark's counters.
 """
 
-from app.db.models.audit import AuditEvent
+from app.db.models.audit import AuditEvent, AuditSeal, AuditUnsealed
 from app.db.models.base import Base
 from app.db.models.benchmarks import Benchmark, ManifestVersion, RoleGrant, Task
 from app.db.models.disclosure import LabelAnswer, LabelAttempt, LabelClose, LabelPart, LabelSecret, OwnerLink
@@ -32,6 +32,7 @@ from app.db.models.submissions import (
 )
 from app.db.models.tokens import ROLES, BrowserSession, Invitation, Token
 from app.db.models.tries import Try
+from app.db.models.web_processes import Unshown, WebProcess
 
 __all__ = [
     "ENTRY_STATES",
@@ -39,6 +40,8 @@ __all__ = [
     "ROLES",
     "STATUSES",
     "AuditEvent",
+    "AuditSeal",
+    "AuditUnsealed",
     "Base",
     "Benchmark",
     "BenchmarkChange",
@@ -85,4 +88,6 @@ __all__ = [
     "Task",
     "Token",
     "Try",
+    "Unshown",
+    "WebProcess",
 ]

@@ -3,8 +3,8 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, ForeignKey, Identity, Index, SmallInteger, func
-from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy import BigInteger, CheckConstraint, FetchedValue, ForeignKey, Identity, Index, SmallInteger, func, text
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.models.base import Base
@@ -15,7 +15,8 @@ class AuditEvent(Base):
 
     `action` is the route or the command, `subject` what the address named. `token_id` is null for whoever is not known
     and for commands on the server's own machine. `before` and `after` name tokens by their numbers alone, so that a
-    person's name can be erased elsewhere. `address` is emptied after `address_until`, and nothing else ever changes.
+    person's name can be erased elsewhere. `address` is emptied after `address_until`, with
+    its salt, and nothing else ever changes. The database itself fills `at`, both salts and the digest of the address.
     """
 
     __tablename__ = "audit_event"
@@ -40,3 +41,32 @@ class AuditEvent(Base):
     before: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     after: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
     reason: Mapped[str | None]
+    salt: Mapped[bytes] = mapped_column(server_default=text("uuid_send(gen_random_uuid())"))
+    address_salt: Mapped[bytes | None] = mapped_column(server_default=FetchedValue())
+    address_digest: Mapped[bytes | None] = mapped_column(server_default=FetchedValue())
+
+
+class AuditUnsealed(Base):
+    """An event that no seal covers yet; a trigger adds it, a seal removes it."""
+
+    __tablename__ = "audit_unsealed"
+
+    event_id: Mapped[int] = mapped_column(BigInteger, primary_key=True, autoincrement=False)
+
+
+class AuditSeal(Base):
+    """A batch of events, and the seal before it, under one digest; see `app.store.seals`.
+
+    `leaves` are the digests of `events`, 32 bytes each and in their order. The database takes only the next number, on
+    the digest of the last seal, at the present time.
+    """
+
+    __tablename__ = "audit_seal"
+    __table_args__ = (CheckConstraint("octet_length(leaves) = 32 * cardinality(events)", name="leaves"),)
+
+    number: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
+    at: Mapped[datetime]
+    events: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
+    leaves: Mapped[bytes]
+    previous: Mapped[bytes | None]
+    digest: Mapped[bytes]

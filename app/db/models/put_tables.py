@@ -23,6 +23,7 @@ class LabelSet(Base):
     label: Mapped[bytes]
     weight: Mapped[bytes | None]
     group: Mapped[bytes | None]
+    row: Mapped[bytes | None]
     sha256: Mapped[str]
     put_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
     put_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
