@@ -3,14 +3,13 @@
 Called by the web; pure, from the manifest alone.
 """
 
-import csv
-import io
 from dataclasses import dataclass
 
 from app.kinds.example_cells import ANY_CONDITION, MODEL
 from app.kinds.known import kind_of
 from app.kinds.pages import UploadExample
 from app.manifest.manifest import Manifest
+from app.render.exports import csv_bytes
 
 MOST_SHOWN = 100
 
@@ -25,11 +24,8 @@ class SubmitExample:
     @property
     def rows(self) -> str:
         """Return the header and one row as CSV."""
-        out = io.StringIO()
-        writer = csv.writer(out, lineterminator="\n")
-        writer.writerow([column.name for column in self.upload.columns])
-        writer.writerow([column.cell for column in self.upload.columns])
-        return out.getvalue()
+        columns = self.upload.columns
+        return csv_bytes([[column.name for column in columns], [column.cell for column in columns]]).decode()
 
 
 def submit_example(manifest: Manifest) -> SubmitExample:

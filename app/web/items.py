@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.config.settings import Settings
+from app.db.engine import LONG_REQUESTS, allow
 from app.files.uploads import Limits, Upload
 from app.kinds.items import ItemsReading
 from app.reading.jobs import ItemsJob
@@ -60,6 +61,7 @@ async def put_items(
 
 def _store(state: State, declared: Declared, caller: Caller, reading: ItemsReading) -> Response:
     def store(session: Session) -> Response:
+        allow(session, LONG_REQUESTS)
         is_new = grids.put_items(session, declared, reading.items, reading.sha256, caller.id)
         if is_new:
             state.jobs.defer_refresh(session, declared.benchmark.id)

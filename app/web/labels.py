@@ -11,6 +11,7 @@ from fastapi import APIRouter, File, Request, UploadFile
 from starlette.responses import Response
 
 from app.config.settings import Settings
+from app.db.engine import LONG_REQUESTS, allow
 from app.errors import Problem
 from app.files.uploads import Limits, Upload
 from app.kinds.predictions.label_parts import warn_of_parts
@@ -64,6 +65,7 @@ async def put_labels(
 
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
     with state.sessions.begin() as session:
+        allow(session, LONG_REQUESTS)
         divided = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
         known = labels.describe_labels(session, declared.benchmark.id)
         is_new = divided is not None

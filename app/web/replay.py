@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from fastapi import APIRouter
 from starlette.responses import Response, StreamingResponse
 
+from app.db.engine import EXPORTS, allow
 from app.errors import NotFound
 from app.store import benchmark_rows, snapshots
 from app.store.replay import replay_members
@@ -30,6 +31,7 @@ def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = N
     shown = snapshots.find_snapshot(session, benchmark, snapshot)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet.")
+    allow(session, EXPORTS)
     with ExitStack() as if_refused:
         packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
         with zipfile.ZipFile(packed, "w") as archive:

@@ -3,8 +3,10 @@
 import csv
 import io
 import json
+import re
 import tracemalloc
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -65,3 +67,17 @@ def test_memory_is_that_of_the_bytes(write: Callable[[Table], bytes]) -> None:
     tracemalloc.stop()
 
     assert peak < 2 * len(content) + 3_000_000
+
+
+def test_nothing_else_writes_csv() -> None:
+    """Whoever wrote it beside `app.render.exports` would forget the guard against formulas sooner or later."""
+    root = Path(__file__).parents[2]
+    sources = {
+        path: path.read_text("utf-8") for room in ("app", "plumbline", "client") for path in (root / room).rglob("*.py")
+    }
+    written = re.compile(r"csv\.(Dict)?[wW]riter|write_csv|\.to_csv\(|guard_formula\(")
+
+    assert {str(path.relative_to(root)) for path, text in sources.items() if written.search(text)} == {
+        "app/render/exports.py",
+        "app/values/formulas.py",
+    }

@@ -39,6 +39,22 @@ class AuditDocument(PlainTableDocument):
     older: str | None
 
 
+class SealDocument(Document):
+    """A batch of the audit record under one digest, which covers the other fields and so every seal before."""
+
+    number: int
+    at: str
+    events: str
+    previous: str | None
+    digest: str
+
+
+class SealsDocument(Document):
+    """Seals of the audit record, the newest first."""
+
+    seals: list[SealDocument]
+
+
 class SubmissionTableDocument(PlainTableDocument):
     """One of a submission's own tables."""
 
