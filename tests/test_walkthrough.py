@@ -185,6 +185,6 @@ def test_records_cannot_be_rewritten(site: Site) -> None:
     declare(site)
     send(site, BASE)
 
-    with pytest.raises(DBAPIError, match="is a record") as refused, site.sessions.begin() as session:
+    with pytest.raises(DBAPIError, match="is a record") as refused, site.as_owner() as session:
         session.execute(text("UPDATE score SET row = 1"))
     assert isinstance(refused.value.orig, psycopg.errors.RestrictViolation)

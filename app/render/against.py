@@ -62,7 +62,8 @@ def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str
     """
     name, effect = pairwise.meta.get("metric"), effect_column(pairwise)
     if "score" in pairwise.meta or name not in manifest.metrics:
-        return Measured(str(pairwise.meta.get("score", "score")), (effect and effect.direction) or "maximize")
+        direction = pairwise.meta.get("score_direction") or (effect and effect.direction) or "maximize"
+        return Measured(str(pairwise.meta.get("score", "score")), direction)
     metric = manifest.metrics[name]
     title = metric.title or metric_words(name)
     return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
@@ -93,6 +94,8 @@ def verdict(pair: Pair, measured: Measured) -> str:
         return _without_effect(pair, measured)
     if pair.forth.get("separable") is not True:
         return _not_separated(pair, measured, effect)
+    if pair.forth.get(effect) is None:
+        return _without_worst(pair, measured)
     # The row of the better entrant: its effect is in its favour, whatever the sign.
     row = pair.forth if _favours_first(pair, measured, effect) else pair.back
     better, other = in_words(str(row["entrant_a"])), in_words(str(row["entrant_b"]))
@@ -103,6 +106,13 @@ def verdict(pair: Pair, measured: Measured) -> str:
     number = format_number(number_in(shown, effect), _digits(shown, effect))
     word = "lower" if measured.direction == "minimize" else "higher"
     return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}."
+
+
+def _without_worst(pair: Pair, measured: Measured) -> str:
+    """Return the sentence where one lacks results that have no worst value, so that the other is better in any case."""
+    names = (pair.a, pair.b) if number_in(pair.forth, "p_a_beats_b") > EVEN else (pair.b, pair.a)
+    better, other = map(in_words, names)
+    return f"{other} lacks results that may be as bad as one likes, so on {measured.title} {better} is before it."
 
 
 def _without_effect(pair: Pair, measured: Measured) -> str:
@@ -154,7 +164,8 @@ def _positive(row: Record, effect: str) -> Record:
 def _interval(pair: Pair, row: Record, effect: str) -> str:
     meta = pair.table.meta
     if row.get(f"{effect}_lower") is None:
-        return "(without an interval)"
+        is_by_rule = row.get("separable") is True and row.get("p_value") is None
+        return "(with the worst value in each gap, so without an interval)" if is_by_rule else "(without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""

@@ -22,7 +22,7 @@ def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
     return [
         f"{record['test']}{_at_thresholds(record)}, on {task}: "
         f"p {format_p(number_in(record, 'p_value'))} that {in_words(str(record['entrant_a']))} is better "
-        f"(one-sided; p {format_p(number_in(record, 'p_holm'))} by Holm's method, every pair counted once)."
+        f"(one-sided; two-sided, by Holm's method among all pairs, p {format_p(number_in(record, 'p_holm'))})."
         for (task, _), record in by_task.items()
     ][:MAX_SENTENCES]
 

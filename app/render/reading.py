@@ -65,20 +65,37 @@ def leader_sentence(table: Table) -> str | None:
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return None
     ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    leading = [r for r in ranked if r["rank"] == 1]
+    leading = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is not False]
+    ahead = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is False]
     behind = [r for r in ranked if r["rank"] != 1 and r["may_be_first"]]
     if all(record["may_be_first"] is None for record in ranked):
         return None
+    # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
+    flagged = _flagged([*ahead, *leading, *behind])
+    lacking = f"{_lacking(ahead)} " if ahead else ""
+    rivals = _named([str(record["entrant"]) for record in behind])
+    if not leading:
+        return f"{lacking}{SIMULTANEOUS}, these may be first: {rivals}.{flagged}"
     leader = _named([str(record["entrant"]) for record in leading])
     if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
         leader += f" (how sure the score of {_named(unsure)} is, is not known)"
-    # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
-    flagged = _flagged([*leading, *behind])
     if not behind:
         others = "No other is ranked" if len(ranked) == 1 else f"{SIMULTANEOUS}, no other may be first"
-        return f"First: {leader}. {others}.{flagged}"
-    rivals = _named([str(record["entrant"]) for record in behind])
-    return f"First: {leader}. {SIMULTANEOUS}, these may be first too: {rivals}.{flagged}"
+        return f"{lacking}First: {leader}. {others}.{flagged}"
+    return f"{lacking}First: {leader}. {SIMULTANEOUS}, these may be first too: {rivals}.{flagged}"
+
+
+def _lacking(ahead: Sequence[Mapping[str, Cell]]) -> str:
+    """Return the sentence on who has the first rank and may not be first, because something of it is missing."""
+    shown = first_few(ahead, NAMED, _with_gaps)
+    return f"Ranked first by the rule for what is missing, but not with the worst in each gap: {shown}."
+
+
+def _with_gaps(row: Mapping[str, Cell]) -> str:
+    worst = row.get("rank_if_worst")
+    known = [f"{row['covered']} included"] if row.get("covered") else []
+    known += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
+    return in_words(str(row["entrant"])) + (f" ({', '.join(known)})" if known else "")
 
 
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:

@@ -10,6 +10,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.task_values import differences_table, task_values
+from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.choice_evidence import snapshot_evidence
 from app.kinds.known import counted_rows, kind_of
@@ -88,6 +89,7 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
     if view.snapshot is None:
         return None
     declared = benchmarks.find_declared(session, view.slug)
+    allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
     rows = evidence.rows(*pair)
     if rows is None or not set(pair) <= set(rows.entrant.words):

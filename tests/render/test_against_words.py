@@ -1,0 +1,34 @@
+"""What a sentence about two entrants says they differ by: the board's own score, in its own units."""
+
+import pytest
+
+from app.boards.example import benchmark, rows
+from app.boards.methods.borda import Borda
+from app.boards.methods.mean import Mean
+from app.boards.methods.mean_rank import MeanRank
+from app.boards.methods.mean_win_rate import MeanWinRate
+from app.boards.registry import compute_board
+from app.manifest.leaderboard import Leaderboard
+from app.render.against import find_pair, measured_by, verdict
+
+ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
+
+
+@pytest.mark.parametrize(
+    ("board", "said"),
+    [
+        (Borda(name="b", method="borda", metric="error"), "mean of Borda points per task: advantage 1.0"),
+        (MeanWinRate(name="b", method="mean_win_rate", metric="error"), "mean win rate: advantage 1.0"),
+        (MeanRank(name="b", method="mean_rank", metric="error"), "mean rank: advantage 1.0"),
+        (Mean(name="b", method="mean", metric="error"), "mean error is lower than Poor’s by 0.6"),
+    ],
+    ids=lambda value: value.method if isinstance(value, Leaderboard) else "",
+)
+def test_two_entrants_differ_in_what_the_board_ranks_by(board: Leaderboard, said: str) -> None:
+    """Points, rates and ranks are no mean of the metric: a Borda board said "mean Main score: advantage −6.378"."""
+    declared = benchmark(board)
+    pairs = compute_board(declared, board, rows(ERRORS)).pairwise
+    assert pairs is not None
+    sentence = verdict(find_pair(pairs, "Good", "Poor"), measured_by(pairs, declared))
+
+    assert said in sentence
