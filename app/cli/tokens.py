@@ -14,12 +14,11 @@ from rich.table import Table
 from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
-from app.cli.database import open_database
+from app.cli.database import bring_up, open_addresses
 from app.cli.output import note, say, show
 from app.cli.remote import Request, Server, TokenOption
 from app.config.settings import Settings
 from app.db.engine import make_engine
-from app.db.migrate import upgrade
 from app.db.models import Token
 from app.store import audit, sessions, tokens
 from app.store.audit import Act, Change
@@ -52,10 +51,11 @@ def register(app: typer.Typer) -> None:
 def open_session() -> Iterator[Session]:
     """Yield a session on the newest schema; what it did is committed when nothing went wrong."""
     settings = Settings.from_env()
-    with open_database(settings) as database_url:
+    with open_addresses(settings) as addresses:
+        database_url = addresses.runtime
         named = make_url(database_url).render_as_string(hide_password=True)
         note(f"In the database {named if settings.database_url else f'of {settings.data_dir}'}.")
-        upgrade(database_url)
+        bring_up(addresses)
         engine = make_engine(database_url, pool_size=1)
         try:
             with Session(engine) as session, session.begin():

@@ -65,7 +65,10 @@ def forget(session: Session, token_id: int) -> None:
 def _token(session: Session, claimed: Claimed, role: str, until: datetime) -> Token:
     key = (Identity.issuer == claimed.issuer, Identity.subject == claimed.subject)
     token = session.scalar(
-        select(Token).join(Identity, Identity.token_id == Token.id).where(*key).with_for_update(key_share=True)
+        select(Token)
+        .join(Identity, Identity.token_id == Token.id)
+        .where(*key)
+        .with_for_update(key_share=True, of=Token)
     )
     if token is None:
         name = tokens.free_name(session, called(claimed.name))

@@ -42,7 +42,7 @@ class SearchMatch:
     slug: str
 
 
-def listed() -> Select[tuple[int]]:
+def listed() -> Select[int]:
     """Return the benchmarks that everybody may read."""
     return select(Benchmark.id)
 

@@ -3,11 +3,12 @@
 Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name is in one place.
 """
 
+import re
 import secrets
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import delete, func, select, update
+from sqlalchemy import CompoundSelect, Select, delete, func, select, union, update
 from sqlalchemy.orm import Session
 
 from app.db.models import (
@@ -16,8 +17,11 @@ from app.db.models import (
     BrowserSession,
     Dispute,
     Entrant,
+    EntrantReservation,
     Notification,
     Prereg,
+    PreregBinding,
+    RoleGrant,
     Submission,
     Token,
     Try,
@@ -25,7 +29,8 @@ from app.db.models import (
 from app.store import benchmark_rows, identities, roles, visibility
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
-OF_PEOPLE = ("organization", "url", "notes")
+OF_PEOPLE = frozenset({"organization", "url", "notes"})
+ERASED = re.compile("erased-[0-9a-f]{12}")
 MOST_EVENTS = 10_000
 OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
 # Addresses for notifications are erased, and nothing more is sent there.
@@ -44,19 +49,40 @@ def pseudonymise(session: Session, token: Token) -> str:
 
 
 def _pseudonymise(session: Session, token: Token) -> str:
-    token.name = f"erased-{secrets.token_hex(6)}"
+    is_erased = ERASED.fullmatch(token.name) is not None
+    if not is_erased:
+        token.name = f"erased-{secrets.token_hex(6)}"
     session.execute(delete(Try).where(Try.token_id == token.id))
     identities.forget(session, token.id)
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
     ):
-        submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
+        if not OF_PEOPLE.isdisjoint(submission.description):
+            submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
+            is_erased = False
     session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()
-    # A name is on pages of what somebody owns, registered, decided or moved; that is not worth distinguishing.
-    for benchmark_id in session.scalars(select(Benchmark.id).order_by(Benchmark.id)).all():
-        benchmark_rows.mark_boards_changed(session, benchmark_id)
+    if not is_erased:
+        for benchmark_id in session.scalars(_where_named(token.id)).all():
+            benchmark_rows.mark_boards_changed(session, benchmark_id)
     return token.name
+
+
+def _where_named(token_id: int) -> Select[int]:
+    """Select the benchmarks whose pages may name somebody: what they sent, own, registered, hold, or did there."""
+    registered = select(PreregBinding.benchmark).join(Prereg, Prereg.sha256 == PreregBinding.prereg_sha256)
+    slugs: CompoundSelect[Any] = union(
+        select(AuditEvent.benchmark).where(AuditEvent.token_id == token_id),
+        registered.where(Prereg.registered_by == token_id),
+        select(EntrantReservation.benchmark).where(EntrantReservation.token_id == token_id),
+    )
+    ids = union(
+        select(Submission.benchmark_id).where(Submission.token_id == token_id),
+        select(Entrant.benchmark_id).where(Entrant.owner_id == token_id),
+        select(RoleGrant.benchmark_id).where(RoleGrant.token_id == token_id),
+    )
+    named = Benchmark.id.in_(ids) | Benchmark.slug.in_(slugs)
+    return select(Benchmark.id).where(named | (Benchmark.created_by == token_id)).order_by(Benchmark.id)
 
 
 def everything_about(session: Session, token: Token) -> Mapping[str, Any]:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from app.db.models import Token
 from app.db.models.tokens import SCOPES
-from app.errors import Forbidden, SignedInLongAgo
+from app.errors import Forbidden
 from app.store import audit, roles, sessions, tokens
 from app.store.audit import Change
 from app.store.token_bounds import Bounds
@@ -19,7 +19,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.endpoint_answers import described
 from app.web.fields import Body, Line
-from app.web.state import Admin, Holder, SessionDep, Steward, is_admin
+from app.web.state import Admin, Holder, SessionDep, Steward, WholeHolder, is_admin
 from app.web.visitors import presented_text
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
@@ -86,16 +86,18 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     summary="Rotate a token",
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
-def rotate(token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: Holder) -> Response:
+def rotate(
+    token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: WholeHolder
+) -> Response:
     """Replace a token's text (its holder, or an admin); the former text works for some more hours.
+
+    Not with a token that is limited to scopes, which may be in more hands.
 
     What the token owns, and when it expires, stays. To end a text at once, give 0 hours: then the browser sessions that
     began with it end as well, but for the one that asks.
     """
     if caller.id != token_id and not is_admin(caller):
         raise Forbidden("Only its holder, or an admin, may renew a token.")
-    if not caller.is_fresh:
-        raise SignedInLongAgo
     token, text = tokens.rotate_token(session, token_id, order.overlap_h, presented_text(request))
     if order.overlap_h == 0:
         sessions.end_all(session, token.id, but=caller.act.session_id)

@@ -1,6 +1,9 @@
 """What is kept about a person is handed to them, and their name is taken out without touching what is on record."""
 
-from tests.cases.walkthrough import BASE, board, declare, send
+from sqlalchemy import select
+
+from app.db.models import Benchmark
+from tests.cases.walkthrough import BASE, MANIFEST, board, declare, send
 from tests.fixtures import Site
 
 
@@ -41,3 +44,40 @@ def test_everybody_is_handed_what_is_kept_about_them(site: Site) -> None:
     assert [event["action"] for event in own["events"]] == ["POST /benchmarks/{slug}/submissions", "POST /preregs"]
     assert len(own["registrations"]) == 1
     assert [other[name] for name in ("submissions", "events", "registrations", "entrants")] == [[], [], [], []]
+
+
+def test_a_token_with_scopes_neither_erases_nor_renews_itself(site: Site) -> None:
+    """It may be in more hands than its owner's, who would be locked out, or nameless, for good."""
+    for scope in ("read", "submit"):
+        order = {"name": f"for {scope}", "role": "submitter", "scopes": [scope]}
+        made = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
+        bearer = {"Authorization": f"Bearer {made['token']}"}
+        erased = site.http.post(f"/tokens/{made['id']}/erase", json={"reason": "x"}, headers=bearer)
+        renewed = site.http.post(f"/tokens/{made['id']}/rotate", json={"overlap_h": 0}, headers=bearer)
+
+        assert (erased.status_code, renewed.status_code) == (403, 403)
+        assert f"only for {scope}" in erased.json()["detail"]
+        assert site.http.get("/whoami", headers=bearer).json()["name"] == f"for {scope}"
+
+
+def versions(site: Site) -> dict[str, int]:
+    """Return how often the boards of each benchmark were marked as changed."""
+    with site.sessions() as session:
+        return {each.slug: each.boards_version for each in session.scalars(select(Benchmark))}
+
+
+def test_erasing_makes_only_the_pages_stale_that_may_have_the_name_and_only_once(site: Site) -> None:
+    """Else anybody could have every page of the server rendered anew, as often as they like."""
+    declare(site)
+    other = MANIFEST.replace("slug: tiny", "slug: other")
+    site.http.post("/benchmarks", content=other, headers=site.auth("steward")).raise_for_status()
+    assert send(site, BASE)["http"] == 202
+    site.work()
+    before = versions(site)
+    first = site.http.post("/tokens/1/erase", json={"reason": "x"}, headers=site.auth()).json()["name"]
+    once = versions(site)
+    again = site.http.post("/tokens/1/erase", json={"reason": "x"}, headers=site.auth()).json()["name"]
+
+    assert {slug for slug in before if once[slug] != before[slug]} == {"tiny"}
+    assert again == first
+    assert versions(site) == once
