@@ -1,22 +1,25 @@
 """create_app(): routers, problem handlers, lifespan, and the page cache in front."""
 
 import asyncio
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import cache, partial
 
 from fastapi import APIRouter, FastAPI
 from sqlalchemy import Engine
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
 from app.config.settings import MIB, Settings
-from app.db.engine import dispose_unused, make_engine, make_session_factory
+from app.db.engine import EXPORTS, REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.db.replica import Replica
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
 from app.reading.readers import Readers
+from app.store import web_processes
 from app.store.visibility import narrow_to_reader
 from app.web import (
     account,
@@ -65,6 +68,7 @@ from app.web.description import SUMMARY, DescribedApi
 from app.web.following import Followers, read_statuses
 from app.web.freshness import Freshness, watch
 from app.web.front import Front
+from app.web.lanes import EXPLORERS
 from app.web.limits import RateLimit
 from app.web.provider import Provider
 from app.web.renderer import RenderProcess
@@ -75,6 +79,7 @@ from app.web.visitors import sees_more
 SMALL_BODY = 1 * MIB
 # An export reads one part at a time, with a session for each.
 COPY_POOL = 5
+LEAVES_WITHIN_S = 1.0
 
 
 def create_app(
@@ -86,15 +91,21 @@ def create_app(
     """
     freshness = freshness or Freshness()
     readers = Readers(settings)
-    renderer, explorer = (
-        RenderProcess(_render_app, settings, database_url, forked=True) if render_apart else None for _ in range(2)
-    )
-    apart = [process for process in (renderer, explorer) if process is not None]
+    apart = [
+        RenderProcess(_render_app, settings, database_url, forked=True)
+        for _ in range(1 + EXPLORERS if render_apart else 0)
+    ]
+
+    async def shown(slug: str, boards: int) -> None:
+        await pages.renew(slug)
+        await run_in_threadpool(
+            transact, lambda session: web_processes.note_shown(session, freshness.process, slug, boards)
+        )
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         await readers.start()
-        beside = [asyncio.create_task(watch(database_url, freshness, pages.publish))]
+        beside = [asyncio.create_task(watch(database_url, freshness, pages.publish, shown))]
         for shared in (limit, api.state.plumbline.reads):
             if shared is not None:
                 beside.append(asyncio.create_task(share_reads(shared, api.state.plumbline.transact)))
@@ -104,6 +115,10 @@ def create_app(
         for task in beside:
             task.cancel()
         await asyncio.gather(*beside, return_exceptions=True)
+        with suppress(Exception):
+            # Otherwise what is published now would be said some seconds later.
+            leaving = run_in_threadpool(transact, lambda session: web_processes.leave(session, freshness.process))
+            await asyncio.wait_for(leaving, LEAVES_WITHIN_S)
         await pages.stop()
         for process in apart:
             process.stop()
@@ -112,15 +127,16 @@ def create_app(
             api.state.plumbline.replica.close()
 
     engine = _serving_engine(settings, database_url, 10)
-    api = _make_api(settings, engine, readers, lifespan)
+    api = _make_api(settings, engine, readers, lifespan, freshness.heard_s)
+    transact = api.state.plumbline.transact
     limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
     pages = PublishedPages(
         BegunTogether(api),
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,
-        renderer=renderer,
-        explorer=explorer,
+        renderer=apart[0] if apart else None,
+        explorers=apart[1:],
         sees_more=partial(sees_more, api),
     )
     freshness.listeners.append(api.state.plumbline.followers.wake)
@@ -135,19 +151,25 @@ def _render_app(settings: Settings, database_url: str) -> FastAPI:
 def _serving_engine(settings: Settings, database_url: str, pool_size: int) -> Engine:
     """Return the engine for answering requests: through the pooler where there is one."""
     if settings.direct_database_url is None or settings.database_url is None:
-        return make_engine(database_url, pool_size=pool_size)
-    return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True)
+        return make_engine(database_url, pool_size=pool_size, lane=REQUESTS)
+    return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True, lane=REQUESTS)
 
 
 def _replica(settings: Settings) -> Replica | None:
     """Return the replica for reading, if there is one; it needs no session state, so a pooler may be in front of it."""
     if settings.read_database_url is None:
         return None
-    engine = make_engine(settings.read_database_url, pool_size=COPY_POOL, is_pooled=True)
+    engine = make_engine(settings.read_database_url, pool_size=COPY_POOL, is_pooled=True, lane=EXPORTS)
     return Replica(narrow_to_reader(make_session_factory(engine)))
 
 
-def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Lifespan[FastAPI] | None) -> FastAPI:
+def _make_api(
+    settings: Settings,
+    engine: Engine,
+    readers: Readers,
+    lifespan: Lifespan[FastAPI] | None,
+    heard_s: Callable[[], float] = lambda: math.inf,
+) -> FastAPI:
     factory = narrow_to_reader(make_session_factory(engine))
     app = DescribedApi(
         title="plumbline",
@@ -166,7 +188,15 @@ def _make_api(settings: Settings, engine: Engine, readers: Readers, lifespan: Li
     copy = _replica(settings)
     followers = Followers(partial(read_statuses, factory))
     app.state.plumbline = State(
-        settings, factory, QueuedJobs(), readers, followers, provider=provider, reads=reads, replica=copy
+        settings,
+        factory,
+        QueuedJobs(),
+        readers,
+        followers,
+        provider=provider,
+        reads=reads,
+        replica=copy,
+        heard_s=heard_s,
     )
     problems.install(app)
     app.router.routes.extend(_routes(settings))

@@ -134,7 +134,18 @@ def test_compose_has_no_default_password() -> None:
     ]
 
     assert passwords
-    assert all(re.fullmatch(r"\$\{POSTGRES_PASSWORD:\?.+\}", value) for value in passwords)
+    assert all(re.fullmatch(r"\$\{(POSTGRES|OWNER)_PASSWORD:\?.+\}", value) for value in passwords)
+
+
+def test_only_the_migration_has_the_address_of_the_owner() -> None:
+    """Compose and Kubernetes: what serves and works is another role, with another password."""
+    services = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]
+    pods = {each["metadata"]["name"]: pod for each in kubernetes() if (pod := pod_of(each)) is not None}
+    owned = [name for name, service in services.items() if "OWNER" in str(service.get("environment"))]
+
+    assert owned == ["postgres", "migrate"]
+    assert [name for name, pod in pods.items() if "owner" in str(pod)] == ["plumbline-migrate"]
+    assert "OWNER" not in str(services["web"]["environment"]) + str(services["worker"]["environment"])
 
 
 def test_compose_migrates_before_it_serves() -> None:

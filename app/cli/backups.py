@@ -44,7 +44,7 @@ def backup(
     """Copy the database while it is used: all of one instant, noted and verified. A copy cut short leaves nothing."""
     # A stop from outside leaves nothing half made either, as Ctrl-C does: schedules end what takes too long by SIGTERM.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with open_database(Settings.from_env()) as database_url:
+    with open_database(Settings.from_env(), as_owner=True) as database_url:
         refuse_newer_database(database_url)
         written = base.make_base(database_url, folder) if files else dump.make_dump(database_url, folder)
     note(f"{folder} holds {_described(written)}.")
@@ -61,7 +61,7 @@ def wal(
     ],
 ) -> None:
     """Write every change of the database into a folder until stopped, so that `db restore` can reach any instant."""
-    with open_database(Settings.from_env()) as database_url:
+    with open_database(Settings.from_env(), as_owner=True) as database_url:
         refuse_newer_database(database_url)
         note(f"The log of the database is written to {folder} until this is stopped.")
         base.receive_wal(database_url, folder, _until_stopped)
@@ -132,7 +132,7 @@ def _refuse_options(*given: object) -> None:
 
 def _restore_dump(folder: Path, settings: Settings) -> Note:
     verified(folder)
-    with open_database(settings, may_create=True) as database_url:
+    with open_database(settings, may_create=True, as_owner=True) as database_url:
         return dump.restore_dump(folder, database_url)
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from app.cli import drafts, life, roles, secret_labels
-from app.cli.lrdbench_runs import records_of_run
+from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
@@ -160,7 +160,8 @@ def import_lrdbench(
     Which records there are is in a run and not in its manifest; without one the boards are provisional.
     """
     records = {} if run is None else records_of_run(run)
-    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records)
+    rows = [] if run is None else rows_of_run(run)
+    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records, rows)
     parse_manifest(imported)
     if not records:
         note("No grid: without --run the records are undeclared, and the boards are provisional.")

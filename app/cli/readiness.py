@@ -33,8 +33,16 @@ def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[T
         now = time.monotonic()
         up_s, looked_at = up_s + (now - looked_at) * all(child.is_up for child in children), now
         if up_s > READY_WITHIN_S:
-            raise NeverReady(f"{address}/readyz did not report ready within {READY_WITHIN_S:.0f} s.")
+            raise NeverReady(f"{address}/readyz did not report ready within {READY_WITHIN_S:.0f} s. {why(address)}")
         time.sleep(PAUSE_S)
+
+
+def why(address: str) -> str:
+    """Return what the server itself says of why it cannot serve."""
+    try:
+        return str(httpx.get(f"{address}/readyz", timeout=10.0).json()["detail"])
+    except (httpx.HTTPError, ValueError, KeyError):
+        return "It does not say why."
 
 
 def is_ready(address: str) -> bool:

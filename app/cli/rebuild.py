@@ -17,7 +17,7 @@ def register(group: typer.Typer) -> None:
 
 def rebuild() -> None:
     """Make the packed evidence anew from the rows, which are the truth; what is the same stays. Safe while it runs."""
-    with open_migrated(Settings.from_env()) as database_url:
+    with open_migrated(Settings.from_env(), as_owner=True) as database_url:
         engine = make_engine(database_url, pool_size=1)
         sessions = make_session_factory(engine)
         with sessions() as session:

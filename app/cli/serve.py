@@ -11,7 +11,7 @@ from contextlib import ExitStack
 import typer
 from sqlalchemy.orm import Session
 
-from app.cli.database import open_database
+from app.cli.database import bring_up, open_addresses
 from app.cli.database_watch import watched_database
 from app.cli.demo import load_examples
 from app.cli.examples import find_examples
@@ -21,7 +21,6 @@ from app.cli.readiness import wait_until_ready
 from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
 from app.config.settings import PREFIX, Settings
 from app.db.engine import make_engine
-from app.db.migrate import upgrade
 from app.errors import PlumblineError, SettingsError
 from app.program.bundled import bundled
 from app.store import audit
@@ -33,7 +32,14 @@ logger = logging.getLogger(__name__)
 WATCH_EVERY_S = 0.25
 BACKLOG = 2048
 UNTOLD = "ignore::UserWarning:multiprocessing.resource_tracker"
-SECRET_SOURCES = ("ADMIN_TOKEN", "ADMIN_TOKEN_FILE", "DATABASE_URL_FILE", "DIRECT_DATABASE_URL_FILE")
+SECRET_SOURCES = (
+    "ADMIN_TOKEN",
+    "ADMIN_TOKEN_FILE",
+    "DATABASE_URL_FILE",
+    "DIRECT_DATABASE_URL_FILE",
+    "OWNER_DATABASE_URL",
+    "OWNER_DATABASE_URL_FILE",
+)
 # What only this process needs, or has read from its file already.
 NOT_HANDED_ON = frozenset(f"{PREFIX}{name}" for name in SECRET_SOURCES)
 EXAMPLES = bundled("examples")
@@ -86,8 +92,9 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
     if settings.database_url is None:
         logger.info("Starting the embedded database in %s", settings.data_dir)
     with ExitStack() as stack:
-        database_url = stack.enter_context(open_database(settings, may_create=True))
-        upgrade(database_url)
+        addresses = stack.enter_context(open_addresses(settings, may_create=True))
+        bring_up(addresses)
+        database_url = addresses.runtime
         _ensure_admin(database_url, settings.admin_token)
         children = stack.enter_context(supervised(programs(settings, database_url, listener)))
         # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.

@@ -5,6 +5,7 @@ one is set aside there, and the board says so.
 """
 
 import logging
+import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,6 +15,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.boards.measured import Measurement
 from app.boards.registry import compute_board, measured_method
+from app.boards.tables import Beside
 from app.boards.wording import sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
@@ -33,6 +35,7 @@ logger = logging.getLogger(__name__)
 
 MOST_ROUNDS = 3
 BESIDE = "tables/unavailable"
+NO_TABLE = "This table could not be computed, by a fault of this server; its operators find the cause in the log"
 
 LeftOut = frozenset[Pair]
 EVERYTHING: LeftOut = frozenset()
@@ -153,22 +156,34 @@ class _Board:
             logger.exception("board %s of %s could not be computed", self.spec.name, self.manifest.slug)
             return self._without_culprits(describe_fault(error))
 
-    def _make(self, left_out: LeftOut) -> list[Table]:
-        """Compute the tables, and check that they can be stored."""
+    def _make(self, left_out: LeftOut, *, with_beside: bool = True) -> list[Table]:
+        """Compute the ranks, and apart from them the further tables; check that all can be stored."""
         method = measured_method(self.spec)
         if method is None:
             computed = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
         else:
             measurements = self.inputs.measurements(self.spec, left_out)
             computed = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
-        tables = [
-            computed.leaderboard,
-            *([] if computed.pairwise is None else [computed.pairwise]),
-            *computed.extra,
-        ]
-        for table in tables:
-            refuse_unstorable(table)
-        return tables
+        refuse_unstorable(computed.leaderboard)
+        beside = (self._beside(each) for each in computed.beside) if with_beside else ()
+        return [computed.leaderboard, *(table for table in beside if table is not None)]
+
+    def _beside(self, further: Beside) -> Table | None:
+        """Compute a further table; one that cannot be computed, or stored, says so in its place and takes no rank."""
+        try:
+            table = further.compute()
+            if table is not None:
+                refuse_unstorable(table)
+        except DBAPIError:
+            raise
+        except Exception:
+            number = secrets.token_hex(4)
+            logger.exception("fault %s: the table %s of %s", number, further.name, self.manifest.slug)
+            title = f"{self.spec.title or self.spec.name}: {further.name.partition('/')[0].replace('_', ' ')}"
+            detail = f"{NO_TABLE} (fault {number})."
+            meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value, "fault": number}
+            return Table(further.name, title, (), (), (detail,), meta)
+        return table
 
     def _without_gaps(self) -> list[Table]:
         """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
@@ -199,7 +214,7 @@ class _Board:
 
     def _attempt(self, numbers: frozenset[int]) -> Outcome:
         try:
-            self._make(self.inputs.of_submissions(numbers))
+            self._make(self.inputs.of_submissions(numbers), with_beside=False)
         except BoardUnavailable:
             return Outcome.NOTHING
         except DBAPIError:

@@ -9,6 +9,7 @@ from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, Entry, Submission
+from app.store.web_processes import is_unshown, status_said
 
 MOST = 200
 
@@ -34,7 +35,7 @@ def own_submissions(session: Session, token_id: int, benchmark: str | None) -> l
     )
     query = (
         select(Submission.id, Benchmark.slug, Submission.status, Submission.received_at, Submission.n_rows,
-               brought.scalar_subquery())
+               brought.scalar_subquery(), is_unshown(Submission.id))
         .join(Benchmark, Benchmark.id == Submission.benchmark_id)
         .where(Submission.token_id == token_id)
         .order_by(Submission.id.desc())
@@ -43,6 +44,6 @@ def own_submissions(session: Session, token_id: int, benchmark: str | None) -> l
     if benchmark is not None:
         query = query.where(Benchmark.slug == benchmark)
     return [
-        OwnSubmission(number, slug, status, at, n_rows, names or ())
-        for number, slug, status, at, n_rows, names in session.execute(query)
+        OwnSubmission(number, slug, status_said(status, is_unshown=hidden), at, n_rows, names or ())
+        for number, slug, status, at, n_rows, names, hidden in session.execute(query)
     ]

@@ -14,6 +14,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Benchmark, Delivery, Notification, Submission, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
 from app.store import visibility
+from app.store.web_processes import is_unshown
 
 MOST = 10
 CONFIRM = "confirm"
@@ -138,6 +139,7 @@ def _next_due(session: Session) -> Delivery | None:
     delivery: Delivery | None = session.scalar(
         select(Delivery)
         .where(Delivery.due_at <= func.clock_timestamp(), Delivery.notification_id.in_(of_working))
+        .where(or_(Delivery.event != "published", ~is_unshown(Delivery.submission_id)))
         .order_by(Delivery.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, Submission, SubmissionEvent
-from app.store import benchmark_rows, stale_boards
+from app.store import benchmark_rows, stale_boards, web_processes
 from app.store.publication_inputs import Inputs, Withdrawal
 from app.store.sql_arrays import one_of
 
@@ -57,6 +57,8 @@ def store_publication(session: Session, publication: Publication) -> Published:
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmark_rows.mark_boards_changed(session, benchmark.id)
+    if under_way_s:
+        web_processes.note_published(session, benchmark.id, under_way_s)
     return Published(snapshot, under_way_s)
 
 

@@ -10,18 +10,25 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.web.concurrency import Places
+from app.errors import Busy
+from app.reading.turns import RETRY_AFTER_S, Turn, Turns, owner_of_token
+from app.web.limits import network_of
+from app.web.renderer import unavailable
 
-MOST_BEGUN = 16
-"""Fewer than the threads and connections that wait for the database; the event loop handles this many in 50 ms."""
+MOST_BEGUN, ROOM = 4, 256
+"""Writes whose sender and benchmark are looked up, and those that wait for it: of more, the last of whoever has most is
+told to come again before anything is looked up, for a refusal costs as much as all that comes before it.
+"""
+MOST_UNMEASURED = 16
 MOST_READS, MOST_WORKS = 3, 2
-"""Concurrent reads, and concurrent requests with bodies; a single client may have one fewer."""
+"""Concurrent reads, and concurrent requests with bodies; a single owner may have one fewer."""
+TOO_MANY_WRITES = unavailable("Too many requests are in hand; send this one again a little later.", RETRY_AFTER_S)
 UNMEASURED = ("/readyz", "/metrics")
 READING = ("GET", "HEAD")
 
 
 class BegunTogether:
-    """An app with a limited number of concurrent requests; others wait, taking turns by client.
+    """An app with a limited number of concurrent requests; others wait in turns (`app.reading.turns`).
 
     A read holds a place until its answer begins. Of what is written, the part before the body and what is done with
     the whole body are bounded, each by itself: who sends a body, or takes an answer slowly, holds no place. Files are
@@ -32,9 +39,8 @@ class BegunTogether:
         self, app: ASGIApp, most: int = MOST_BEGUN, most_reads: int = MOST_READS, most_works: int = MOST_WORKS
     ) -> None:
         self._app = app
-        self._begun = Places(most)
-        self._reads = Places(most_reads, max(1, most_reads - 1))
-        self._works = Places(most_works, max(1, most_works - 1))
+        self._begun, self._reads, self._works = Turns(most, room=ROOM), Turns(most_reads), Turns(most_works)
+        self._unmeasured = Turns(MOST_UNMEASURED)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request in its turn; other events, such as startup, do not wait."""
@@ -42,11 +48,19 @@ class BegunTogether:
             return await self._app(scope, receive, send)
         asks = scope.get("method") in READING
         is_read = asks and scope["path"] not in UNMEASURED
-        held = _Place(self._reads if is_read else self._begun, _client_of(scope))
-        works = None if asks or _has_files(scope) else _Place(self._works, _client_of(scope, by_token=True))
+        turns = self._reads if is_read else self._unmeasured if asks else self._begun
+        # One for all that handle the request: where its caller is noted once its token has been checked.
+        scope.setdefault("state", {})
+        held = _Place(turns, scope)
+        works = None if asks or _has_files(scope) else _Place(self._works, scope)
         arriving = _Arriving(receive)
         try:
-            if await arriving.take(held, may_leave=is_read and not _has_body(scope)):
+            is_there = await arriving.take(held, may_leave=is_read and not _has_body(scope))
+        except Busy:
+            is_there = False
+            await TOO_MANY_WRITES.send(send)
+        try:
+            if is_there:
                 await self._app(scope, _receiving(arriving, held, works), _sending(send, held, works))
         finally:
             _give_back(held, works)
@@ -56,26 +70,30 @@ class BegunTogether:
 class _Place:
     """One request's place among others; taken and given back at most once."""
 
-    def __init__(self, places: Places, key: str) -> None:
-        self._places, self._key = places, key
-        self._is_held = self._is_over = False
+    def __init__(self, turns: Turns, scope: Scope) -> None:
+        self._turns, self._scope = turns, scope
+        self._turn = Turn({})
 
-    def take_now(self) -> bool:
-        """Take a place if there is one now, and say whether there was."""
-        self._is_held = self._places.take_now(self._key)
-        return self._is_held
+    def enter(self) -> bool:
+        """Take a place or begin to wait for one, as whoever is known to ask by now; say whether nothing is to wait for.
+
+        What has been given back is not taken again. Raises Busy.
+        """
+        if self._turn.called is None and not self._turn.is_over:
+            self._turn.owners[_owner_of(self._scope)] = None
+            self._turns.enter(self._turn)
+        if self._turn.called is not None and self._turn.called.done():
+            self._turn.called.result()
+        return not self._turn.is_waiting
 
     async def take(self) -> None:
         """Wait for a place."""
-        if not self._is_held and not self._is_over:
-            await self._places.take(self._key)
-            self._is_held = True
+        if not self.enter():
+            await self._turns.wait(self._turn)
 
     def give_back(self) -> None:
         """Give the place back, if it is held, for good."""
-        if self._is_held:
-            self._is_held, self._is_over = False, True
-            self._places.give_back(self._key)
+        self._turns.end(self._turn)
 
 
 class _Arriving:
@@ -87,7 +105,7 @@ class _Arriving:
 
     async def take(self, held: _Place, *, may_leave: bool) -> bool:
         """Wait for a place, and say whether the client is still there."""
-        if held.take_now():
+        if held.enter():
             return True
         turn = asyncio.ensure_future(held.take())
         try:
@@ -146,10 +164,11 @@ def _give_back(*places: _Place | None) -> None:
             each.give_back()
 
 
-def _client_of(scope: Scope, *, by_token: bool = False) -> str:
-    """Return the client: its address, or the token that was checked before the body."""
-    token = dict(scope.get("headers", ())).get(b"authorization") if by_token else None
-    return token.decode("latin-1") if token else str((scope.get("client") or ("",))[0])
+def _owner_of(scope: Scope) -> str:
+    """Return whose request it is: the token's that was checked before the body, else the address's."""
+    caller = scope["state"].get("caller")
+    address = str((scope.get("client") or ("",))[0])
+    return network_of(address) if caller is None else owner_of_token(caller.id)
 
 
 def _has_files(scope: Scope) -> bool:

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import OwnerLink
 from app.errors import NotFound
 from app.store import audit, benchmark_rows, benchmarks, disclosure, labels, owners, tokens
@@ -91,6 +92,7 @@ def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Resp
 
 
 def _close(session: Session, state: State, slug: str, order: Close, caller: Caller) -> Response:
+    allow(session, LONG_REQUESTS)
     declared = benchmarks.find_declared(session, slug)
     disclosure.close(session, Closing(declared, labels.stored_labels(session, declared), caller.id, order.reason))
     audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.explore import draft_board
+from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Benchmark, DraftBoard
 from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
 from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
@@ -123,6 +124,7 @@ def show(
     shown = snapshots.find_snapshot(session, benchmark, None)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
+    allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, benchmark, shown, state.rows)
     view = view_of(session, benchmarks.load_declared(session, benchmark), _table(evidence, draft), shown)
     view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(evidence.declared))

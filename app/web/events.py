@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from app.store import submissions
+from app.store import submissions, web_processes
 from app.web.checked_first import CheckedFirst
 from app.web.endpoint_answers import described
 from app.web.following import Followers
@@ -49,4 +49,6 @@ async def watch(submission: int, request: Request, state: StateDep) -> Response:
 
 def _status_of(state: State, number: int) -> str:
     with state.sessions() as session:
-        return submissions.find_submission(session, number).status
+        stored = submissions.find_submission(session, number)
+        is_unshown = bool(web_processes.unshown(session, [number]))
+        return web_processes.status_said(stored.status, is_unshown=is_unshown)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from app.boards.entrant_filter import Wish
 from app.boards.explore import LABEL, chosen_board
 from app.boards.reader_choice import Choice
+from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
@@ -120,6 +121,7 @@ def board_as_asked(
     shown = snapshots.find_snapshot(session, declared.benchmark, number)
     if shown is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to explore.")
+    allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
     spec = _board(evidence.manifest, board)
     facts = described_entrants(session, shown.id)

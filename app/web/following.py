@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.db.engine import SessionFactory
 from app.errors import Busy, TooManyRequests
-from app.store import submissions
+from app.store import submissions, web_processes
 from app.store.visibility import reading_all
 
 logger = logging.getLogger(__name__)
@@ -150,4 +150,6 @@ class Followers:
 def read_statuses(sessions: SessionFactory, numbers: Collection[int]) -> dict[int, str]:
     """Return the status of submissions; watchers' permissions were checked when they connected."""
     with reading_all(), sessions() as session:
-        return {number: status for number, _, status in submissions.followed(session, numbers)}
+        statuses = {number: status for number, _, status in submissions.followed(session, numbers)}
+        hidden = web_processes.unshown(session, [each for each in numbers if statuses.get(each) == "published"])
+    return {each: web_processes.status_said(status, is_unshown=each in hidden) for each, status in statuses.items()}

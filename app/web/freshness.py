@@ -1,14 +1,16 @@
 """Tracks changes, so that a cached page knows since when it is stale. Used by `app.web.cache`.
 
-`watch` hears of every change by NOTIFY and reads the counters each second, so that a lost notification is noticed.
+`watch` hears of every change by NOTIFY and reads the counters each second, so that a lost notification is noticed; the
+same look is the heartbeat of the process (`app.store.web_processes`).
 """
 
 import asyncio
 import logging
 import math
+import secrets
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import dataclass, field
 
 import psycopg
@@ -16,12 +18,16 @@ from psycopg.conninfo import make_conninfo
 
 from app.db.patience import patience_with
 from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
+from app.store.web_processes import BEAT, BEGIN, SHOWN_CHANNEL, UNSHOWN
 
 logger = logging.getLogger(__name__)
 
 POLL_S = 1.0
 MOST_AHEAD = 50
 TRUSTED_S = 3.0
+"""So long after a look what is kept counts as current; less than a heartbeat is waited for (`LEASE_S`)."""
+SETTLED_WITHIN_S = 1.0
+LIMITS = "SELECT set_config('lock_timeout', '5s', false), set_config('statement_timeout', '15s', false)"
 REMEMBERED = 1000
 EVERY_BENCHMARK = ("", "")
 BOARDS, ANYTHING = "boards", "anything"
@@ -68,13 +74,21 @@ class _Changes:
 
 
 class Freshness:
-    """Counts the changes of each part. A page records the count at which it was rendered."""
+    """Counts the changes of each part. A page records the count at which it was rendered.
+
+    `is_away` says that the database is known not to answer: then pages are served as they are, and marked.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.clock = clock
+        self.process = secrets.token_hex(8)
+        self.is_away = False
         self._heard_at = -math.inf
+        self._news = asyncio.Event()
         self._counters: dict[str, tuple[int, int]] = {}
         self._changes: dict[Part, _Changes] = {}
+        self._required: dict[Part, int] = {}
+        self._withdrawn: set[str] = set()
         self.listeners: list[Callable[[], None]] = []
 
     def count(self, part: Part) -> int:
@@ -89,13 +103,12 @@ class Freshness:
         if part == NEVER:
             return None
         since = self._changed_at(part, count)
-        if self.clock() - self._heard_at > TRUSTED_S:
+        if not self._is_trusted():
             since = min(since, self._heard_at)
         return None if since == math.inf else since
 
-    def is_changed(self, part: Part, count: int) -> bool:
-        """Say whether a page rendered at this count is known to be stale; an unknown one may be."""
-        return self._changed_at(part, count) < math.inf
+    def _is_trusted(self) -> bool:
+        return self.clock() - self._heard_at <= TRUSTED_S
 
     def _changed_at(self, part: Part, count: int) -> float:
         changes = self._changes.get(part)
@@ -104,12 +117,58 @@ class Freshness:
         missed = changes.count - count
         return changes.at[-missed] if missed <= len(changes.at) else -math.inf
 
-    def hear(self) -> None:
-        """Note that the counters were read just now."""
-        self._heard_at = self.clock()
+    def heard_s(self) -> float:
+        """Return how long ago the counters were read, in seconds."""
+        return self.clock() - self._heard_at
+
+    def hear(self, at: float | None = None) -> None:
+        """Note that the counters were read, just now or at a time."""
+        self._heard_at = self.clock() if at is None else at
+        self.is_away = False
+        self._tell_those_who_wait()
+
+    def miss(self) -> None:
+        """Note that the database does not answer."""
+        self.is_away = True
+        self._tell_those_who_wait()
+
+    def _tell_those_who_wait(self) -> None:
+        self._news.set()
+        self._news = asyncio.Event()
+
+    async def settle(self) -> None:
+        """Return once the counters were read lately, or the database is known not to answer.
+
+        A process that was stopped, with its machine or by itself, may have been given up by the others: what it has
+        kept may be older than what they say is published.
+        """
+        if self._is_trusted() or self.is_away:
+            return
+        try:
+            await asyncio.wait_for(self._news.wait(), SETTLED_WITHIN_S)
+        except TimeoutError:
+            self.is_away = True
+
+    def require(self, part: Part, count: int) -> None:
+        """Let no page of a part that is older than this be shown again, as long as the database answers."""
+        self._required[part] = max(count, self._required.get(part, 0))
+
+    def require_all(self) -> None:
+        """Let no page that is older than what is known now be shown again, as long as the database answers."""
+        for part, changes in self._changes.items():
+            self.require(part, changes.count)
+
+    def is_refused(self, part: Part, count: int) -> bool:
+        """Say whether a page rendered at this count must not be shown while the database answers."""
+        return count < self._required.get(part, 0)
+
+    def is_withdrawn(self, part: Part) -> bool:
+        """Say whether a benchmark is public no longer: its pages are not to be shown, whatever answers."""
+        return part[0] in self._withdrawn
 
     def note(self, slug: str, anything: int, boards: int) -> bool:
         """Compare a benchmark's counters with those seen before, and say whether its boards have changed."""
+        self._withdrawn.discard(slug)
         seen = self._counters.get(slug, (-1, -1))
         # A notification can be older than the counters that were read since.
         self._counters[slug] = (max(anything, seen[0]), max(boards, seen[1]))
@@ -120,31 +179,68 @@ class Freshness:
             self._change((slug, BOARDS))
         return boards > seen[1]
 
+    def note_others_gone(self, slugs: Collection[str]) -> None:
+        """Take note that only these benchmarks are public now."""
+        for slug in self._counters.keys() - set(slugs):
+            del self._counters[slug]
+            self._withdrawn.add(slug)
+            for part in ((slug, ANYTHING), (slug, BOARDS), EVERY_BENCHMARK):
+                self._change(part)
+                self.require(part, self.count(part))
+
+    def has_seen(self, slug: str, boards: int) -> bool:
+        """Say whether this state of a benchmark's boards was heard of."""
+        return self._counters.get(slug, (-1, -1))[1] >= boards
+
+    def tell(self) -> None:
+        """Tell the listeners that something changed."""
+        for listener in self.listeners:
+            listener()
+
     def _change(self, part: Part) -> None:
         changes = self._changes.setdefault(part, _Changes())
         changes.count += 1
         changes.at.append(self.clock())
-        for tell in self.listeners:
-            tell()
+        self.tell()
 
 
 Published = Callable[[str, list[str]], None]
+Shown = Callable[[str, int], Awaitable[None]]
 
 
-async def watch(database_url: str, freshness: Freshness, published: Published) -> None:
-    """Announce every change for as long as the process serves; `published` is called with a slug and its boards."""
+async def _shows_nothing(slug: str, boards: int) -> None:
+    """Keep no page, so that none has to be made anew."""
+    del slug, boards
+
+
+async def watch(database_url: str, freshness: Freshness, published: Published, shown: Shown = _shows_nothing) -> None:
+    """Announce every change for as long as the process serves; `published` is called with a slug and its boards.
+
+    `shown`, with a slug and the version of its boards, makes sure that nothing older is shown, and says so.
+    """
+    n_failed = 0
     while True:
         try:
             conninfo = make_conninfo(database_url, **patience_with(database_url))
             connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
             async with connection:
-                await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
-                while True:
-                    await _look(connection, freshness, published)
+                await connection.execute(LIMITS)
+                for channel in (CHANGED_CHANNEL, SHOWN_CHANNEL):
+                    await connection.execute(f"LISTEN {channel}")
+                watching = _Watch(connection, freshness, published, shown)
+                try:
+                    while True:
+                        await watching.look()
+                        n_failed = 0
+                finally:
+                    watching.stop()
         except Exception as error:
-            # The database may be unavailable for a while; cached pages become stale until it is back.
+            # A connection that was lost is made anew at once; where that fails too, the database is away for a while.
+            n_failed += 1
             logger.warning("cannot receive notifications of changes: %s", error)
-            await asyncio.sleep(POLL_S)
+            if n_failed > 1:
+                freshness.miss()
+                await asyncio.sleep(POLL_S)
 
 
 def worth_making_ahead(moved: list[str]) -> list[str]:
@@ -158,22 +254,71 @@ def worth_making_ahead(moved: list[str]) -> list[str]:
     return moved if len(moved) <= MOST_AHEAD else []
 
 
-async def _look(connection: psycopg.AsyncConnection, freshness: Freshness, published: Published) -> None:
-    """Read the counters, then listen until they are to be read again."""
-    moved = []
-    for slug, anything, boards in await (await connection.execute(CHANGE_COUNTERS)).fetchall():
-        moved += [slug] if freshness.note(slug, anything, boards) else []
-    freshness.hear()
-    moved = worth_making_ahead(moved)
-    until = freshness.clock() + POLL_S
-    while True:
-        for slug in moved:
-            names = await (await connection.execute(BOARD_NAMES, (slug,))).fetchall()
-            published(slug, [name for (name,) in names])
-        left = until - freshness.clock()
-        if left <= 0:
-            return
-        moved = []
-        async for notification in connection.notifies(timeout=left, stop_after=1):
-            slug, anything, boards = notification.payload.rsplit(" ", 2)
-            moved += [slug] if freshness.note(slug, int(anything), int(boards)) else []
+class _Watch:
+    """The looks at the counters on one connection, and what is under way because of them."""
+
+    def __init__(
+        self, connection: psycopg.AsyncConnection, freshness: Freshness, published: Published, shown: Shown
+    ) -> None:
+        self._connection, self._freshness = connection, freshness
+        self._published, self._shown = published, shown
+        self._showing: dict[tuple[str, int], asyncio.Task[None]] = {}
+
+    def stop(self) -> None:
+        """End what is under way; the next look begins it again."""
+        for task in self._showing.values():
+            task.cancel()
+
+    async def look(self) -> None:
+        """Beat, read the counters, then listen until they are to be read again."""
+        freshness, began = self._freshness, self._freshness.clock()
+        process = {"process": freshness.process}
+        is_new = (await self._connection.execute(BEAT, process)).rowcount == 0
+        if is_new:
+            async with self._connection.transaction():
+                for statement in BEGIN:
+                    await self._connection.execute(statement, process)
+        counters = await (await self._connection.execute(CHANGE_COUNTERS)).fetchall()
+        moved = {slug: boards for slug, anything, boards in counters if freshness.note(slug, anything, boards)}
+        freshness.note_others_gone([slug for slug, *_ in counters])
+        if is_new:
+            # Nobody has waited for this process, so anything that it has not seen before may be said to be published.
+            freshness.require_all()
+        freshness.hear(began)
+        waited_for = await (await self._connection.execute(UNSHOWN, process)).fetchall()
+        self._begin_to_show({slug: boards for slug, boards in waited_for if freshness.has_seen(slug, boards)})
+        await self._make_ahead(worth_making_ahead(list(moved)))
+        await self._listen(freshness.clock() + POLL_S)
+
+    async def _listen(self, until: float) -> None:
+        while (left := until - self._freshness.clock()) > 0:
+            moved = {}
+            async for notification in self._connection.notifies(timeout=left, stop_after=1):
+                if notification.channel == SHOWN_CHANNEL:
+                    self._freshness.tell()
+                    continue
+                slug, anything, boards = notification.payload.rsplit(" ", 2)
+                if self._freshness.note(slug, int(anything), int(boards)):
+                    moved[slug] = int(boards)
+            # Nothing can be asked on the connection while it listens.
+            self._begin_to_show(moved)
+            await self._make_ahead(list(moved))
+
+    async def _make_ahead(self, slugs: list[str]) -> None:
+        for slug in slugs:
+            names = await (await self._connection.execute(BOARD_NAMES, (slug,))).fetchall()
+            self._published(slug, [name for (name,) in names])
+
+    def _begin_to_show(self, boards_of: dict[str, int]) -> None:
+        for slug, boards in boards_of.items():
+            if (slug, boards) not in self._showing:
+                self._showing[slug, boards] = asyncio.create_task(self._show(slug, boards))
+
+    async def _show(self, slug: str, boards: int) -> None:
+        try:
+            await self._shown(slug, boards)
+        except Exception as error:
+            # The next look begins it again.
+            logger.warning("what is published of %s is not said to be shown: %s", slug, error)
+        finally:
+            del self._showing[slug, boards]

@@ -10,7 +10,7 @@ from app.web.answers import csv_answer, page, split_format
 from app.web.checked_first import CheckedFirst
 from app.web.documents.tables import PlainTableDocument
 from app.web.endpoint_answers import table_routes
-from app.web.observed import look
+from app.web.observed import look_soon
 from app.web.state import SessionDep, StateDep, Steward
 from app.web.visible_benchmarks import stewarded_slugs
 
@@ -21,9 +21,10 @@ PRIVATE = {"Cache-Control": "no-store"}
 @table_routes(router, "/health", "What needs a steward", 403, answer=PlainTableDocument, is_columnar=False)
 def show(request: Request, session: SessionDep, state: StateDep, caller: Steward) -> Response:
     """List what is stuck, failing, set aside or overdue (.csv, .json), with since when and why."""
-    within = stewarded_slugs(session, caller)
-    readiness = look(state)
-    table = health_table(health.list_troubles(session, within), (*readiness.problems, *readiness.warnings))
+    readiness = look_soon(state)
+    # With a table that something holds, the rest would wait for it too.
+    troubles = health.list_troubles(session, stewarded_slugs(session, caller)) if readiness.database_up else []
+    table = health_table(troubles, (*readiness.problems, *readiness.warnings))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
         answer = Response(table_to_json(table, {}), media_type="application/json")

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import hashlib
+import math
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from app.render.pictures.saved import saved_style
 
 Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000
+WITHOUT_DATABASE = (b"plumbline-cause", b"database")
 DROPPED = (b"content-length", b"date", b"server")
 DRAWN = b"'sha256-%s'" % base64.b64encode(hashlib.sha256(saved_style().encode()).digest())
 """The one style that may be inline in a document: that of a picture opened at its own address."""
@@ -75,6 +77,11 @@ class Answer:
         must_not = any(name.lower() == b"cache-control" and b"no-store" in value for name, value in self.headers)
         return self.status == 200 and not must_not
 
+    @property
+    def is_without_database(self) -> bool:
+        """Say whether it is so because the database could not answer."""
+        return self.status == 503 and WITHOUT_DATABASE in self.headers
+
     async def send(self, send: Send) -> None:
         """Send it to the client."""
         await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
@@ -121,7 +128,11 @@ def _with(start: Message, mark: Headers) -> Message:
 
 @dataclass
 class Kept:
-    """A page: its request, the state of its benchmark, when it was last read and last to be rendered."""
+    """A page: its request, the state of its benchmark, when it was last read and last to be rendered.
+
+    `is_unmade` says that the last time it could not be, for the database's sake, and `hurried_at` when it was without
+    the pause before.
+    """
 
     ask: Ask
     plain: Encoded
@@ -129,6 +140,8 @@ class Kept:
     count: int
     read_at: float
     tried_at: float
+    is_unmade: bool = False
+    hurried_at: float = -math.inf
 
     @property
     def size(self) -> int:

@@ -12,7 +12,9 @@ from sqlalchemy.orm import Session
 from sqlalchemy.pool import QueuePool
 
 from app.config.settings import MIB
+from app.db.grants import can_rewrite
 from app.db.migrate import schema_trouble
+from app.db.writing import why_unwritable
 from app.store import health
 from app.telemetry.metrics import PAGES, Gauges
 from app.web.probe import NoAnswer
@@ -21,6 +23,8 @@ from app.web.state import State
 ROOM_MIB = 256
 """With less room for temporary files an upload of usual size may be refused."""
 WORKER_SILENT_S = 60
+HEARD_LATELY_S = 2.0
+"""The counters of changes are read each second, without the pooler."""
 
 
 @dataclass(frozen=True)
@@ -37,22 +41,45 @@ def look_soon(state: State) -> Readiness:
     try:
         readiness: Readiness = state.probe.ask(partial(look, state))
     except NoAnswer as error:
-        return Readiness([f"The database has not answered for {error.since_s:.0f} s."], [], database_up=False)
+        return _away(state, f"has not answered for {error.since_s:.0f} s")
     return readiness
 
 
+def _away(state: State, how: str) -> Readiness:
+    """Say what does not answer: with a pooler in front of the database, which of the two, as far as one can tell."""
+    if state.settings.direct_database_url is None:
+        problem = f"The database {how}."
+    elif (heard_s := state.heard_s()) < HEARD_LATELY_S:
+        problem = (
+            f"The pooler (PLUMBLINE_DATABASE_URL) {how}; the Postgres behind it (PLUMBLINE_DIRECT_DATABASE_URL) "
+            f"answered {heard_s:.1f} s ago."
+        )
+    else:
+        problem = (
+            f"The database {how}, neither through the pooler (PLUMBLINE_DATABASE_URL) nor directly "
+            "(PLUMBLINE_DIRECT_DATABASE_URL)."
+        )
+    return Readiness([problem], [], database_up=False)
+
+
 def look(state: State) -> Readiness:
-    """Ask the database, its schema, its workers and the temporary folder."""
+    """Ask the database, its schema, its workers and the temporary folder, and write to every table, in vain."""
     try:
         with _engine(state).connect() as connection:
             trouble = schema_trouble(connection)
+            unwritable = why_unwritable(connection) if trouble is None or trouble.is_newer else None
+            too_much = can_rewrite(connection) if trouble is None and unwritable is None else None
+        if unwritable is not None:
+            return Readiness([unwritable], [], database_up=False)
         with state.sessions() as session:
             silent_s = health.worker_silent_s(session) if trouble is None or trouble.is_newer else None
     except SQLAlchemyError as error:
         cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
-        return Readiness([f"The database does not answer: {cause}"], [], database_up=False)
+        return _away(state, f"does not answer ({cause})")
     problems = [] if trouble is None or trouble.is_newer else [trouble.text]
     warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
+    if too_much is not None:
+        warnings.append(too_much)
     if silent_s is None or silent_s > WORKER_SILENT_S:
         warnings.append("No worker has reported within the last minute: submissions are stored, but wait.")
     if state.replica is not None and state.replica.is_left_alone:
@@ -94,7 +121,9 @@ def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
     held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
     turns = state.readers.turns
     return {
-        "plumbline_database_up": ("Whether the database answered this scrape", None, {"": float(database_up)}),
+        "plumbline_database_up": (
+            "Whether the database answered this scrape and takes writes", None, {"": float(database_up)},
+        ),
         "plumbline_pages": ("Published pages answered, by source", "source", PAGES),
         "plumbline_pool_connections": ("Connections to the database of the web process", "state", held),
         "plumbline_readings": (

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from app.boards.letters import letters_table
 from app.boards.task_values import matrix_table, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
+from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.choice_evidence import snapshot_evidence
 from app.kinds.known import counted_rows, kind_of
@@ -131,6 +132,7 @@ def show_matrix(
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     if view.snapshot is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is no matrix.")
+    allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, benchmark_rows.find_benchmark(session, slug), view.snapshot, state.rows)
     spec = evidence.manifest.leaderboard(board)
     rows = evidence.rows()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
-WITHIN_S = 3.0
+WITHIN_S = 2.0
 
 
 class NoAnswer(Exception):

@@ -29,6 +29,12 @@ logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
 RETRY_AFTER_S = 5
 RETRY_AFTER_DISK_S = 60
+AWAY = "The database does not answer at the moment"
+# https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, query_canceled.
+LATE: Mapping[str | None, str] = {
+    "55P03": "Something else in the database holds what this request needs, for longer than a request waits",
+    "57014": "This request takes the database longer than a request may",
+}
 # The framework's message for a form with too many parts.
 TOO_MANY = re.compile(r"Too many (fields|files)\. Maximum number of \1 is (\d+)\.")
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -136,9 +142,10 @@ def _database_error(request: Request, error: Exception) -> Response:
     if is_broken_off(error):
         detail = "Too many concurrent changes to the same records; nothing was stored. Try again soon."
         return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
-    if isinstance(error, (OperationalError, PoolTimeout)) or getattr(error, "connection_invalidated", False):
-        detail = "The database does not answer at the moment; nothing was stored. Try again soon."
-        return answer(request, 503, detail, headers={"Retry-After": str(RETRY_AFTER_S)})
+    if is_transient(error) or isinstance(error, OperationalError):
+        detail = LATE.get(getattr(getattr(error, "orig", None), "sqlstate", None), AWAY)
+        headers = {"Retry-After": str(RETRY_AFTER_S), "Plumbline-Cause": "database"}
+        return answer(request, 503, f"{detail}; nothing was stored. Try again soon.", headers=headers)
     if isinstance(error, DataError) and request.method in ("GET", "HEAD"):
         return answer(request, 404, "No resource can have this address: it contains a character that is never stored.")
     if isinstance(error, DataError):

@@ -9,13 +9,11 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import asynccontextmanager, suppress
-from heapq import heappop, heappush
+from contextlib import suppress
 from http import HTTPStatus
-from itertools import count
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message
@@ -30,17 +28,20 @@ NICENESS = 2
 LONGEST_S = 60.0
 
 
-def _unavailable(detail: str, retry_after_s: int) -> Answer:
-    headers = [(b"content-type", PROBLEM_JSON.encode()), (b"retry-after", b"%d" % retry_after_s)]
-    return Answer(
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        [*headers, (b"cache-control", b"no-store")],
-        problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, detail),
-    )
+def unavailable(detail: str, retry_after_s: int) -> Answer:
+    """Return a 503 that says when to come again, for answers outside the framework."""
+    body = problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, detail)
+    headers = [
+        (b"content-type", PROBLEM_JSON.encode()),
+        (b"content-length", b"%d" % len(body)),
+        (b"retry-after", b"%d" % retry_after_s),
+        (b"cache-control", b"no-store"),
+    ]
+    return Answer(HTTPStatus.SERVICE_UNAVAILABLE, headers, body)
 
 
-TOO_SLOW = _unavailable("This page takes too long to render at the moment. Try again soon.", 10)
-TOO_MANY = _unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
+TOO_SLOW = unavailable("This page takes too long to render at the moment. Try again soon.", 10)
+TOO_MANY = unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
 
 
 Render = Callable[[Ask], Awaitable[Answer]]
@@ -187,47 +188,3 @@ def _end_with_parent() -> None:
 
 def _render(ask: Ask) -> Answer:
     return gather(_Rendering.runner.run(collect(_Rendering.app, ask)))
-
-
-class Turns:
-    """Lets one render through at a time, those with the lower number first, then in the order of asking."""
-
-    def __init__(self) -> None:
-        self._is_taken = False
-        self._waiting: list[tuple[int, int, asyncio.Future[None]]] = []
-        self._numbers = count()
-
-    @asynccontextmanager
-    async def take(self, priority: int) -> AsyncIterator[None]:
-        """Wait for a turn, and end it on the way out."""
-        if self._is_taken:
-            await self._queue(priority)
-        self._is_taken = True
-        try:
-            yield
-        finally:
-            self._pass_on()
-
-    async def _queue(self, priority: int) -> None:
-        turn = asyncio.get_running_loop().create_future()
-        heappush(self._waiting, (priority, next(self._numbers), turn))
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn.done() and not turn.cancelled():
-                self._pass_on()
-            raise
-
-    @property
-    def n_waiting(self) -> int:
-        """Return how many wait for a turn."""
-        return sum(not turn.done() for _, _, turn in self._waiting)
-
-    def _pass_on(self) -> None:
-        """Pass the turn to the next one that still waits; it is released when nobody waits."""
-        while self._waiting:
-            turn = heappop(self._waiting)[2]
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._is_taken = False

@@ -1,6 +1,6 @@
 """The resources of a request: settings, sessions, the queue; passed to endpoints as dependencies."""
 
-import threading
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,6 +20,7 @@ from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthentica
 from app.jobs.choice_evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
+from app.reading.turns import Turns, owner_of_token
 from app.store import benchmark_rows, rates, roles, snapshots
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
@@ -29,12 +30,23 @@ from app.web.probe import Probe
 from app.web.provider import Provider
 
 T = TypeVar("T")
+MOST_COMPUTING, COMPUTED_WITHIN_S = 8, 5.0
+"""So many dry runs and previews wait for a moment to compute their boards, one at a time, and so long."""
 RANK = {"submitter": 0, "steward": 1, "admin": 2}
+
+
+def computing_turns() -> Turns:
+    """Return the turns of who has boards computed within a request."""
+    busy = "Other dry runs are being computed; try again in a few seconds."
+    return Turns(1, room=MOST_COMPUTING, wait_s=COMPUTED_WITHIN_S, busy=busy)
 
 
 @dataclass(frozen=True)
 class State:
-    """One per process. The holder of `computing` computes boards while somebody waits; `reads` are those of tokens."""
+    """One per process. Boards of dry runs and previews are computed in turns; `reads` are those of tokens.
+
+    `heard_s` says how long ago the Postgres itself answered, past any pooler.
+    """
 
     settings: Settings
     sessions: SessionFactory
@@ -42,11 +54,12 @@ class State:
     readers: Readers
     followers: Followers
     rows: KeptRows = field(default_factory=KeptRows)
-    computing: threading.Lock = field(default_factory=threading.Lock)
+    computing: Turns = field(default_factory=computing_turns)
     provider: Provider | None = None
     reads: RateLimit | None = None
     replica: Replica | None = None
     probe: Probe[Any] = field(default_factory=Probe)
+    heard_s: Callable[[], float] = lambda: math.inf
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
@@ -147,9 +160,28 @@ async def get_submitter(caller: Holder, request: Request) -> Caller:
 Submitter = Annotated[Caller, Depends(get_submitter)]
 
 
+async def get_whole_holder(caller: Holder) -> Caller:
+    """Return the caller if its token has all scopes of its role and was shown lately.
+
+    A token that leaked from where it only reads or submits must not lock its owner out, or erase them.
+    Raises Forbidden, or SignedInLongAgo.
+    """
+    if caller.scopes is not None:
+        raise Forbidden(
+            f"This token is only for {', '.join(sorted(caller.scopes))}; renewing a token or erasing its name "
+            "needs one without scopes, or an admin."
+        )
+    if not caller.is_fresh:
+        raise SignedInLongAgo
+    return caller
+
+
+WholeHolder = Annotated[Caller, Depends(get_whole_holder)]
+
+
 async def get_uploader(caller: Submitter, state: StateDep) -> Caller:
     """Return the caller if an upload of theirs could be read soon. Raises Busy."""
-    state.readers.turns.refuse_if_full(caller.id)
+    state.readers.turns.refuse_if_full(owner_of_token(caller.id))
     return caller
 
 

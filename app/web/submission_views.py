@@ -1,12 +1,13 @@
 """/submissions/{id}: the status of a submission, its rows and its own tables; withdrawing it."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
 from starlette.responses import Response, StreamingResponse
 
-from app.db.models import Submission
+from app.db.models import Submission, SubmissionEvent
 from app.db.replica import Source
 from app.errors import Forbidden, NotFound
 from app.kinds.known import kind_of
@@ -15,7 +16,7 @@ from app.render.exports import parts_to_csv, table_to_json
 from app.render.page_tables import checks_table
 from app.render.pages import ShownTable
 from app.render.row_filter import narrow_table
-from app.store import audit, benchmark_rows, benchmarks, current, submissions
+from app.store import audit, benchmark_rows, benchmarks, current, submissions, web_processes
 from app.store.audit import Change
 from app.store.disputes import shown_disputes
 from app.store.sent_rows import read_sent
@@ -43,15 +44,15 @@ def check_document(check: Any) -> dict[str, str]:
 def describe(session: Session, submission: Submission, just_stored: Parts | None = None) -> dict[str, Any]:
     """Return everything that is shown of a submission; nothing is read again of one that was just stored."""
     parts = just_stored or read_parts(session, submission)
-    events = parts.events
+    status, events = _said(session, submission, parts.events)
     return {
         "id": submission.id,
         "url": f"/submissions/{submission.id}",
         "benchmark": parts.slug,
-        "status": submission.status,
+        "status": status,
         "reason": events[-1].reason,
         "admitted": all(event.status != "not_admitted" for event in events),
-        "waiting_for": WAITING_FOR.get(submission.status),
+        "waiting_for": WAITING_FOR.get(status),
         "run_purpose": submission.run_purpose,
         "prereg_sha256": submission.prereg_sha256,
         "received_at": submission.received_at.isoformat(),
@@ -80,6 +81,17 @@ def describe(session: Session, submission: Submission, just_stored: Parts | None
     }
 
 
+def _said(
+    session: Session, submission: Submission, events: Sequence[SubmissionEvent]
+) -> tuple[str, Sequence[SubmissionEvent]]:
+    """Return the status and the history of a submission as they are said: published once every web process shows it."""
+    status = submission.status
+    if status != "published" or not web_processes.unshown(session, [submission.id]):
+        return status, events
+    before = events[:-1] if events[-1].status == status else events
+    return web_processes.status_said(status, is_unshown=True), before
+
+
 @router.get(
     "/submissions/{submission}",
     summary="A submission (.csv: its checks; .json)",
@@ -99,11 +111,12 @@ def show(submission: str, session: SessionDep) -> Response:
     kept = submissions.read_tables(session, stored.id)
     manifest = benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest
     pages = kind_of(manifest).pages
+    described_now = describe(session, stored)
     return page(
         "submission.html",
         title=f"Submission {stored.id}",
-        s=describe(session, stored),
-        waiting=stored.status in ("received", "evaluated"),
+        s=described_now,
+        waiting=described_now["waiting_for"] is not None,
         tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),
         facts=pages.facts(manifest),

@@ -22,6 +22,8 @@ from app.files.uploads import Limits
 from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
+from app.reading.readers import LATER
+from app.reading.turns import Turn, owner_of_token
 from app.receiving.receive import Run, Sent
 from app.receiving.written_for import not_asked, open_versions, version_written_for
 from app.store import audit, benchmark_rows, benchmarks, clock, labels
@@ -154,11 +156,14 @@ async def take(request: Request, state: State, upload: "SentUpload", finish: Cal
 async def _taken(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
     caller = upload.caller
     with received_files() as folder:
-        spooled = await run_in_threadpool(_spooled, state, upload, folder)
-        evidence = await state.readers.read(spooled.job, folder, caller.id, gone(request))
-        refuse_other_entrants(caller, evidence.scores.entrant.words)
-        request_id = current_request()
-        return await run_in_threadpool(lambda: finish(state, _sent(state, spooled, evidence, request_id)))
+        beside, owner = state.readers.beside, owner_of_token(caller.id)
+        async with beside.taken(Turn.of(owner, LATER)):
+            spooled = await run_in_threadpool(_spooled, state, upload, folder)
+        with beside.ending(Turn.of(owner)) as storing:
+            evidence = await state.readers.read(spooled.job, folder, caller.id, gone(request), storing)
+            refuse_other_entrants(caller, evidence.scores.entrant.words)
+            request_id = current_request()
+            return await run_in_threadpool(lambda: finish(state, _sent(state, spooled, evidence, request_id)))
 
 
 def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:

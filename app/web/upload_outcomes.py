@@ -9,7 +9,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.admission.check import Check
 from app.admission.rules import is_admitted
+from app.db.engine import LONG_REQUESTS, allow
+from app.errors import Busy
+from app.reading.turns import owner_of_token
 from app.receiving.impact import impact_of
 from app.receiving.receive import Sent, check_claims, receive, rehearse
 from app.store import audit
@@ -21,14 +25,12 @@ from app.web.submission_views import check_document, describe
 
 logger = logging.getLogger(__name__)
 
-COMPUTED_WITHIN_S = 5.0
-"""So long a dry run waits for its turn to compute boards: one at a time, whoever asks."""
-
 
 def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
     """Store an upload, and return its address and what is answered."""
 
     def store(session: Session) -> tuple[bool, dict[str, Any]]:
+        allow(session, LONG_REQUESTS)
         stored = receive(session, sent, state.jobs.defer_refresh)
         is_new, kept = stored.is_new, stored.submission
         after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
@@ -55,7 +57,7 @@ def check_upload(state: State, sent: Sent, *, with_impact: bool = False) -> dict
     """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
     # Before the transaction: it may draw for a second.
     claimed = check_claims(sent.run, is_request=True)
-    checks = [*state.transact(lambda session: rehearse(session, sent)), *claimed]
+    checks = [*state.transact(lambda session: _rehearsed(session, sent)), *claimed]
     scores = sent.run.evidence.scores
     return {
         "dry_run": True,
@@ -68,19 +70,21 @@ def check_upload(state: State, sent: Sent, *, with_impact: bool = False) -> dict
     }
 
 
+def _rehearsed(session: Session, sent: Sent) -> list[Check]:
+    allow(session, LONG_REQUESTS)
+    return rehearse(session, sent)
+
+
 def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
     if not admitted:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
-    if not state.computing.acquire(timeout=COMPUTED_WITHIN_S):
-        return {
-            "reason": "Other dry runs are being computed; try again in a few seconds.",
-            "boards": [],
-        }
+    owner = owner_of_token(sent.submitter.id)
     try:
-        with state.sessions() as session:
+        with state.computing.taken_in_thread(owner), state.sessions() as session:
+            allow(session, LONG_REQUESTS)
             return impact_of(session, sent, state.rows)
-    finally:
-        state.computing.release()
+    except Busy as error:
+        return {"reason": str(error), "boards": []}
 
 
 def _warnings(sent: Sent) -> list[dict[str, Any]]:

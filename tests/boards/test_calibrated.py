@@ -129,13 +129,19 @@ def test_one_example_with_most_of_the_weight_is_no_interval_without_two_ends(hea
 
 @EVERY
 def test_a_board_draws_the_calibrated_interval_and_keeps_the_other(case: Case) -> None:
-    """Each number's whisker is the calibrated one; columns of the compatible one are beside it where there is one."""
+    """Each number's whisker is the calibrated one, but CHAMBER's own of an interquartile mean beside a mean that ranks.
+
+    Columns of the compatible interval are beside it where there is one.
+    """
     table = built(case).leaderboard
     drawn = [c for c in table.columns if c.interval is not None and c.name != "rank"]
     names = set(table.column_names())
 
     for column in drawn:
-        assert column.interval == (f"{column.name}_calibrated_low", f"{column.name}_calibrated_high")
+        is_compatible = column.title.endswith("(compatible interval)")
+        ends = ("lower", "upper") if is_compatible else ("calibrated_low", "calibrated_high")
+        assert column.interval == tuple(f"{column.name}_{end}" for end in ends)
+        assert not is_compatible or (column.name.endswith("_iqm") and not column.detail)
         compatible = set() if column.name.startswith("metric__") else {f"{column.name}_lower", f"{column.name}_upper"}
         assert compatible | {f"{column.name}_calibrated_how"} <= names
 

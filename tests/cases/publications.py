@@ -254,11 +254,11 @@ def begin(site: Site, manifest: str, labels: str | None = None) -> str:
     return slug
 
 
-def send(site: Site, slug: str, name: str, content: str, who: str = "alice", entrant: str | None = None) -> Any:
+def send(site: Site, slug: str, name: str, content: str | bytes, who: str = "alice", entrant: str | None = None) -> Any:
     """Send one file and return the answer."""
     return site.http.post(
         f"/benchmarks/{slug}/submissions",
-        files=[("files", (name, content.encode()))],
+        files=[("files", (name, content))],
         data={} if entrant is None else {"entrant": entrant},
         headers=site.auth(who),
     )

@@ -111,7 +111,7 @@ def test_the_fault_of_one_submission_ends_no_other(site: Site, caplog: pytest.Lo
     """Evaluated together they fail together; each by itself shows whose fault it is."""
     declare(site)
     numbers = send_entrants(site, ["A", "B", "C"])
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text(TABLE_REFUSED.format(number=numbers[1])))
 
     with caplog.at_level(logging.CRITICAL):

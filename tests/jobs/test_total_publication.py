@@ -142,7 +142,7 @@ def test_a_run_of_lrdbench_with_huge_errors_is_refused_row_by_row(roomy_site: Si
 
 def spoil_rows(site: Site, number: int) -> None:
     """Leave the stored rows of a submission without their values, as no reader of the app does."""
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(text("UPDATE score SET values = '{}' WHERE submission_id = :number"), {"number": number})
         session.execute(text("DELETE FROM evidence WHERE submission_id = :number"), {"number": number})
@@ -204,7 +204,7 @@ def test_a_submission_that_stops_every_publication_is_set_aside_after_three_trie
     site.try_again()
     assert site.http.get(f"/submissions/{broken}.json").json()["status"] == "evaluated"
     site.try_again()
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(delete(SubmissionTable).where(SubmissionTable.name == "claims"))
     aside = site.http.get(f"/submissions/{broken}.json").json()
@@ -240,7 +240,7 @@ def test_a_publication_that_failed_waits_longer_each_time(site: Site) -> None:
 
 def refuse_tables(site: Site, state: str) -> None:
     """Let the database refuse every table of a submission, with an error of that code."""
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(
             text(
                 "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS "

@@ -1,13 +1,14 @@
 """What a dry run says an upload would change: what the boards say when it is submitted."""
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import pytest
 
 from app.config.settings import Settings
+from app.reading.turns import Turn, Turns
 from app.values.joined import with_rows
 from app.values.scores import Coded, ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
@@ -79,8 +80,9 @@ def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to try again; the checks are there all the same."""
-    monkeypatch.setattr("app.web.upload_outcomes.COMPUTED_WITHIN_S", 0.01)
-    with computing(published):
+    turns = published.http.app.app._app._app.state.plumbline.computing  # type: ignore[attr-defined]
+    monkeypatch.setattr(turns, "_wait_s", 0.01)
+    with computing(published, turns):
         answer = published.http.post(
             "/benchmarks/tiny/submissions?dry_run=true&impact=true",
             files=[("files", ("r.csv", BEST)), ("prereg", ("p.yaml", PREREG))],
@@ -91,11 +93,14 @@ def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pyt
     assert "try again" in answer["impact"]["reason"]
 
 
-def computing(site: Site) -> AbstractContextManager[bool]:
-    """Return the turn of whoever computes boards."""
-    api = site.http.app.app._app._app  # type: ignore[attr-defined]
-    turn: AbstractContextManager[bool] = api.state.plumbline.computing
-    return turn
+@contextmanager
+def computing(site: Site, turns: Turns) -> Iterator[None]:
+    """Hold the turn of whoever computes boards."""
+    turn, loop = Turn.of("somebody"), site.http.portal
+    assert loop is not None
+    loop.call(turns.enter, turn)
+    yield
+    loop.call(turns.end, turn)
 
 
 def rows(*cells: tuple[str, str, float]) -> ScoreTable:

@@ -37,7 +37,7 @@ def test_nothing_that_is_stored_asks_the_clock_of_its_process() -> None:
     paths = {str(path): path for room in rooms for path in sorted(Path("app", room).rglob("*.py"))}
     asking = {name: lines for name, path in paths.items() if name not in OF_OTHERS and (lines := asks_own_clock(path))}
 
-    assert len(paths) > 100
+    assert paths
     assert asking == {}
 
 

@@ -104,7 +104,7 @@ def test_evidence_that_was_taken_over_task_by_task_is_left_out(site: Site) -> No
 def test_a_lost_block_is_made_of_the_rows(site: Site, lost: str) -> None:
     """Whoever reads where a block is missing, or was packed by another version, gets the same rows."""
     pairs = arrive(site, "series")
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         before = flat(read_records(session, pairs))
         other = (
             "UPDATE evidence SET content = replace(content::text, '666f726d6174223a31', '666f726d6174223a39')::bytea"
@@ -117,7 +117,7 @@ def test_a_lost_block_is_made_of_the_rows(site: Site, lost: str) -> None:
 def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
     """Only what differs from the rows is written, and then it is what it was."""
     pairs = arrive(site, "summary")
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         before = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
         session.execute(text("DELETE FROM evidence WHERE submission_id = :number"), {"number": pairs[-1][0]})
 
@@ -131,7 +131,7 @@ def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
 def test_what_is_measured_between_estimators_is_found_without_its_blocks(site: Site) -> None:
     """Entrants of a submission without an entry are known from its rows where its blocks are lost."""
     pairs = arrive(site, "series")
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("DELETE FROM entry WHERE entrant_id = :number"), {"number": pairs[0][1]})
         with_blocks = unowned_pairs(session, pairs[0][0])
         session.execute(text("DELETE FROM evidence"))

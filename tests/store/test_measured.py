@@ -9,6 +9,7 @@ from app.db.engine import make_engine, make_session_factory
 from app.store.known_bytes import KnownBytes
 from app.store.measured import keep_measurements, load_measurements
 from app.store.measurement_bytes import Apart, pack_apart, pack_measurement, unpack_apart, unpack_measurement
+from tests.cases.databases import as_owner
 
 CURVE = {"roc": [("t", 0.0, None), ("t", 1.0, 0.5)], "intervals": [("t", "auc", 0.5)]}
 
@@ -69,7 +70,7 @@ def test_a_row_apart_with_a_number_that_is_none_is_refused() -> None:
 
 def test_a_measurement_that_was_read_is_not_read_again_unless_it_changed(database_url: str) -> None:
     """It is known by a digest of its bytes, so whatever is stored in its place is read."""
-    engine = make_engine(database_url)
+    engine = make_engine(as_owner(database_url))
     place = ((1, 1), "key")
     with make_session_factory(engine)() as session:
         driver = session.connection().connection.driver_connection

@@ -2,12 +2,10 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from types import SimpleNamespace
 from typing import Any
 
-from app.web.beginning import BegunTogether
-from app.web.concurrency import Places
-
-REQUEST = {"type": "http"}
+from app.web.beginning import MOST_BEGUN, ROOM, BegunTogether
 
 
 async def nothing_more() -> dict[str, Any]:
@@ -30,11 +28,12 @@ async def begun_of(n_sent: int, handle: Callable[[Any, Any], Awaitable[object]],
         await handle(receive, send)
 
     bounded = BegunTogether(app, most)
-    sent = [asyncio.create_task(bounded(REQUEST, nothing_more, ignored)) for _ in range(n_sent)]
+    requests = ({"type": "http", "client": (f"a{n}", 1)} for n in range(n_sent))
+    sent = [asyncio.create_task(bounded(request, nothing_more, ignored)) for request in requests]
     for _ in range(50):
         await asyncio.sleep(0)
-    for each in sent:
-        each.cancel()
+    for task in sent:
+        task.cancel()
     await asyncio.gather(*sent, return_exceptions=True)
     return begun
 
@@ -92,10 +91,11 @@ class Waited:
         await send({"type": "http.response.start", "status": 200, "headers": []})
 
 
-def asked(address: str, path: str, method: str = "GET", kind: str = "application/yaml", token: str = "") -> Any:
-    """Return a request as a server passes it on."""
-    headers = [(b"content-type", kind.encode())] + ([(b"authorization", token.encode())] if token else [])
-    return {"type": "http", "method": method, "path": path, "client": (address, 1), "headers": headers}
+def asked(address: str, path: str, method: str = "GET", kind: str = "application/yaml", token: int = 0) -> Any:
+    """Return a request as a server passes it on; `token` is whose it is found to be before its body is read."""
+    known = {"caller": SimpleNamespace(id=token)} if token else {}
+    headers = [(b"content-type", kind.encode())]
+    return {"type": "http", "method": method, "path": path, "client": (address, 1), "headers": headers, "state": known}
 
 
 async def whole_body() -> dict[str, Any]:
@@ -153,9 +153,9 @@ def test_a_token_has_one_body_worked_on_at_a_time() -> None:
     """Wherever it sends from; another token's is worked on beside it, and files have turns elsewhere."""
 
     def asking(bounded: BegunTogether) -> list[Any]:
-        flood = [bounded(asked(f"a{n}", "/preregs", "POST", token="x"), whole_body, ignored) for n in range(12)]
+        flood = [bounded(asked(f"a{n}", "/preregs", "POST", token=1), whole_body, ignored) for n in range(12)]
         files = bounded(asked("c", "/files", "POST", kind="multipart/form-data; boundary=b"), whole_body, ignored)
-        return [*flood, bounded(asked("b", "/preregs", "POST", token="y"), whole_body, ignored), files]
+        return [*flood, bounded(asked("b", "/preregs", "POST", token=2), whole_body, ignored), files]
 
     assert reached_of(asking) == [("a0", "/preregs"), ("b", "/preregs"), ("c", "/files")]
 
@@ -187,37 +187,37 @@ def test_who_goes_away_while_waiting_is_not_worked_for() -> None:
     assert asyncio.run(main()) == [("a", "/stays"), ("a", "/stays"), ("a", "/last")]
 
 
-def test_places_are_taken_in_turns_of_who_asks() -> None:
-    """One who asked fifty times before waits with its second until the others had their first."""
+def test_writes_that_nobody_has_looked_at_are_refused_beyond_a_room() -> None:
+    """The last ones of whoever sends most; somebody else's is let in, and what is refused reaches no app."""
 
-    async def main() -> list[str]:
-        places, order = Places(1), []
+    async def main() -> tuple[list[int], list[tuple[str, str]]]:
+        reached: list[tuple[str, str]] = []
+        go_on = asyncio.Event()
 
-        async def work(key: str) -> None:
-            await places.take(key)
-            order.append(key)
-            await asyncio.sleep(0)
-            places.give_back(key)
+        async def app(scope: Any, _receive: Any, send: Any) -> None:
+            reached.append((scope["client"][0], scope["path"]))
+            await go_on.wait()
+            await send({"type": "http.response.start", "status": 202, "headers": []})
 
-        await asyncio.gather(*(work("a") for _ in range(50)), work("b"), work("c"))
-        return order
+        bounded, statuses = BegunTogether(app), []
 
-    order = asyncio.run(main())
-    assert (order[:4], len(order)) == (["a", "a", "b", "c"], 52)
+        async def sending(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
 
+        flood = [
+            asyncio.create_task(bounded(asked("a", f"/{n}", "POST"), whole_body, sending)) for n in range(ROOM + 20)
+        ]
+        await settled()
+        flood.append(asyncio.create_task(bounded(asked("b", "/other", "POST"), whole_body, sending)))
+        await settled()
+        refused = list(statuses)
+        go_on.set()
+        await asyncio.gather(*flood)
+        return refused, reached
 
-def test_a_place_is_not_lost_with_who_waited_for_it() -> None:
-    """Given up while waiting, and at the very moment of getting it."""
-
-    async def main() -> bool:
-        places = Places(1)
-        await places.take("a")
-        early, late = (asyncio.create_task(places.take("b")) for _ in range(2))
-        await asyncio.sleep(0)
-        early.cancel()
-        places.give_back("a")
-        late.cancel()
-        await asyncio.gather(early, late, return_exceptions=True)
-        return places.take_now("c")
-
-    assert asyncio.run(main())
+    refused, reached = asyncio.run(main())
+    n_refused = 20 - (MOST_BEGUN - 1)
+    assert refused == [503] * n_refused
+    assert reached[:MOST_BEGUN] == [*(("a", f"/{n}") for n in range(MOST_BEGUN - 1)), ("b", "/other")]
+    assert len(reached) == ROOM + 21 - n_refused

@@ -176,7 +176,7 @@ def _time_check(site: Site, slug: str, sha256: str) -> str:
 
 def test_grants_are_never_rewritten(two: Site) -> None:
     """The database itself refuses."""
-    with pytest.raises(Exception, match="is a record"), two.sessions.begin() as session:
+    with pytest.raises(Exception, match="is a record"), two.as_owner() as session:
         session.execute(text("DELETE FROM role_grant"))
 
 
@@ -203,7 +203,7 @@ def test_a_role_ends_when_its_time_is_over(two: Site) -> None:
     soon = (datetime.now(UTC) + timedelta(days=1)).isoformat()
     ask(two, "POST", PATH, "admin", {"token": "other", "role": "steward", "until": soon})
     during = update(two, "other")
-    with two.sessions.begin() as session:
+    with two.as_owner() as session:
         session.execute(text("ALTER TABLE role_grant DISABLE TRIGGER keep_history"))
         session.execute(text("UPDATE role_grant SET until = now() WHERE until IS NOT NULL"))
 

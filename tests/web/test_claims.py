@@ -202,13 +202,13 @@ def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None
     renamed = GAP.replace(b"title:", b"title: New", 1)
     site.http.put("/benchmarks/arm", content=renamed, headers=site.auth("steward") | YAML)
     is_claims = SubmissionTable.name == "claims"
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         (whole,) = session.scalars(select(SubmissionTable.content).where(is_claims))
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(update(SubmissionTable).where(is_claims).values(content={"name": "claims"}))
     site.work()
     failed = in_one_line(site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text)
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         session.execute(update(SubmissionTable).where(is_claims).values(content=whole))
     site.try_again()

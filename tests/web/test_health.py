@@ -8,6 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from app.db.models import Benchmark
+from tests.cases.databases import as_owner
 from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
 from tests.fixtures import Site
@@ -114,7 +115,7 @@ def test_ready_says_what_will_be_wrong_soon(site: Site) -> None:
 
 def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:
     """A database that was put back to another schema is named with what to do."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(as_owner(database_url), autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = '0009'")
     answer = site.http.get("/readyz")
 
@@ -124,7 +125,7 @@ def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:
 
 def test_a_newer_schema_is_served_on_with_a_warning(site: Site, database_url: str) -> None:
     """Migrations work with the code before them, so readers see no gap while a server is upgraded."""
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(as_owner(database_url), autocommit=True) as connection:
         connection.execute("UPDATE alembic_version SET version_num = 'r9999'")
     answer = site.http.get("/readyz")
 
@@ -136,7 +137,7 @@ def test_a_steward_sees_what_is_stuck_failing_and_set_aside(site: Site, database
     """Each with its benchmark, since when, and why; another steward sees nothing of it."""
     declare(site)
     stuck, aside = send(site, BASE)["id"], send(site, GOOD)["id"]
-    with psycopg.connect(database_url, autocommit=True) as connection:
+    with psycopg.connect(as_owner(database_url), autocommit=True) as connection:
         connection.execute("UPDATE submission SET received_at = now() - interval '1 hour' WHERE id = %s", [stuck])
         connection.execute("UPDATE submission SET status = 'set_aside' WHERE id = %s", [aside])
         connection.execute(
@@ -165,7 +166,7 @@ def test_a_write_is_named_by_its_request(site: Site, database_url: str) -> None:
         "/benchmarks/tiny/submissions", files=files, headers={**site.auth(), "X-Request-ID": "proxy-7"}
     )
     other = site.http.post("/preregs", content=b"x", headers={**site.auth(), "X-Request-ID": "a b\"'"})
-    with psycopg.connect(database_url) as connection:
+    with psycopg.connect(as_owner(database_url)) as connection:
         kept = connection.execute("SELECT request_id FROM submission").fetchall()
 
     assert answer.headers["X-Request-ID"] == "proxy-7"

@@ -88,7 +88,7 @@ def test_what_is_no_open_invitation_makes_no_token(site: Site) -> None:
     declare(site)
     created = [invite(site).json() for _ in range(3)]
     assert site.http.delete(f"/invitations/{created[0]['id']}", headers=site.auth("steward")).status_code == 200
-    with site.sessions.begin() as session:
+    with site.as_owner() as session:
         session.execute(text("UPDATE invitation SET expires_at = '2026-01-02 03:04Z' WHERE id = 2"))
     site.http.post("/tokens", json={"name": "next", "role": "steward"}, headers=site.auth("admin"))
     given = {"token": "next", "role": "steward"}

@@ -37,13 +37,14 @@ class Counting:
         self.gate = asyncio.Event()
         self.gate.set()
         self.status = 200
+        self.headers: list[tuple[bytes, bytes]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the number of the answer."""
         self.asked.append(f"{scope['path']}?{scope['query_string'].decode()}")
         number = len(self.asked)
         await self.gate.wait()
-        await send({"type": "http.response.start", "status": self.status, "headers": []})
+        await send({"type": "http.response.start", "status": self.status, "headers": self.headers})
         await send({"type": "http.response.body", "body": BODY + b"%d" % number})
 
 
@@ -67,7 +68,9 @@ def heard(clock: Clock | None = None) -> Freshness:
     return freshness
 
 
-def scope_of(path: str, query: str = "", headers: tuple[tuple[bytes, bytes], ...] = ()) -> dict[str, Any]:
+def scope_of(
+    path: str, query: str = "", headers: tuple[tuple[bytes, bytes], ...] = (), address: str = "192.0.2.1"
+) -> dict[str, Any]:
     """Return a request for a page."""
     return {
         "type": "http",
@@ -76,6 +79,7 @@ def scope_of(path: str, query: str = "", headers: tuple[tuple[bytes, bytes], ...
         "raw_path": path.encode(),
         "query_string": query.encode(),
         "headers": list(headers),
+        "client": (address, 1),
     }
 
 
@@ -84,7 +88,9 @@ async def receive() -> Message:
     return {"type": "http.request", "body": b"", "more_body": False}
 
 
-async def read(pages: PublishedPages, path: str, query: str = "", **headers: str) -> tuple[int, bytes, bytes]:
+async def read(
+    pages: PublishedPages, path: str, query: str = "", address: str = "192.0.2.1", **headers: str
+) -> tuple[int, bytes, bytes]:
     """Ask for a page and return status, the number of its render, and how it is marked."""
     messages: list[Message] = []
 
@@ -92,7 +98,7 @@ async def read(pages: PublishedPages, path: str, query: str = "", **headers: str
         messages.append(message)
 
     sent = tuple((name.replace("_", "-").encode(), value.encode()) for name, value in headers.items())
-    await pages(scope_of(path, query, sent), receive, send)
+    await pages(scope_of(path, query, sent, address), receive, send)
     mark = dict(messages[0]["headers"]).get(b"cache-status", b"")
     return messages[0]["status"], messages[1]["body"].removeprefix(BODY), mark
 
@@ -250,42 +256,175 @@ def test_credentials_that_see_nothing_more_are_answered_with_the_kept_list() -> 
     assert asked == ["/benchmarks.json"] * 5
 
 
-def test_without_the_database_old_pages_are_served_for_a_while() -> None:
-    """They are marked, and when nothing can be trusted any longer the refusal is passed on."""
+AN_HOUR_S = 3600
 
-    async def ask(pages: PublishedPages, app: Counting, _freshness: Freshness, clock: Clock) -> Any:
+
+@pytest.mark.parametrize("directive", ["max-age=100", "no-cache"])
+def test_as_long_as_the_database_is_away_a_page_is_served_that_has_just_changed(directive: str) -> None:
+    """Marked, however long that takes and however much its reader insists; then the new one is."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, clock: Clock) -> Any:
         app.gate.set()
         app.status = 503
-        clock.now += 5
-        served = await read(pages, BOARD)
-        clock.now += 6
+        freshness.miss()
+        clock.now += AN_HOUR_S
+        served = await read(pages, BOARD, cache_control=directive)
+        app.status = 200
+        freshness.hear()
+        clock.now += 1
         return served, await read(pages, BOARD)
 
-    served, refused = asyncio.run(_while_stale(ask))
+    served, after = asyncio.run(_while_stale(ask))
 
-    assert (served[0], served[2]) == (200, b"plumbline; hit; ttl=-7; detail=stale")
-    assert refused[0] == 503
+    assert served == (200, b"1", b"plumbline; hit; ttl=-3602; detail=stale")
+    assert after[2] == b""
+    assert after[1] > b"1"
 
 
 def test_a_page_that_is_not_known_to_be_old_outlasts_a_database_that_is_away() -> None:
-    """Long enough for a server to recover, and marked; after five minutes the refusal is passed on."""
+    """Marked as old since there was last word of it; nobody need say that the database is away."""
 
     async def ask() -> Any:
         app, clock = Counting(), Clock()
         pages = PublishedPages(app, 100_000, heard(clock), max_stale_s=10)
         await read(pages, BOARD)
         app.status = 503
-        clock.now += 299
+        clock.now += AN_HOUR_S
         served = await read(pages, BOARD)
-        clock.now += 2
-        refused = await read(pages, BOARD)
         await pages.stop()
-        return served, refused
+        return served
 
-    served, refused = asyncio.run(ask())
+    assert asyncio.run(ask()) == (200, b"1", b"plumbline; hit; ttl=-3600; detail=stale")
 
-    assert served == (200, b"1", b"plumbline; hit; ttl=-299; detail=stale")
-    assert refused[0] == 503
+
+def test_a_page_that_the_database_cannot_give_is_served_although_the_counters_are_read() -> None:
+    """A table that somebody holds: the render is refused for the database's sake, and the old page stands in."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, clock: Clock) -> Any:
+        app.gate.set()
+        app.status, app.headers = 503, [(b"plumbline-cause", b"database")]
+        clock.now += 100
+        freshness.hear()
+        first = await read(pages, BOARD)
+        clock.now += 1
+        freshness.hear()
+        return first, await read(pages, BOARD)
+
+    first, again = asyncio.run(_while_stale(ask))
+
+    assert [first[:2], again[:2]] == [(200, b"1")] * 2
+    assert b"detail=stale" in first[2]
+
+
+def test_a_page_that_is_late_for_another_reason_is_withheld() -> None:
+    """The database answers: who may be shown nothing that old is told so."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, clock: Clock) -> Any:
+        app.gate.set()
+        app.status = 503
+        clock.now += 100
+        freshness.hear()
+        return await read(pages, BOARD)
+
+    assert asyncio.run(_while_stale(ask))[0] == 503
+
+
+def test_with_no_old_pages_at_all_none_is_served_while_the_database_is_away() -> None:
+    """A setting of 0 says that nothing old is served."""
+
+    async def ask() -> Any:
+        app, clock = Counting(), Clock()
+        freshness = heard(clock)
+        pages = PublishedPages(app, 100_000, freshness, max_stale_s=0)
+        await read(pages, BOARD)
+        app.status = 503
+        clock.now += 100
+        freshness.miss()
+        return await read(pages, BOARD)
+
+    assert asyncio.run(ask())[0] == 503
+
+
+def test_what_is_public_no_longer_is_not_served_while_the_database_is_away() -> None:
+    """When the database last answered it was withdrawn, and it is kept no longer."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, _clock: Clock) -> Any:
+        app.gate.set()
+        app.status = 503
+        freshness.note_others_gone(["b"])
+        freshness.miss()
+        return await read(pages, BOARD)
+
+    assert asyncio.run(_while_stale(ask))[0] == 503
+
+
+def test_what_is_said_to_be_shown_is_waited_for() -> None:
+    """Once a process has said that it shows a publication, nobody gets the page before it."""
+
+    async def ask(pages: PublishedPages, app: Counting, freshness: Freshness, _clock: Clock) -> Any:
+        before = await read(pages, BOARD)
+        freshness.require(("a", BOARDS), freshness.count(("a", BOARDS)))
+        reading = asyncio.create_task(read(pages, BOARD))
+        while len(app.asked) < 2:
+            await asyncio.sleep(0)
+        waits = not reading.done()
+        app.gate.set()
+        return before, waits, await reading
+
+    before, waits, after = asyncio.run(_while_stale(ask))
+
+    assert before == (200, b"1", b"plumbline; hit; ttl=-2; detail=stale")
+    assert waits
+    assert after == (200, b"2", b"")
+
+
+def test_pages_in_use_are_made_anew_before_a_publication_is_said_to_be_shown() -> None:
+    """So that their readers need not wait; one that nobody reads is made when somebody does."""
+
+    async def ask() -> list[str]:
+        app, clock = Counting(), Clock()
+        freshness = heard(clock)
+        pages = PublishedPages(app, 100_000, freshness, max_stale_s=10)
+        await read(pages, f"{BOARD}.csv")
+        clock.now += 60
+        freshness.hear()
+        for path in (BOARD, f"{HOME}.json", "/benchmarks.json"):
+            await read(pages, path)
+        clock.now += 2
+        freshness.hear()
+        freshness.note("a", 2, 2)
+        before = len(app.asked)
+        await pages.renew("a")
+        renewed = sorted(app.asked[before:])
+        assert freshness.is_refused(("a", BOARDS), 0)
+        await pages.stop()
+        return renewed
+
+    assert asyncio.run(ask()) == ["/benchmarks.json?", f"{HOME}.json?", f"{BOARD}?"]
+
+
+def test_a_process_that_was_stopped_looks_before_it_shows_anything_as_new() -> None:
+    """Others did not wait for it, and may have said what it has not heard of."""
+
+    async def ask() -> Any:
+        app, clock = Counting(), Clock()
+        freshness = heard(clock)
+        pages = PublishedPages(app, 100_000, freshness, max_stale_s=10)
+        await read(pages, BOARD)
+        clock.now += 60
+        reading = asyncio.create_task(read(pages, BOARD))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        waits = not reading.done()
+        freshness.note("a", 2, 2)
+        freshness.require_all()
+        freshness.hear()
+        return waits, await reading
+
+    waits, shown = asyncio.run(ask())
+
+    assert waits
+    assert shown == (200, b"2", b"")
 
 
 def test_another_benchmark_leaves_the_pages_alone() -> None:
@@ -591,6 +730,53 @@ def test_no_more_than_a_few_wait_for_a_board_of_their_own() -> None:
         return [status for status, *_ in await asyncio.gather(*readers)]
 
     assert asyncio.run(ask()) == [200] * (MOST_WAITING + 1) + [503]
+
+
+def test_one_reader_switches_explored_boards_off_for_nobody() -> None:
+    """Whoever asks for ever new ones has one computed at a time and is refused the rest; another's is next at once."""
+
+    async def ask() -> tuple[list[str], list[int], int]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        flood = []
+        for at in range(MOST_WAITING + 5):
+            flood.append(asyncio.create_task(read(pages, f"{BOARD}/explore", f"task=t{at}")))
+            await asyncio.sleep(0)
+        another = asyncio.create_task(read(pages, f"{BOARD}/explore", "task=mine", "192.0.2.2"))
+        while len(app.asked) < 2:
+            await asyncio.sleep(0)
+        computed = list(app.asked)
+        app.gate.set()
+        return computed, [status for status, *_ in await asyncio.gather(*flood)], (await another)[0]
+
+    computed, flood, another = asyncio.run(ask())
+    assert computed == [f"{BOARD}/explore?task=t0", f"{BOARD}/explore?task=mine"]
+    assert (flood.count(200), flood.count(503), another) == (MOST_WAITING + 1, 4, 200)
+
+
+def test_the_network_of_an_address_is_one_reader() -> None:
+    """All the addresses of IPv6 that a customer has wait as one; what two readers ask for is computed once for both."""
+
+    async def ask() -> list[str]:
+        app = Counting()
+        app.gate.clear()
+        pages = PublishedPages(app, 100_000, heard())
+        flood = []
+        for at in range(4):
+            asking = read(pages, f"{BOARD}/explore", f"task=t{at}", f"2001:db8::{at + 1}")
+            flood.append(asyncio.create_task(asking))
+            await asyncio.sleep(0)
+        joining = read(pages, f"{BOARD}/explore", "task=t3", "192.0.2.2")
+        flood.append(asyncio.create_task(joining))
+        while len(app.asked) < 2:
+            await asyncio.sleep(0)
+        computed = list(app.asked)
+        app.gate.set()
+        await asyncio.gather(*flood)
+        return computed
+
+    assert asyncio.run(ask()) == [f"{BOARD}/explore?task=t0", f"{BOARD}/explore?task=t3"]
 
 
 def test_a_kept_board_of_a_reader_is_not_computed_again() -> None:

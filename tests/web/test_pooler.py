@@ -1,71 +1,25 @@
 """Behind pgbouncer, whose connections last one transaction: served with a direct address, or refused."""
 
-import shutil
-import subprocess
-import tempfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
 
 from app.config.settings import Settings
 from app.db.pooling import refuse_pooler
 from app.errors import SettingsError
 from tests.cases.offline import plumbline
-from tests.cases.waiting import eventually
+from tests.cases.poolers import needs_pgbouncer, pooler
 from tests.cases.walkthrough import declare, send
 from tests.fixtures import open_site
 
-pytestmark = pytest.mark.skipif(shutil.which("pgbouncer") is None, reason="needs Debian's package pgbouncer")
-CONFIG = """\
-[databases]
-* = {server}
-[pgbouncer]
-listen_addr =
-unix_socket_dir = {folder}
-listen_port = 6432
-auth_type = any
-pool_mode = transaction
-default_pool_size = 3
-{more}
-"""
+pytestmark = needs_pgbouncer
 
 
-@contextmanager
-def pooler(database_url: str, folder: Path, more: str = "") -> Iterator[str]:
-    """Run pgbouncer in front of a database and yield the address through it."""
-    url = make_url(database_url)
-    host, user = url.query.get("host", url.host), url.username
-    server = f"host={host} port={url.query.get('port', url.port or 5432)} user={user}"
-    server += "" if url.password is None else f" password={url.password}"
-    config = folder / "pgbouncer.ini"
-    config.write_text(CONFIG.format(server=server, folder=folder, more=more))
-    as_root = ["--user=postgres"] if Path.home() == Path("/root") else []
-    process = subprocess.Popen(["pgbouncer", "--quiet", *as_root, config], stderr=subprocess.DEVNULL)
-    try:
-        assert eventually((folder / ".s.PGSQL.6432").exists)
-        yield f"postgresql://{user}@/{url.database}?host={folder}&port=6432"
-    finally:
-        process.terminate()
-        process.wait()
-
-
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """A folder with a path short enough for a socket, where pgbouncer's user may write."""
-    created = Path(tempfile.mkdtemp(prefix="plb-pool-"))
-    created.chmod(0o777)
-    yield created
-    shutil.rmtree(created)
-
-
-def test_requests_go_through_a_pooler_and_are_published(database_url: str, folder: Path) -> None:
+def test_requests_go_through_a_pooler_and_are_published(database_url: str, pooler_folder: Path) -> None:
     """Sixteen submissions at once share three connections of the server; none is refused, all are on the board."""
-    with pooler(database_url, folder, "ignore_startup_parameters = options") as pooled:
+    with pooler(database_url, pooler_folder, "ignore_startup_parameters = options") as pooled:
         settings = Settings(database_url=pooled, direct_database_url=database_url, max_stale_s=0)
         with open_site(database_url, settings) as site:
             declare(site)
@@ -82,19 +36,19 @@ def test_requests_go_through_a_pooler_and_are_published(database_url: str, folde
 @pytest.mark.parametrize("more", ["", "ignore_startup_parameters = options"])
 @pytest.mark.parametrize("variable", ["PLUMBLINE_DATABASE_URL", "PLUMBLINE_DIRECT_DATABASE_URL"])
 def test_a_pooler_where_a_session_is_needed_is_refused(
-    database_url: str, folder: Path, more: str, variable: str
+    database_url: str, pooler_folder: Path, more: str, variable: str
 ) -> None:
     """Whether it refuses what it does not know or passes over it; the sentence says what to set."""
     with (
-        pooler(database_url, folder, more) as pooled,
+        pooler(database_url, pooler_folder, more) as pooled,
         pytest.raises(SettingsError, match=f"{variable} leads to a pooler"),
     ):
         refuse_pooler(pooled, variable)
 
 
-def test_a_worker_does_not_start_behind_a_pooler(database_url: str, folder: Path) -> None:
+def test_a_worker_does_not_start_behind_a_pooler(database_url: str, pooler_folder: Path) -> None:
     """One sentence, before anything is done."""
-    with pooler(database_url, folder) as pooled:
+    with pooler(database_url, pooler_folder) as pooled:
         done = plumbline("worker", PLUMBLINE_DATABASE_URL=pooled)
 
     assert done.returncode == 2

@@ -367,5 +367,5 @@ def test_bindings_are_never_rewritten(site: Site) -> None:
     make_arms(site)
     post(site, "/preregs?benchmark=arm", DOCUMENT)
 
-    with pytest.raises(DBAPIError, match="record"), site.sessions.begin() as session:
+    with pytest.raises(DBAPIError, match="record"), site.as_owner() as session:
         session.execute(text("DELETE FROM prereg_binding"))
