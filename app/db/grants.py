@@ -85,6 +85,7 @@ GRANTED: Mapping[str, Granted] = {
     "rate": Granted(changes=("used_until",), removes=True),
     "role_grant": OF_A_DRAFT,
     "score": RECORD,
+    "server_fault": Granted(removes=True),
     "snapshot": OF_A_DRAFT,
     "snapshot_entry": RECORD,
     "snapshot_table": OF_A_DRAFT,

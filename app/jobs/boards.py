@@ -1,13 +1,12 @@
 """Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed.
 
-Called by `app.jobs.publish`. No submission can block the others: where a board can be computed only without one, that
-one is set aside there, and the board says so.
+Called by `app.jobs.publish`. No submission can block the others: where one breaks a board by itself, it is set aside
+there, and the board says so. Where several break it only together nobody is blamed: the last good board is shown on.
 """
 
-import logging
-import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -17,9 +16,10 @@ from app.boards.measured import Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.tables import Beside
 from app.boards.wording import sentences
+from app.db.models.server_faults import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.culprits import Outcome, find_culprits
-from app.jobs.faults import describe_fault
+from app.jobs.faults import note_fault, said
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.leaderboard import Leaderboard
@@ -27,15 +27,15 @@ from app.manifest.manifest import Manifest
 from app.names import in_words
 from app.store.measured import Pair
 from app.store.publication_inputs import CurrentEvidence
+from app.store.server_faults import Fault
 from app.store.snapshots import refuse_unstorable
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
-logger = logging.getLogger(__name__)
-
 MOST_ROUNDS = 3
 BESIDE = "tables/unavailable"
-NO_TABLE = "This table could not be computed, by a fault of this server; its operators find the cause in the log"
+LAST_GOOD = "last_good"
+"""In the meta of a board that a fault kept from being computed: the snapshot that computed it last, and its time."""
 
 LeftOut = frozenset[Pair]
 EVERYTHING: LeftOut = frozenset()
@@ -46,10 +46,35 @@ def go_on(_tables: Sequence[Table] = ()) -> None:
 
 
 @dataclass(frozen=True)
+class LastGood:
+    """A board's tables as they were last computed, in which snapshot, from which evidence.
+
+    `stands` says whether all of that evidence still does, none being withdrawn since.
+    """
+
+    tables: Sequence[Table]
+    snapshot: int
+    published_at: datetime
+    evidence: frozenset[Pair]
+    stands: bool
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What the next publication finds it by."""
+        return {"snapshot": self.snapshot, "published_at": self.published_at.isoformat()}
+
+
+def none_yet(_spec: Leaderboard) -> LastGood | None:
+    """Return no last good board: the default where nothing was published before."""
+    return None
+
+
+@dataclass(frozen=True)
 class BoardInputs:
     """What boards are computed from, minus what is left out; functions, because only some boards need the many rows.
 
     `before_each` is called before each board, and ends the computation by raising; `after_each` with its tables.
+    `last_good` gives a board that is shown on where none can be computed; `faults` are collected.
     """
 
     standings: Sequence[CurrentEvidence]
@@ -58,6 +83,8 @@ class BoardInputs:
     described: Callable[[], Described]
     before_each: Callable[[], None] = go_on
     after_each: Callable[[Sequence[Table]], None] = go_on
+    last_good: Callable[[Leaderboard], LastGood | None] = none_yet
+    faults: list[Fault] = field(default_factory=list)
 
     def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
         """Return the evidence of some submissions."""
@@ -70,6 +97,27 @@ class BoardInputs:
     def newest_first(self) -> list[int]:
         """Return the current submissions, newest first."""
         return sorted({s.submission_id for s in self.standings}, reverse=True)
+
+    def not_in(self, evidence: frozenset[Pair]) -> LeftOut:
+        """Return all evidence but some."""
+        return frozenset(s.piece.pair for s in self.standings if s.piece.pair not in evidence)
+
+    def find_culprits(self, required: frozenset[str], attempt: Callable[[LeftOut], Outcome]) -> frozenset[int]:
+        """Return the submissions with which `attempt` fails beside the evidence of the required entrants alone."""
+        beside = frozenset(s.submission_id for s in self.standings if s.entrant in required)
+        everybody = frozenset(self.newest_first())
+
+        def alone(numbers: frozenset[int]) -> Outcome:
+            shown = numbers | beside
+            return attempt(self.of_submissions(everybody - shown)) if shown else Outcome.NOTHING
+
+        return find_culprits([number for number in self.newest_first() if number not in beside], alone)
+
+
+def required_entrants(specs: Sequence[Leaderboard]) -> frozenset[str]:
+    """Return the entrants without which boards cannot be computed, by their manifest."""
+    named = (getattr(spec, role, None) for spec in specs for role in ("baseline", "leakage_model"))
+    return frozenset(name for name in named if name is not None)
 
 
 def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
@@ -99,8 +147,9 @@ class _Further:
         except DBAPIError:
             raise
         except Exception as error:
-            logger.exception("the tables beside the boards of %s could not be computed", self.manifest.slug)
-            return self._without_culprits(describe_fault(error))
+            fault = note_fault(error, TABLE, f"the tables beside the boards of {self.manifest.slug}", BESIDE)
+            self.inputs.faults.append(fault)
+            return self._without_culprits(fault)
 
     def _make(self, left_out: LeftOut) -> list[Table]:
         published = Published(
@@ -116,23 +165,24 @@ class _Further:
                 refuse_unstorable(table)
         return tables
 
-    def _attempt(self, numbers: frozenset[int]) -> Outcome:
+    def _attempt(self, left_out: LeftOut) -> Outcome:
         try:
-            self._make(self.inputs.of_submissions(numbers))
+            self._make(left_out)
         except DBAPIError:
             raise
         except Exception:
             return Outcome.FAILED
         return Outcome.COMPUTED
 
-    def _without_culprits(self, fault: str) -> list[Table]:
-        culprits = find_culprits(self.inputs.newest_first(), self._attempt)
+    def _without_culprits(self, fault: Fault) -> list[Table]:
+        reason = f"Tables could not be computed because of {said(fault)}"
+        nothing = [*self.boards, _unavailable_beside(f"{reason}.", fault)]
+        culprits = self.inputs.find_culprits(required_entrants(self.manifest.leaderboards), self._attempt)
         left_out = self.inputs.of_submissions(culprits)
-        reason = f"The computation failed on this server ({fault})"
-        if not culprits:
-            return [*self.boards, _unavailable_beside(f"{reason}.")]
+        if not culprits or self._attempt(left_out) is Outcome.FAILED:
+            return nothing
         named = _named([s for s in self.inputs.standings if s.piece.pair in left_out])
-        without = _unavailable_beside(f"{reason}, so these tables are without {named}.")
+        without = _unavailable_beside(f"{reason}. They are without {named}, which break them alone.", fault)
         return [*self._make(left_out), without]
 
 
@@ -153,8 +203,10 @@ class _Board:
         except DBAPIError:
             raise
         except Exception as error:
-            logger.exception("board %s of %s could not be computed", self.spec.name, self.manifest.slug)
-            return self._without_culprits(describe_fault(error))
+            return self._without_culprits(self._noted(error))
+
+    def _noted(self, error: Exception) -> Fault:
+        return note_fault(error, KEPT, f"board {self.spec.name} of {self.manifest.slug}", self.spec.name)
 
     def _make(self, left_out: LeftOut, *, with_beside: bool = True) -> list[Table]:
         """Compute the ranks, and apart from them the further tables; check that all can be stored."""
@@ -176,22 +228,22 @@ class _Board:
                 refuse_unstorable(table)
         except DBAPIError:
             raise
-        except Exception:
-            number = secrets.token_hex(4)
-            logger.exception("fault %s: the table %s of %s", number, further.name, self.manifest.slug)
+        except Exception as error:
+            fault = note_fault(error, TABLE, f"the table {further.name} of {self.manifest.slug}", further.name)
+            self.inputs.faults.append(fault)
             title = f"{self.spec.title or self.spec.name}: {further.name.partition('/')[0].replace('_', ' ')}"
-            detail = f"{NO_TABLE} (fault {number})."
-            meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value, "fault": number}
+            detail = f"This table could not be computed because of {said(fault)}."
+            meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value, "fault": fault.number}
             return Table(further.name, title, (), (), (detail,), meta)
         return table
 
-    def _without_gaps(self) -> list[Table]:
+    def _without_gaps(self, left_out: LeftOut = EVERYTHING) -> list[Table]:
         """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
         aside: list[str] = []
         reasons: list[str] = []
         for _ in range(MOST_ROUNDS):
             try:
-                computed = self._make(self.inputs.of_entrants(aside))
+                computed = self._make(left_out | self.inputs.of_entrants(aside))
             except BoardUnavailable as error:
                 aside += error.entrants
                 if not error.entrants or not self._are_few(aside):
@@ -199,22 +251,58 @@ class _Board:
                 reasons.append(str(error))
             else:
                 return self._noting(computed, self.inputs.of_entrants(aside), " ".join(reasons))
-        return self._noting(self._make(self.inputs.of_entrants(aside)), self.inputs.of_entrants(aside), reasons[-1])
+        computed = self._make(left_out | self.inputs.of_entrants(aside))
+        return self._noting(computed, self.inputs.of_entrants(aside), reasons[-1])
 
     def _are_few(self, entrants: Sequence[str]) -> bool:
         return 2 * len(set(entrants)) <= len({s.entrant for s in self.inputs.standings})
 
-    def _without_culprits(self, fault: str) -> list[Table]:
-        culprits = find_culprits(self.inputs.newest_first(), self._attempt)
-        if not culprits:
-            return [_unavailable(self.spec, Unavailable.FAULT, f"The computation failed on this server ({fault}).")]
+    def _without_culprits(self, fault: Fault) -> list[Table]:
+        """Compute the board without those who break it alone; where that fails too, show the last good one on."""
+        culprits = self.inputs.find_culprits(required_entrants([self.spec]), self._attempt)
         left_out = self.inputs.of_submissions(culprits)
-        reason = f"With it the board cannot be computed ({fault}), without it it can."
-        return self._noting(self._make(left_out), left_out, reason)
+        self.inputs.faults.extend(replace(fault, what=ASIDE, submission_id=number) for number in sorted(culprits))
+        reason = f"By itself it cannot be computed on this board because of {said(fault)}."
+        if culprits:
+            try:
+                return self._noting(self._without_gaps(left_out), left_out, reason, fault)
+            except BoardUnavailable as error:
+                return self._noting([_unavailable(self.spec, error.reason, str(error))], left_out, reason, fault)
+            except DBAPIError:
+                raise
+            except Exception as error:
+                fault = self._noted(error)
+        return self._noting(self._kept(fault), left_out, reason, fault)
 
-    def _attempt(self, numbers: frozenset[int]) -> Outcome:
+    def _kept(self, fault: Fault) -> list[Table]:
+        """Return the last good board, marked, without what was withdrawn since; or the reason where there is none."""
+        last = self.inputs.last_good(self.spec)
+        why = f"because of {said(fault)}"
+        if last is None:
+            return [self._missing(fault, f"This board could not be computed {why}.", {})]
+        since = f"{last.published_at:%Y-%m-%d %H:%M} UTC"
+        tables, note = last.tables, f"Not recomputed since {since} (snapshot {last.snapshot}) {why}."
+        if not last.stands:
+            try:
+                tables = self._without_gaps(self.inputs.not_in(last.evidence))
+            except DBAPIError:
+                raise
+            except Exception:
+                detail = f"This board could not be computed {why}. That of {since} has evidence withdrawn since."
+                return [self._missing(fault, detail, {LAST_GOOD: last.facts})]
+            note = f"Without evidence that came after {since} (snapshot {last.snapshot}), {why}."
+        self.inputs.faults.append(fault)
+        meta = {"fault": fault.number, LAST_GOOD: last.facts}
+        return [replace(each, notes=(note, *each.notes), meta={**each.meta, **meta}) for each in tables]
+
+    def _missing(self, fault: Fault, detail: str, meta: dict[str, Any]) -> Table:
+        self.inputs.faults.append(replace(fault, what=MISSING))
+        table = _unavailable(self.spec, Unavailable.FAULT, detail)
+        return replace(table, meta={**table.meta, "fault": fault.number, **meta})
+
+    def _attempt(self, left_out: LeftOut) -> Outcome:
         try:
-            self._make(self.inputs.of_submissions(numbers), with_beside=False)
+            self._make(left_out, with_beside=False)
         except BoardUnavailable:
             return Outcome.NOTHING
         except DBAPIError:
@@ -223,12 +311,15 @@ class _Board:
             return Outcome.FAILED
         return Outcome.COMPUTED
 
-    def _noting(self, tables: Sequence[Table], left_out: LeftOut, reason: str) -> list[Table]:
+    def _noting(
+        self, tables: Sequence[Table], left_out: LeftOut, reason: str, fault: Fault | None = None
+    ) -> list[Table]:
         aside = [s for s in self.inputs.standings if s.piece.pair in left_out]
         if not aside:
             return list(tables)
         named = _named(aside)
-        facts = [{"entrant": s.entrant, "submission": s.submission_id, "reason": reason} for s in aside]
+        about = {} if fault is None else {"fault": fault.number}
+        facts = [{"entrant": s.entrant, "submission": s.submission_id, "reason": reason, **about} for s in aside]
         return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
 
 
@@ -237,11 +328,12 @@ def _named(standings: Sequence[CurrentEvidence]) -> str:
 
 
 def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:
-    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": list(facts)})
+    aside = [*table.meta.get("set_aside", ()), *facts]
+    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": aside})
 
 
-def _unavailable_beside(detail: str) -> Table:
-    meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value}
+def _unavailable_beside(detail: str, fault: Fault) -> Table:
+    meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value, "fault": fault.number}
     return Table(BESIDE, "Tables beside the boards", (), (), (detail,), meta)
 
 

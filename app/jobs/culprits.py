@@ -1,4 +1,4 @@
-"""Finds the submissions that make a computation fail, by repeating it without them, in few attempts.
+"""Finds the submissions whose evidence alone makes a computation fail, by halving, in few attempts.
 
 Called by `app.jobs.boards` for one board and by `app.jobs.publish` for a whole publication; pure.
 """
@@ -6,12 +6,12 @@ Called by `app.jobs.boards` for one board and by `app.jobs.publish` for a whole 
 from collections.abc import Callable, Sequence
 from enum import Enum
 
-MOST_ALONE = 5
-MOST_CULPRITS = 8
+MOST_ATTEMPTS = 256
+"""Each level of halving computes everybody once, so this many cost about as much as a few whole computations."""
 
 
 class Outcome(Enum):
-    """The outcome of a computation without some submissions; NOTHING means that it succeeded with nothing to show."""
+    """The outcome of a computation of some submissions; NOTHING means that it succeeded with nothing to show."""
 
     COMPUTED = "computed"
     NOTHING = "nothing"
@@ -19,34 +19,29 @@ class Outcome(Enum):
 
 
 Attempt = Callable[[frozenset[int]], Outcome]
+"""Computes some submissions alone, beside only what the manifest requires."""
 
 
 def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
-    """Return submissions without which `attempt` succeeds; an empty set if there are none.
+    """Return the submissions that fail alone, as far as they are found within the attempts; all together failed.
 
-    The newest are tried one by one first, since the latest arrival is nearly always the cause. Otherwise a binary
-    search finds the shortest run of newest ones to leave out; its oldest is a culprit, and the search restarts without
-    it.
+    Those that fail only beside others are nobody's fault. If everybody fails, or what the manifest requires fails
+    without them, the fault is the computation's.
     """
-    for number in newest_first[:MOST_ALONE]:
-        if attempt(frozenset({number})) is Outcome.COMPUTED:
-            return frozenset({number})
-    culprits: frozenset[int] = frozenset()
-    while len(culprits) < min(MOST_CULPRITS, len(newest_first)):
-        culprits |= {_next_culprit(culprits, [n for n in newest_first if n not in culprits], attempt)}
-        outcome = attempt(culprits)
-        if outcome is not Outcome.FAILED:
-            return culprits if outcome is Outcome.COMPUTED else frozenset()
-    return frozenset()
-
-
-def _next_culprit(culprits: frozenset[int], rest: Sequence[int], attempt: Attempt) -> int:
-    """Return the oldest of the shortest run of newest submissions without which it does not fail."""
-    low, high = 1, len(rest)
-    while low < high:
-        middle = (low + high) // 2
-        if attempt(culprits | set(rest[:middle])) is Outcome.FAILED:
-            low = middle + 1
-        else:
-            high = middle
-    return rest[low - 1]
+    if not newest_first or attempt(frozenset()) is Outcome.FAILED:
+        return frozenset()
+    n_attempts, culprits, failed = 1, set[int](), [list(newest_first)]
+    while failed and n_attempts < MOST_ATTEMPTS:
+        group = failed.pop()
+        if len(group) == 1:
+            culprits.add(group[0])
+            continue
+        middle = len(group) // 2
+        # The newest half is looked into first: there the cause nearly always is.
+        for half in (group[middle:], group[:middle]):
+            n_attempts += 1
+            outcome = attempt(frozenset(half))
+            # One whose gaps prevent a computation may hide another who breaks it.
+            if outcome is Outcome.FAILED or (outcome is Outcome.NOTHING and len(half) > 1):
+                failed.append(half)
+    return frozenset() if len(culprits) == len(newest_first) else frozenset(culprits)

@@ -4,7 +4,6 @@ Called by `app.jobs.refresh`. Several submissions of a benchmark share one trans
 a single one takes; nobody else's work is repeated.
 """
 
-import logging
 from collections.abc import Mapping, Sequence
 
 from sqlalchemy.exc import DataError, DBAPIError
@@ -14,15 +13,15 @@ from app.admission.check import Check
 from app.admission.rules import is_admitted, reason_not_admitted
 from app.db.engine import SessionFactory
 from app.db.models import Submission
+from app.db.models.server_faults import NOT_ADMITTED
 from app.db.transactions import is_transient, run_in_transaction
 from app.jobs.disclosing import RULE as LADDER
-from app.jobs.faults import describe_fault
+from app.jobs.faults import note_fault, said
 from app.jobs.job_log import State, log_states
 from app.jobs.own_tables import compute_own_tables
-from app.store import benchmark_rows, current, submissions
+from app.store import benchmark_rows, current, server_faults, submissions
 from app.store.locks import take_turns
-
-logger = logging.getLogger(__name__)
+from app.store.server_faults import Fault
 
 TRIES = 3
 
@@ -47,11 +46,10 @@ def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
 
 
 def _note_fault(sessions: SessionFactory, number: int, error: Exception) -> None:
-    logger.error("submission %s could not be evaluated", number, exc_info=error)
+    fault = note_fault(error, NOT_ADMITTED, f"submission {number} could not be evaluated", number=number)
     if not _is_of_the_computation(error) and _count_failure(sessions, number) < TRIES:
         return
-    reason = f"The evaluation failed on this server ({describe_fault(error)}); nothing was computed."
-    run_in_transaction(sessions, lambda session: _refuse(session, number, reason))
+    run_in_transaction(sessions, lambda session: _refuse(session, number, fault))
 
 
 def _is_of_the_computation(error: Exception) -> bool:
@@ -107,10 +105,11 @@ def _settle(session: Session, checks: Mapping[int, Sequence[Check]]) -> None:
     mark(session, locked[0].benchmark_id)
 
 
-def _refuse(session: Session, number: int, reason: str) -> None:
+def _refuse(session: Session, number: int, fault: Fault) -> None:
     submission = submissions.lock_submission(session, number)
     if submission.status == "received":
-        _turn_away(session, submission, reason)
+        _turn_away(session, submission, f"Nothing was computed, because of {said(fault)}.")
+        server_faults.keep_faults(session, submission.benchmark_id, [fault])
     benchmark_rows.mark_pages_changed(session, submission.benchmark_id)
 
 

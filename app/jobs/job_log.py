@@ -42,7 +42,7 @@ def note_publication(sessions: SessionFactory, publication: Publication, publish
     log_states("submission published", states)
 
 
-def note_fault(sessions: SessionFactory, benchmark_id: int) -> None:
+def count_fault(sessions: SessionFactory, benchmark_id: int) -> None:
     """Count a publication that ended in a fault; the caller, who has the traceback, logs it."""
     with sessions() as session:
         benchmark = benchmark_rows.get_benchmark(session, benchmark_id)

@@ -12,24 +12,28 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
-from app.boards.provenance import with_provenance
+from app.boards.provenance import OWNER, with_provenance
 from app.boards.registry import measured_method
 from app.db.engine import SessionFactory
+from app.db.models import Snapshot
+from app.db.models.server_faults import PUBLICATION, SET_ASIDE
 from app.db.transactions import is_transient, run_in_transaction
-from app.jobs.boards import BoardInputs, LeftOut, compute_tables, go_on
-from app.jobs.changes import PublishedState, list_changes, load_state, ranks_by_board
+from app.jobs.boards import LAST_GOOD, BoardInputs, LastGood, LeftOut, compute_tables, go_on
+from app.jobs.changes import BOARD, PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
 from app.jobs.culprits import Outcome, find_culprits
-from app.jobs.faults import describe_fault
-from app.jobs.job_log import note_fault, note_publication
+from app.jobs.faults import note_fault, said
+from app.jobs.job_log import count_fault, note_publication
 from app.jobs.measuring import Measuring
 from app.jobs.packing import Packing
+from app.manifest.leaderboard import Leaderboard
 from app.program.version import code_version
-from app.store import benchmark_rows, current, grids, snapshots, stale_boards, submissions
+from app.store import benchmark_rows, current, grids, server_faults, snapshots, stale_boards, submissions
 from app.store.provenance import read_provenance
 from app.store.publication import Publication, store_publication
 from app.store.publication_inputs import Inputs, described_facts, read_inputs
 from app.store.rows import read_rows
+from app.store.server_faults import Fault
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
@@ -51,7 +55,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
     withdrawn, or the manifest changed. Waiting submissions do not end it.
 
     A fault is noted for the page of the benchmark, whose boards stay as they are, and the sweep tries again, later each
-    time. After some tries the submission without which it would succeed is set aside.
+    time. After some tries the submissions with which alone it fails are set aside.
     """
     began = time.monotonic()
     try:
@@ -65,27 +69,30 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
         if is_transient(error):
             # The database is unavailable or busy: its contents are not at fault, and nothing could be recorded now.
             raise
-        logger.exception("benchmark %s could not be published", benchmark_id)
-        note_fault(sessions, benchmark_id)
         _note_failure(sessions, benchmark_id, error)
     return True
 
 
 def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
-    cause = describe_fault(error)
-    n_tries = run_in_transaction(sessions, lambda s: stale_boards.note_publish_failure(s, benchmark_id, cause))
+    fault = note_fault(error, PUBLICATION, f"benchmark {benchmark_id} could not be published")
+    count_fault(sessions, benchmark_id)
+    n_tries = run_in_transaction(sessions, lambda s: stale_boards.note_publish_failure(s, benchmark_id, fault))
     if n_tries < TRIES:
         return
-    culprits = find_culprits(_standing(sessions, benchmark_id), partial(_attempt, sessions, benchmark_id))
+    culprits = _culprits(sessions, benchmark_id)
     if culprits:
-        run_in_transaction(sessions, lambda session: _set_aside(session, benchmark_id, culprits, cause))
+        run_in_transaction(sessions, lambda session: _set_aside(session, benchmark_id, culprits, fault))
 
 
-def _standing(sessions: SessionFactory, benchmark_id: int) -> list[int]:
-    """Return the current submissions on the benchmark's boards, newest first."""
+def _culprits(sessions: SessionFactory, benchmark_id: int) -> frozenset[int]:
+    """Return the current submissions with each of which alone no publication succeeds."""
     with sessions() as session:
-        inputs = read_inputs(session, benchmark_id)
-    return sorted({s.submission_id for s in inputs.standings}, reverse=True)
+        standing = frozenset(s.submission_id for s in read_inputs(session, benchmark_id).standings)
+
+    def alone(numbers: frozenset[int]) -> Outcome:
+        return _attempt(sessions, benchmark_id, standing - numbers)
+
+    return find_culprits(sorted(standing, reverse=True), alone)
 
 
 def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int]) -> Outcome:
@@ -102,14 +109,16 @@ def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
     return Outcome.COMPUTED if publication.inputs.standings else Outcome.NOTHING
 
 
-def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], cause: str) -> None:
+def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], fault: Fault) -> None:
     reason = (
-        f"Set aside: with it the boards could not be published in {TRIES} tries ({cause}), without it they can. "
+        f"Set aside: with it alone the boards could not be published in {TRIES} tries, because of {said(fault)}. "
         "It may be submitted again, also unchanged."
     )
     for number in sorted(culprits):
         current.set_aside(session, submissions.lock_submission(session, number), reason)
-    stale_boards.forget_failures(benchmark_rows.lock_benchmark(session, benchmark_id))
+    stale_boards.forget_failures(session, benchmark_rows.lock_benchmark(session, benchmark_id))
+    aside = [replace(fault, what=SET_ASIDE, submission_id=number) for number in sorted(culprits)]
+    server_faults.keep_faults(session, benchmark_id, aside)
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
 
@@ -123,17 +132,43 @@ def _compute(
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         described = partial(described_facts, session, inputs)
-        asked = BoardInputs(inputs.standings, scores, measuring.measure, described, before_each, packing.begin)
+        before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+        last_good = partial(_last_good, session, inputs, before)
+        asked = BoardInputs(
+            inputs.standings, scores, measuring.measure, described, before_each, packing.begin, last_good
+        )
         boards = packing.finished(compute_tables(inputs.declared.manifest, asked))
         tables = [*boards, *packing.finished(_claims(session, inputs))]
-        before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
         content = packing.contents(tables)
     run_in_transaction(sessions, measuring.keep)
-    return Publication(inputs, content, code_version(), changes, None if before is None else before.number)
+    number = None if before is None else before.number
+    return Publication(inputs, content, code_version(), changes, number, tuple(asked.faults))
+
+
+def _last_good(session: Session, inputs: Inputs, before: Snapshot | None, spec: Leaderboard) -> LastGood | None:
+    """Return a board of the current snapshot, or of that which computed it last; only of the very same manifest."""
+    tables = {} if before is None else snapshots.stored_board(session, before.id, spec.name)
+    board = tables.get(f"{BOARD}{spec.name}")
+    if before is None or board is None:
+        return None
+    if LAST_GOOD in board.meta:
+        earlier = snapshots.find_snapshot(session, inputs.declared.benchmark, board.meta[LAST_GOOD]["snapshot"])
+        return _last_good(session, inputs, earlier, spec)
+    if before.manifest_digest != inputs.declared.version.sha256 or "fault" in board.meta:
+        return None
+    return LastGood(
+        list(tables.values()),
+        before.number,
+        before.published_at,
+        frozenset((submission, entrant) for submission, entrant in snapshots.entrant_ids(session, before.id)),
+        snapshots.still_stands(session, before.id),
+    )
 
 
 def _finished(inputs: Inputs, table: Table) -> Table:
+    if LAST_GOOD in table.meta and OWNER in table.column_names():
+        return table
     metrics = inputs.declared.manifest.metrics
     best = {name: metric.best for name, metric in metrics.items() if metric.best is not None}
     return with_provenance(table, inputs.known, best)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
-from app.jobs.boards import compute_tables
+from app.jobs.boards import LAST_GOOD, compute_tables
 from app.jobs.in_memory import EvidenceAtHand
 from app.jobs.replayed_claims import CLAIMS, decide_again
 from app.kinds.parse import parse_manifest
@@ -131,6 +131,11 @@ def differences(export: Export, recomputed: Sequence[Table], *, relative: float 
     again = {table.name: table for table in recomputed}
     counted = set(export.facts["counted_by_the_server"])
     for published in export.published:
+        if LAST_GOOD in published.meta:
+            again.pop(published.name, None)
+            reason = "could not be computed by a fault of the server, and is kept from an earlier snapshot"
+            yield Difference(published.name, reason)
+            continue
         if published.name not in again:
             yield Difference(published.name, "is published and cannot be recomputed")
             continue

@@ -12,7 +12,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
-from app.store import disclosure, stale_boards
+from app.store import disclosure, server_faults, stale_boards
 from app.store.sql_arrays import one_of
 
 UNDER_WAY = ("received", "evaluated")
@@ -33,6 +33,7 @@ class Counted:
 
     by_status: Mapping[str, int]
     failing: Mapping[str, int]
+    faults: Mapping[str, int]
     n_behind: int
     n_waiting: int
     oldest_s: float
@@ -51,6 +52,7 @@ def count(session: Session) -> Counted:
     return Counted(
         by_status=counted,
         failing=_pairs(session.execute(failing)),
+        faults=server_faults.count_faults(session),
         n_behind=len(stale_boards.stale_benchmarks(session)),
         n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
         oldest_s=float(session.scalar(age) or 0),
@@ -82,8 +84,12 @@ class Trouble:
 
 
 def list_troubles(session: Session, within: Collection[str] | None) -> list[Trouble]:
-    """Return what is wrong in some benchmarks, or in all of them, the worst kind first."""
-    troubles = [*_failing(session), *_stuck(session), *_overdue(session), *_set_aside(session)]
+    """Return what is wrong in some benchmarks, or in all of them, the worst kind first.
+
+    Only whoever reads of all of them, an admin, reads the exceptions: their words may be of another's evidence.
+    """
+    faults = _faults(session, with_errors=within is None)
+    troubles = [*_failing(session), *faults, *_stuck(session), *_overdue(session), *_set_aside(session)]
     return [each for each in troubles if within is None or each.benchmark in within][:MOST_LISTED]
 
 
@@ -91,8 +97,17 @@ def _failing(session: Session) -> Sequence[Trouble]:
     query = select(Benchmark).where(Benchmark.publish_tries > 0).order_by(Benchmark.slug)
     return [
         Trouble("failing", each.slug, None, each.publish_retry_at, each.publish_tries,
-                f"The boards could not be published: {each.publish_error} The next try is at the time given.")
+                f"The boards could not be published: {each.publish_error}. The next try is at the time given.")
         for each in session.scalars(query)
+    ]  # fmt: skip
+
+
+def _faults(session: Session, *, with_errors: bool) -> Sequence[Trouble]:
+    return [
+        Trouble(f"fault: {each.what}", slug, each.submission_id, each.at, None,
+                f"Fault {each.number}{'' if each.place is None else f' of {each.place}'}. "
+                f"{each.error if with_errors else 'An admin reads here what failed.'}")
+        for slug, each in server_faults.list_faults(session, MOST_LISTED)
     ]  # fmt: skip
 
 

@@ -10,8 +10,10 @@ from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
 from app.db.models import Snapshot, Submission, SubmissionEvent
-from app.store import benchmark_rows, stale_boards, web_processes
+from app.db.models.server_faults import ASIDE, KEPT, MISSING
+from app.store import benchmark_rows, server_faults, stale_boards, web_processes
 from app.store.publication_inputs import Inputs, Withdrawal
+from app.store.server_faults import Fault
 from app.store.sql_arrays import one_of
 
 
@@ -19,7 +21,8 @@ from app.store.sql_arrays import one_of
 class Publication:
     """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`.
 
-    `tables` are by name, already packed by `pack_table`, so that nothing is locked while packing.
+    `tables` are by name, already packed by `pack_table`, so that nothing is locked while packing. `faults` are those of
+    the server that cost a board or somebody on it something.
     """
 
     inputs: Inputs
@@ -27,6 +30,7 @@ class Publication:
     code_version: str
     changes: Sequence[Mapping[str, Any]]
     before: int | None
+    faults: Sequence[Fault] = ()
 
 
 @dataclass(frozen=True)
@@ -43,17 +47,21 @@ class Published:
 def store_publication(session: Session, publication: Publication) -> Published:
     """Store a snapshot and make it the current one, unless something newer is published already.
 
-    The same inputs, manifest and code give the same snapshot, so a repeat only updates the counters.
+    The same inputs, manifest and code give the same snapshot, so a repeat only updates the counters; one that
+    lacks something by a fault of the server never serves as the same.
     """
     inputs = publication.inputs
     _lock_evaluated(session, inputs)
     benchmark = benchmark_rows.lock_benchmark(session, inputs.declared.benchmark.id)
     if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
         return Published(None, {})
-    snapshot = _find_same(session, publication) or _add_snapshot(session, publication)
+    same = _find_same(session, publication)
+    snapshot = same or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
-    stale_boards.forget_failures(benchmark)
+    stale_boards.forget_failures(session, benchmark)
+    if same is None:
+        server_faults.keep_faults(session, benchmark.id, publication.faults)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmark_rows.mark_boards_changed(session, benchmark.id)
@@ -80,6 +88,7 @@ def _find_same(session: Session, publication: Publication) -> Snapshot | None:
             Snapshot.input_digest == inputs.digest,
             Snapshot.manifest_digest == inputs.declared.version.sha256,
             Snapshot.code_version == publication.code_version,
+            ~Snapshot.is_faulty,
         )
     )
 
@@ -100,6 +109,7 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
         withdrawals=[_tombstone(withdrawal) for withdrawal in inputs.withdrawals],
         changes=list(publication.changes),
         before=publication.before,
+        is_faulty=bool(publication.faults),
     )
     session.add(snapshot)
     session.flush()
@@ -137,7 +147,22 @@ def _mark_published(session: Session, publication: Publication, snapshot: Snapsh
     changed = update(Submission).where(_is_evaluated(publication.inputs)).values(status="published")
     moved = {number: float(s) for number, s in session.execute(changed.returning(Submission.id, age_s))}
     if moved:
-        reason = f"On the boards since snapshot {snapshot.number}."
-        events = [{"submission_id": number, "status": "published", "reason": reason} for number in sorted(moved)]
+        events = [
+            {"submission_id": number, "status": "published", "reason": _reason(publication, snapshot, number)}
+            for number in sorted(moved)
+        ]
         session.execute(insert(SubmissionEvent).values(events))
     return moved
+
+
+def _reason(publication: Publication, snapshot: Snapshot, number: int) -> str:
+    """Say since when a submission is on the boards, and on which it is not by a fault of the server."""
+    lost = {
+        f"{fault.place} (fault {fault.number})": None
+        for fault in publication.faults
+        if snapshot.is_faulty
+        and (fault.what in (KEPT, MISSING) or (fault.what == ASIDE and fault.submission_id == number))
+    }
+    if not lost:
+        return f"On the boards since snapshot {snapshot.number}."
+    return f"Part of snapshot {snapshot.number}, but by a fault of this server not on {', '.join(lost)}."

@@ -16,7 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import owners_in, with_owners
-from app.db.models import Benchmark, Entrant, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
+from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.known_bytes import KnownBytes
 from app.store.measured import Piece
@@ -80,6 +80,29 @@ def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
     owners = owners_in(table)
     query = select(Token.id, Token.name).where(Token.id.in_(owners))
     return with_owners(table, dict(session.execute(query).all())) if owners else table
+
+
+def stored_board(session: Session, snapshot_id: int, board: str) -> dict[str, Table]:
+    """Return a board and its further tables by name, its own first, as they are stored: owners by their numbers."""
+    kinds = SnapshotTable.name.endswith(f"/{board}", autoescape=True) & ~SnapshotTable.name.startswith("tables/")
+    query = select(SnapshotTable.name, SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id, kinds)
+    stored = sorted(session.execute(query).all(), key=lambda row: (row[0] != f"leaderboard/{board}", row[0]))
+    return {name: unpack_table(content) for name, content in stored}
+
+
+def still_stands(session: Session, snapshot_id: int) -> bool:
+    """Say whether all evidence of a snapshot still counts, or was only superseded: nothing is withdrawn since."""
+    standing = (
+        select(Entry.submission_id)
+        .where(
+            Entry.submission_id == SnapshotEntry.submission_id,
+            Entry.entrant_id == SnapshotEntry.entrant_id,
+            Entry.state.in_(("current", "superseded")),
+        )
+        .exists()
+    )
+    gone = select(SnapshotEntry.submission_id).where(SnapshotEntry.snapshot_id == snapshot_id, ~standing)
+    return session.scalar(gone.limit(1)) is None
 
 
 def table_names(session: Session, snapshot_id: int) -> Sequence[str]:

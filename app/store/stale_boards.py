@@ -9,17 +9,24 @@ from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
+from app.db.models.server_faults import PUBLICATION
 from app.store.benchmark_rows import lock_benchmark, mark_boards_changed
 from app.store.retries import is_due, retry_time
+from app.store.server_faults import Fault, forget_board_faults, keep_faults
+from app.store.snapshots import still_stands
 
 
-def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int:
-    """Remember why the boards could not be published, for the pages to say, and return how often that happened.
+def note_publish_failure(session: Session, benchmark_id: int, fault: Fault) -> int:
+    """Remember that the boards could not be published, for the pages to say, and return how often that happened.
 
-    The sweep waits twice as long before each further try.
+    The sweep waits twice as long before each further try. Boards with evidence that was withdrawn since are taken down.
     """
     benchmark = lock_benchmark(session, benchmark_id)
-    benchmark.publish_error = cause
+    if benchmark.snapshot_id is not None and not still_stands(session, benchmark.snapshot_id):
+        benchmark.snapshot_id = None
+    forget_board_faults(session, benchmark_id, PUBLICATION)
+    keep_faults(session, benchmark_id, [fault])
+    benchmark.publish_error = f"fault {fault.number} of this server; its operators are told"
     benchmark.publish_tries += 1
     benchmark.publish_retry_at = retry_time(benchmark.publish_tries)
     session.flush()
@@ -27,8 +34,9 @@ def note_publish_failure(session: Session, benchmark_id: int, cause: str) -> int
     return benchmark.publish_tries
 
 
-def forget_failures(benchmark: Benchmark) -> None:
-    """Clear the recorded publication failures of a locked benchmark."""
+def forget_failures(session: Session, benchmark: Benchmark) -> None:
+    """Clear the recorded faults of a locked benchmark's boards."""
+    forget_board_faults(session, benchmark.id)
     benchmark.publish_error, benchmark.publish_tries, benchmark.publish_retry_at = None, 0, None
 
 

@@ -26,7 +26,9 @@ from app.values.counts import count
 from app.values.table import Cell, Column, Table
 
 
-def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) -> Table:
+def explain_absence(
+    manifest: Manifest, snapshot: Snapshot | None, name: str, publish_error: str | None = None
+) -> Table:
     """Return an empty table that says why there is none yet. Raises NotFound for an unknown board or kind of table."""
     kind, _, board = name.partition("/")
     try:
@@ -36,6 +38,8 @@ def explain_absence(manifest: Manifest, snapshot: Snapshot | None, name: str) ->
     if kind not in ("leaderboard", "pairwise"):
         raise NotFound(f"The board {board} has no table {kind}.")
     why = "Nothing is published yet."
+    if publish_error is not None:
+        why = f"Nothing is shown, because the boards could not be published: {publish_error}."
     if snapshot is not None:
         why = (
             f"Snapshot {snapshot.number} has no such table."

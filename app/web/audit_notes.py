@@ -76,7 +76,7 @@ def refusal_of(error: Exception) -> str:
     if isinstance(error, RequestValidationError):
         problems = (f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors())
         return f"Not in the form that this address expects: {'; '.join(problems)}."
-    return error.detail if isinstance(error, HTTPException) else type(error).__name__
+    return error.detail if isinstance(error, HTTPException) else "By a fault of this server."
 
 
 def _note(request: Request, act: Act, error: Exception) -> None:

@@ -105,6 +105,7 @@ def gauges(state: State, session: Session) -> Gauges:
             "Consecutive failed publications, by benchmark", "benchmark", counted.failing,
         ),
         "plumbline_set_aside": ("Submissions that are set aside", None, {"": counted.by_status.get("set_aside", 0)}),
+        "plumbline_faults": ("What faults of the server cost now, by what", "what", counted.faults),
         "plumbline_queue_waiting": ("Submissions that are not on their board yet", None, {"": counted.n_waiting}),
         "plumbline_queue_oldest_seconds": ("Age of the oldest of them", None, {"": counted.oldest_s}),
         "plumbline_worker_silent_seconds": (

@@ -51,7 +51,7 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
     snapshot = snapshots.find_snapshot(session, declared.benchmark, number)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
     if snapshot is None or table is None:
-        table = tables.explain_absence(declared.manifest, snapshot, name)
+        table = tables.explain_absence(declared.manifest, snapshot, name, declared.benchmark.publish_error)
     return view_of(session, declared, table, snapshot)
 
 

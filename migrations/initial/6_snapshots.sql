@@ -13,13 +13,16 @@ CREATE TABLE snapshot (
     withdrawals jsonb NOT NULL,
     changes jsonb NOT NULL,
     before integer,
+    is_faulty boolean DEFAULT false NOT NULL,
     published_at timestamptz DEFAULT clock_timestamp() NOT NULL,
     CONSTRAINT pk_snapshot PRIMARY KEY (id),
     CONSTRAINT uq_snapshot_number UNIQUE (benchmark_id, number),
-    CONSTRAINT uq_snapshot_inputs UNIQUE (benchmark_id, input_digest, manifest_digest, code_version),
     CONSTRAINT fk_snapshot_benchmark_id FOREIGN KEY (benchmark_id) REFERENCES benchmark,
     CONSTRAINT fk_snapshot_manifest_version_id FOREIGN KEY (manifest_version_id) REFERENCES manifest_version
 );
+-- The same inputs make the same snapshot again, unless it lacks something by a fault of the server.
+CREATE UNIQUE INDEX uq_snapshot_inputs ON snapshot (benchmark_id, input_digest, manifest_digest, code_version)
+    WHERE NOT is_faulty;
 -- What is new of all benchmarks.
 CREATE INDEX ix_snapshot_published_at ON snapshot (published_at);
 

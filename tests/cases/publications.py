@@ -287,7 +287,7 @@ def settle(site: Site, slug: str, numbers: Sequence[int], honest: Sequence[str])
     for number in numbers:
         stored = site.http.get(f"/submissions/{number}.json").json()
         assert stored["waiting_for"] is None, stored
-        assert "failed on this server" not in stored["reason"], stored["reason"]
+        assert "fault of this server" not in stored["reason"], stored["reason"]
     result = boards(site, slug)
     for name, board in result.items():
         _check_board(name, board, honest)

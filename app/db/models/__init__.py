@@ -19,6 +19,7 @@ from app.db.models.notifications import EVENTS, Delivery, Notification
 from app.db.models.preregs import Prereg, PreregAttestation, PreregBinding
 from app.db.models.put_tables import ItemSet, LabelSet
 from app.db.models.rates import Rate
+from app.db.models.server_faults import ServerFault
 from app.db.models.snapshots import Snapshot, SnapshotEntry, SnapshotTable
 from app.db.models.submissions import (
     ENTRY_STATES,
@@ -77,6 +78,7 @@ __all__ = [
     "Rate",
     "RoleGrant",
     "Score",
+    "ServerFault",
     "Snapshot",
     "SnapshotEntry",
     "SnapshotTable",

@@ -13,13 +13,22 @@ from app.db.models.base import Base
 class Snapshot(Base):
     """One immutable published state of a benchmark; `before` is the number of the one that was current until then.
 
-    The same inputs make the same snapshot again, so the one before need not have the number before.
+    The same inputs make the same snapshot again, so the one before need not have the number before. One that is faulty
+    lacks something by a fault of the server, and is never made again.
     """
 
     __tablename__ = "snapshot"
     __table_args__ = (
         UniqueConstraint("benchmark_id", "number", name="uq_snapshot_number"),
-        UniqueConstraint("benchmark_id", "input_digest", "manifest_digest", "code_version", name="uq_snapshot_inputs"),
+        Index(
+            "uq_snapshot_inputs",
+            "benchmark_id",
+            "input_digest",
+            "manifest_digest",
+            "code_version",
+            unique=True,
+            postgresql_where="NOT is_faulty",
+        ),
         # What is new of all benchmarks.
         Index("ix_snapshot_published_at", "published_at"),
     )
@@ -35,6 +44,7 @@ class Snapshot(Base):
     withdrawals: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     changes: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
     before: Mapped[int | None]
+    is_faulty: Mapped[bool] = mapped_column(server_default="false")
     published_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
