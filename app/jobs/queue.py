@@ -165,7 +165,9 @@ def run_worker(
 
     async def work() -> None:
         async with app.open_async():
-            await drop_lost(app, make_engine(database_url, pool_size=1))
+            engine = make_engine(database_url, pool_size=1)
+            await drop_lost(app, engine)
+            await asyncio.to_thread(sweeping.mark_faulty, make_session_factory(engine))
             # Referenced by a name, because the loop itself keeps no task alive.
             beats = None if beside is None else asyncio.create_task(beside())  # noqa: F841
             # The libraries' hundreds of thousands of permanent objects would take 0.2 s in each garbage collection.

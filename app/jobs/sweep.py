@@ -2,10 +2,17 @@
 
 from app.db.engine import SessionFactory
 from app.jobs.refresh import Queue
+from app.program.version import code_version
 from app.store import audit, rates, stale_boards, waiting
 from app.store.labels import close_due
 
 PATIENCE_S = 5.0
+
+
+def mark_faulty(sessions: SessionFactory) -> None:
+    """Let the next sweep queue what a fault of another version kept from being computed; once, when a worker begins."""
+    with sessions.begin() as session:
+        stale_boards.mark_faulty(session, code_version())
 
 
 def sweep(sessions: SessionFactory, queue: Queue) -> None:

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark
+from app.db.models import Benchmark, Snapshot
 from app.db.models.server_faults import PUBLICATION
-from app.store.benchmark_rows import lock_benchmark, mark_boards_changed
+from app.store.benchmark_rows import lock_benchmark, mark_boards_changed, mark_data_changed
 from app.store.retries import is_due, retry_time
 from app.store.server_faults import Fault, forget_board_faults, keep_faults
 from app.store.snapshots import still_stands
@@ -44,6 +44,14 @@ def stale_benchmarks(session: Session) -> Sequence[Benchmark]:
     """Return the benchmarks whose boards are behind their evidence, but for those that failed and wait a while."""
     query = select(Benchmark).where(_behind(), _due())
     return session.scalars(query.order_by(Benchmark.id)).all()
+
+
+def mark_faulty(session: Session, code_version: str) -> None:
+    """Mark the boards as outdated that lack something by a fault of another version: this one may have it mended."""
+    query = select(Benchmark.id).join(Snapshot, Snapshot.id == Benchmark.snapshot_id)
+    faulty = query.where(Snapshot.is_faulty, Snapshot.code_version != code_version).order_by(Benchmark.id)
+    for benchmark_id in session.scalars(faulty).all():
+        mark_data_changed(session, benchmark_id)
 
 
 def is_behind(session: Session, benchmark_id: int, *, is_due: bool = False) -> bool:

@@ -7,7 +7,7 @@ import pytest
 
 from app.boards.measured import MeasuredMethod, Measurement
 from app.boards.methods.estimate.method import METHOD
-from app.jobs import boards
+from app.jobs import boards, sweep
 from app.store import benchmark_rows
 from tests.cases.publications import CLASSES, predictions
 from tests.fixtures import Site
@@ -211,6 +211,25 @@ def test_withdrawn_evidence_does_not_stay_on_a_board_that_is_kept(
     break_boards(together)
     arrive(roomy_site, HONEST, "alice", "Next")
     assert entrants(roomy_site) == ["Honest2"]
+
+
+def test_a_worker_of_another_version_computes_anew_what_a_fault_kept(
+    roomy_site: Site, break_boards: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever upgrades to where the bug is mended need not wait for a submission; the same version does not try."""
+    declare(roomy_site)
+    arrive(roomy_site, HONEST, "alice", "Honest")
+    break_boards(always)
+    arrive(roomy_site, HONEST, "bob", "Next")
+    break_boards(None)
+    sweep.mark_faulty(roomy_site.sessions)
+    roomy_site.work()
+    assert entrants(roomy_site) == ["Honest"]
+
+    monkeypatch.setattr(sweep, "code_version", lambda: "another")
+    sweep.mark_faulty(roomy_site.sessions)
+    roomy_site.work()
+    assert entrants(roomy_site) == ["Honest", "Next"]
 
 
 def test_culprits_are_recorded_where_the_rest_fails_too(roomy_site: Site, break_boards: Callable[..., None]) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from app.cli.__main__ import run
 from app.errors import EvidenceRejected
+from app.jobs import boards
 from app.jobs.replay import Export, differences, read_export, recompute
 from tests.cases import grids, lrdbench_http, publications
 from tests.fixtures import Site
@@ -59,6 +60,29 @@ def test_every_table_is_recomputed_to_the_digit(roomy_site: Site, tmp_path: Path
 
     assert list(differences(export, recompute(export))) == []
     assert rows > len(export.published) > 1
+
+
+def test_a_kept_board_is_not_said_to_differ_from_its_rows(
+    roomy_site: Site, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a fault kept from an earlier snapshot is named as that; the rest is compared."""
+
+    def fail(*_: object) -> None:
+        raise IndexError("tuple index out of range")
+
+    facts = read_export(summary(roomy_site, tmp_path)).facts
+    publications.send(roomy_site, facts["benchmark"], "C.csv", publications.good_summary("C"))
+    with monkeypatch.context() as patched:
+        patched.setattr(boards, "compute_board", fail)
+        roomy_site.work()
+    export = read_export(export_of(roomy_site, facts["benchmark"], tmp_path))
+    found = list(differences(export, recompute(export)))
+
+    kept = {table.name for table in export.published if "last_good" in table.meta}
+    assert {each.table for each in found} == kept > set()
+    assert {each.what for each in found} == {
+        "could not be computed by a fault of the server, and is kept from an earlier snapshot"
+    }
 
 
 def test_a_changed_cell_is_named(roomy_site: Site, tmp_path: Path) -> None:
