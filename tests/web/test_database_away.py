@@ -64,7 +64,9 @@ def test_figures_say_that_the_database_is_away() -> None:
 def hanging(data_dir: Path) -> Iterator[None]:
     """Stop every process of the embedded database of a folder, as a machine does that is out of memory."""
     postmaster = psutil.Process(int((data_dir / "cluster/postmaster.pid").read_text().split()[0]))
-    stopped = [postmaster, *postmaster.children()]
+    # It collects its children that end, so it is stopped first and resumed last: nobody is gone in between.
+    postmaster.suspend()
+    stopped = [*postmaster.children(), postmaster]
     for process in stopped:
         process.suspend()
     try:
