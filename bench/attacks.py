@@ -1,7 +1,7 @@
 """What each attack of the corpus does to everybody else: `python -m bench attacks`.
 
 After the corpus come the attacks by owners: as many of them as a server has places less one try to keep everybody else
-waiting. What somebody else asks for may take two seconds longer than alone.
+waiting. What somebody else asks for may take two seconds longer than alone, and a web hook of theirs ten seconds.
 """
 
 import io
@@ -17,15 +17,19 @@ from dataclasses import dataclass
 import httpx
 import yaml
 
+from app.jobs import notifying
+from app.store.notifications import MOST
 from bench.pages import PAGE
 from bench.server import EXAMPLE, UNLIMITED, headers, settle, submit
 from tests.attacks.attacks import ATTACKS
 from tests.attacks.watch import ELSEWHERE, target, watched
+from tests.cases.listeners import Heard, slow_listener, web_listener
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 Asking = Callable[[httpx.Client], int]
 ALONE, BESIDE, EVERY_S = 5, 15, 1.0
 LONGER_S = 2.0
+HOOK_WITHIN_S = 10.0
 
 
 def measure_attacks() -> None:
@@ -43,6 +47,7 @@ def measure_attacks() -> None:
             answered = ", ".join(map(str, statuses)) or "nothing"
             print(f"| {name} | {answered} | {taken:.1f} | {harm.growth_mib:.0f} | {harm.reader_mib:.0f} | {waits} |")
     measure_owners()
+    measure_hooks()
 
 
 @dataclass(frozen=True)
@@ -68,10 +73,10 @@ TASKS = [task["id"] for task in yaml.safe_load((EXAMPLE / "manifest.yaml").read_
 
 
 @contextmanager
-def attacked() -> Iterator[Attacked]:
+def attacked(**settings: str) -> Iterator[Attacked]:
     """Start a server with its own limits on what waits, but none on how much somebody may ask in a minute."""
     manifest = yaml.safe_load((EXAMPLE / "manifest.yaml").read_text()) | {"admission": {"prereg": "optional"}}
-    with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
+    with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED, **settings) as server:
         httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
         for path in sorted((EXAMPLE / "results").glob("*.csv")):
             settle(server, submit(server, "fev-bench", path.name, path.read_bytes()))
@@ -160,3 +165,46 @@ def _attacking(attackers: list[Asking]) -> Iterator[Counter[int]]:
         done.set()
         for thread in threads:
             thread.join()
+
+
+def measure_hooks() -> None:
+    """Print how long somebody's hook takes alone, and beside hooks that answer byte by byte and never end."""
+    print("\n| attack | somebody else, alone: longest, s | beside it: longest, s | hooks held |")
+    print("|---" * 4 + "|")
+    with attacked(PLUMBLINE_WEBHOOK_NETWORKS="127.0.0.0/8") as victim, slow_listener() as slow, web_listener() as heard:
+        _subscribe(victim, victim.bob, heard.port)
+        alone = max(_heard_after(victim, heard, number) for number in range(3))
+        for number in range(notifying.PLACES - 1):
+            attacker = _token(victim.server, f"eve{number}")
+            for _ in range(MOST):
+                _subscribe(victim, attacker, slow.port)
+            settle(victim.server, _send(victim, attacker, f"Eve{number}"))
+        waited = [_heard_after(victim, heard, number) for number in range(3, 3 + BESIDE)]
+        n_held = len(slow.bodies)
+    name = f"web hooks: {MOST} of each of {notifying.PLACES - 1} tokens that answer a byte every tenth of a second"
+    print(f"| {name} | {alone:.1f} | {max(waited):.1f} | {n_held} |")
+    if n_held < notifying.PLACES - 1:
+        raise RuntimeError(f"only {n_held} attackers were called")
+    if max(waited) > HOOK_WITHIN_S:
+        raise RuntimeError(f"somebody else's hook came after {max(waited):.1f} s")
+
+
+def _subscribe(victim: Attacked, holder: Mapping[str, str], port: int) -> None:
+    order = {"address": f"http://127.0.0.1:{port}/", "events": ["published"]}
+    httpx.post(f"{victim.server.address}/notifications", json=order, headers=holder).raise_for_status()
+
+
+def _send(victim: Attacked, holder: Mapping[str, str], entrant: str) -> httpx.Response:
+    rows = sorted((EXAMPLE / "results").glob("*.csv"))[0].read_text().replace("\nAutoARIMA,", f"\n{entrant},").encode()
+    address = f"{victim.server.address}/benchmarks/fev-bench/submissions"
+    return httpx.post(address, files=[("files", ("r.csv", rows))], headers=holder, timeout=120).raise_for_status()
+
+
+def _heard_after(victim: Attacked, heard: Heard, number: int) -> float:
+    """Send a submission and return how long after its publication its hook arrives, in seconds."""
+    before = len(heard.bodies)
+    settle(victim.server, _send(victim, victim.bob, f"Bob{number}"))
+    began = time.monotonic()
+    while len(heard.bodies) == before and time.monotonic() - began < 6 * HOOK_WITHIN_S:
+        time.sleep(0.05)
+    return time.monotonic() - began

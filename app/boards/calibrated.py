@@ -159,5 +159,5 @@ def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
             f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. "
             "Their intervals reach further for it, so that they hold where one task in ten is off by six standard "
             "deviations of the others; where one is off by ten, intervals from 10 tasks that say 95 % hold in 85 of "
-            "100 cases. A declared range cures it."
+            "100 cases."
         )

@@ -54,6 +54,10 @@ def _documents(run: HarnessRun) -> Iterator[tuple[ReceivedFile, dict[str, Any]]]
 
 def summary(run: HarnessRun) -> Iterator[Row]:
     """Yield a row for each evaluation of each aggregate: all metrics of one name, and one apart that comes twice."""
+    aggregates = {file.name.removesuffix(".json") for file in run.files if file.suffix == ".json"}
+    for file in run.files:
+        if file.suffix == ".jsonl" and file.name.removesuffix(SAMPLES) not in aggregates:
+            run.warn(file, "the aggregate of these instances is not beside them, so nothing of them is read here")
     for file, document in _documents(run):
         model = text_of(mapping(document.get("model_info")).get("id"))
         first: dict[str, dict[str, Any]] = {}
@@ -87,8 +91,8 @@ def _results(run: HarnessRun, file: ReceivedFile, document: dict[str, Any]) -> I
 
 def items(run: HarnessRun) -> Iterator[Row]:
     """Yield a row for each instance."""
-    for _ in _documents(run):
-        """Read for what they state; instances name their model themselves."""
+    documents = list(_documents(run))
+    seen = set()
     for file in run.files:
         if file.suffix != ".jsonl":
             continue
@@ -98,7 +102,16 @@ def items(run: HarnessRun) -> Iterator[Row]:
             evaluated = mapping(cells.get("evaluation"))
             scores = {name: number(evaluated[name]) for name in (SCORE, "is_correct") if name in evaluated}
             task, item = str(cells.get("evaluation_name") or ""), cells.get("sample_id")
-            yield Row(file, record.row, text_of(cells.get("model_id")), task, scores, item, 0, {"sample_id": item})
+            model = text_of(cells.get("model_id"))
+            seen.add((model, task))
+            yield Row(file, record.row, model, task, scores, item, 0, {"sample_id": item})
+    for file, document in documents:
+        model = text_of(mapping(document.get("model_info")).get("id"))
+        named = [text_of(mapping(each).get("evaluation_name")) for each in listed(document.get("evaluation_results"))]
+        lost = [task for task in named if task is not None and (model, task) not in seen]
+        if lost:
+            message = f"{len(lost)} of {len(named)} evaluations have no instances, so nothing of them is read here"
+            run.warn(file, message, "evaluation_name", ", ".join(lost))
 
 
 EVERY_EVAL_EVER = Harness(

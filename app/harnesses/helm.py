@@ -7,6 +7,7 @@ Source of the layout: HELM 0.5, `helm/benchmark/runner.py` and `metrics/statisti
 """
 
 import re
+from collections import deque
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
@@ -79,6 +80,9 @@ def summary(run: HarnessRun) -> Iterator[Row]:
 def items(run: HarnessRun) -> Iterator[Row]:
     """Yield a row for each instance, trial and split."""
     for files, model, task in _runs(run):
+        if STATS in files:
+            # Not needed for the items: but where it breaks off, so did the run or its copy, and that is said.
+            deque(run.elements(files[STATS]), maxlen=0)
         file = files.get(INSTANCES)
         if file is None:
             continue

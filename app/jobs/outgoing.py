@@ -2,25 +2,35 @@
 
 Called by `app.jobs.notifying` and, for what an address must be, by `app.web.notifications`. A name is resolved once,
 all its addresses must be public, and one of them is connected to, so that the name cannot resolve differently in
-between.
+between. From the resolution to the status of the answer there is one deadline, however slowly each byte comes.
 """
 
+import asyncio
 import base64
 import hashlib
 import hmac
 import ipaddress
 import socket
+import ssl
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 
 import httpx
 
 from app.errors import PlumblineError
 
-TIMEOUT = httpx.Timeout(10.0)
+DEADLINE_S = 10.0
+# A resolution cannot be broken off. Those that are no longer waited for end when the resolver gives up.
+WAITING = ThreadPoolExecutor(64, thread_name_prefix="outgoing")
 PORTS = frozenset({443, 8443})
 MAX_LENGTH = 500
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+GLOBAL_UNICAST = ipaddress.IPv6Network("2000::/3")
+# Not for everybody's use either, though older releases of Python call them global. Source: IANA's special-purpose
+# registries, and 192.88.99.0/24 and 2002::/16, which lead to other addresses (RFC 3068, RFC 3056).
+NOT_PUBLIC = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "2002::/16", "3fff::/20")))
 
 
 class NotDelivered(PlumblineError):
@@ -53,11 +63,11 @@ def _literal(host: str) -> Address | None:
 def _is_allowed(address: Address, networks: Sequence[Network]) -> bool:
     if any(address.version == network.version and address in network for network in networks):
         return True
-    if isinstance(address, ipaddress.IPv6Address):
-        # These addresses embed or translate to others, so they do not show where they lead.
-        inner = address.ipv4_mapped or address.sixtofour or (address.teredo and address.teredo[1])
-        if inner or address in ipaddress.ip_network("64:ff9b::/96"):
-            return False
+    # Outside of global unicast, IPv6 embeds and translates to other addresses, and does not show where it leads.
+    if isinstance(address, ipaddress.IPv6Address) and (address not in GLOBAL_UNICAST or address.teredo):
+        return False
+    if any(address.version == network.version and address in network for network in NOT_PUBLIC):
+        return False
     return address.is_global and not address.is_multicast and not address.is_reserved
 
 
@@ -76,32 +86,46 @@ def resolve(host: str, port: int, networks: Sequence[Network] = ()) -> str:
     return str(addresses[0])
 
 
-def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network] = ()) -> None:
+async def post(address: str, body: bytes, headers: Mapping[str, str], networks: Sequence[Network] = ()) -> None:
     """Send a body to an address.
 
-    Raises NotDelivered for any answer but success, redirects included.
+    Raises NotDelivered for any answer but success, redirects included, and where none comes within `DEADLINE_S`.
     """
     wrong = complain_about(address, networks)
     if wrong is not None:
         raise NotDelivered(wrong)
     url = httpx.URL(address)
-    port = url.port or (443 if url.scheme == "https" else 80)
-    pinned = url.copy_with(host=resolve(url.host, port, networks))
     sent = {**headers, "Host": url.netloc.decode("ascii"), "Content-Type": "application/json"}
     try:
-        with (
-            httpx.Client(timeout=TIMEOUT, follow_redirects=False, trust_env=False) as client,
-            client.stream(
-                "POST", pinned, content=body, headers=sent, extensions={"sni_hostname": url.host}
-            ) as response,
-        ):
-            status = response.status_code
+        async with asyncio.timeout(DEADLINE_S):
+            status = await _status_of(url, body, sent, networks)
+    except TimeoutError:
+        raise NotDelivered(f"{url.host} did not answer within {DEADLINE_S:g} s") from None
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         raise NotDelivered(f"{url.host} cannot be notified: {error or type(error).__name__}") from None
     if not 200 <= status < 300:
         raise NotDelivered(
             f"{url.host} answered {status}" + (": redirects are not followed" if 300 <= status < 400 else "")
         )
+
+
+async def _status_of(url: httpx.URL, body: bytes, headers: Mapping[str, str], networks: Sequence[Network]) -> int:
+    port = url.port or (443 if url.scheme == "https" else 80)
+    loop = asyncio.get_running_loop()
+    pinned = url.copy_with(host=await loop.run_in_executor(WAITING, resolve, url.host, port, networks))
+    async with (
+        httpx.AsyncClient(
+            timeout=DEADLINE_S, follow_redirects=False, trust_env=False, verify=_certificates()
+        ) as client,
+        client.stream("POST", pinned, content=body, headers=headers, extensions={"sni_hostname": url.host}) as response,
+    ):
+        return response.status_code
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """Return what certificates are checked with; reading all authorities takes longer than a request."""
+    return httpx.create_ssl_context(trust_env=False)
 
 
 def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:

@@ -77,7 +77,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     @app.periodic(cron="* * * * * */5")
     @app.task(name="tell", queueing_lock="tell", lock="tell")
     async def tell(timestamp: int) -> None:
-        await asyncio.to_thread(notifying.notify_due, sessions, outgoing)
+        await notifying.deliver_due(sessions, outgoing)
 
     return app
 

@@ -4,12 +4,12 @@ What is to be sent is written by the database with the event itself (migrations/
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy import func, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy import exists, func, or_, select, update
+from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, Delivery, Notification, Submission, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
@@ -38,6 +38,7 @@ class Due:
     """One notification that is due."""
 
     id: int
+    token_id: int
     tries: int
     address: str
     secret: bytes
@@ -121,9 +122,12 @@ def last_errors(session: Session, numbers: Sequence[int]) -> dict[int, str | Non
     return dict(session.execute(query).all())
 
 
-def take_due(session: Session) -> Due | None:
-    """Return the next due notification, counted as an attempt, so that it is retried if the worker is killed."""
-    while (delivery := _next_due(session)) is not None:
+def take_due(session: Session, busy: Collection[int] = ()) -> Due | None:
+    """Return the next due notification, counted as an attempt, so that it is retried if the worker is killed.
+
+    None of the tokens in `busy`, and none to an address that is being notified or paused since it failed.
+    """
+    while (delivery := _next_due(session, busy)) is not None:
         if _may_hear(session, delivery):
             return _counted(session, delivery)
         # It is not sent later either: somebody who regains a role must subscribe again.
@@ -132,14 +136,19 @@ def take_due(session: Session) -> Due | None:
     return None
 
 
-def _next_due(session: Session) -> Delivery | None:
+def _next_due(session: Session, busy: Collection[int]) -> Delivery | None:
     is_working = or_(Token.expires_at.is_(None), Token.expires_at > func.clock_timestamp())
     of_working = select(Notification.id).join(Token, Token.id == Notification.token_id)
     of_working = of_working.where(Notification.ended_at.is_(None), Token.revoked_at.is_(None), is_working)
+    of_working = of_working.where(Token.id.not_in(busy))
+    other = aliased(Delivery)
+    is_paused = exists().where(
+        other.notification_id == Delivery.notification_id, other.tries > 0, other.due_at > func.clock_timestamp()
+    )
     delivery: Delivery | None = session.scalar(
         select(Delivery)
         .where(Delivery.due_at <= func.clock_timestamp(), Delivery.notification_id.in_(of_working))
-        .where(or_(Delivery.event != "published", ~is_unshown(Delivery.submission_id)))
+        .where(or_(Delivery.event != "published", ~is_unshown(Delivery.submission_id)), ~is_paused)
         .order_by(Delivery.due_at)
         .limit(1)
         .with_for_update(skip_locked=True)
@@ -161,7 +170,8 @@ def _may_hear(session: Session, delivery: Delivery) -> bool:
 
 
 def _counted(session: Session, delivery: Delivery) -> Due:
-    delivery.tries += 1
+    waiting = select(func.max(Delivery.tries)).where(Delivery.notification_id == delivery.notification_id)
+    delivery.tries = 1 + (session.scalar(waiting.where(Delivery.due_at.is_not(None))) or 0)
     pause = PAUSES[delivery.tries - 1] if delivery.tries <= len(PAUSES) else None
     delivery.due_at = None if pause is None else func.clock_timestamp() + pause
     session.flush()
@@ -174,6 +184,7 @@ def _due(session: Session, delivery: Delivery) -> Due:
     slug = session.scalar(query.where(Submission.id == delivery.submission_id))
     return Due(
         id=delivery.id,
+        token_id=notification.token_id,
         tries=delivery.tries,
         address=notification.address,
         secret=notification.secret,
@@ -192,5 +203,11 @@ def note_delivered(session: Session, delivery_id: int) -> None:
 
 
 def note_failure(session: Session, delivery_id: int, error: str) -> None:
-    """Remember why a notification could not be delivered; it is tried again when it is due."""
-    session.execute(update(Delivery).where(Delivery.id == delivery_id).values(last_error=error[:500]))
+    """Remember why a notification could not be delivered; it is tried again when it is due.
+
+    Whatever else waits for its address waits as long, and is given up with it: an address that fails is paused.
+    """
+    failed = session.get_one(Delivery, delivery_id)
+    failed.last_error = error[:500]
+    waiting = update(Delivery).where(Delivery.notification_id == failed.notification_id, Delivery.due_at.is_not(None))
+    session.execute(waiting.values(tries=failed.tries, due_at=failed.due_at, last_error=error[:500]))

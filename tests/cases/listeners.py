@@ -3,7 +3,7 @@
 import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -42,6 +42,29 @@ def web_listener(answer: int = 204) -> Iterator[Heard]:
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         heard.port = server.server_address[1]
         yield from _served(server, heard)
+
+
+@contextmanager
+def slow_listener() -> Iterator[Heard]:
+    """Yield what a web server hears that answers a byte every tenth of a second and never comes to an end."""
+    heard = Heard()
+    ended = threading.Event()
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            heard.bodies.append(self.request.recv(65536))
+            with suppress(OSError):
+                self.request.sendall(b"HTTP/1.1 200 OK\r\nX: ")
+                while not ended.wait(0.1):
+                    self.request.sendall(b"a")
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as server:
+        server.daemon_threads = True
+        heard.port = server.server_address[1]
+        try:
+            yield from _served(server, heard)
+        finally:
+            ended.set()
 
 
 @contextmanager

@@ -129,6 +129,32 @@ def test_evaluations_of_another_schema_are_warned_about(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", ["items", "summary"])
+def test_statistics_of_helm_that_break_off_are_named_at_both_levels(tmp_path: Path, level: str) -> None:
+    """Items do not need them, but a run of which a file breaks off was not copied whole."""
+    files = {name: (RUN / name).read_bytes() for name in ("run_spec.json", "stats.json", "per_instance_stats.json")}
+    whole = problems_of(tmp_path, files, level)
+    actual = problems_of(tmp_path, files | {"stats.json": files["stats.json"][:-300]}, level)
+
+    assert whole == []
+    assert {file for file, _, _ in actual} == {"stats.json"}
+
+
+def test_what_every_eval_ever_has_at_the_other_level_only_is_named(tmp_path: Path) -> None:
+    """The given folder: six evaluations without instances, and one with; and instances without their aggregate."""
+    given = sorted((SAMPLES / "every_eval_ever").rglob("*.json*"))
+    ((row,), run) = rows_of(given, tmp_path)
+    alone = [path for path in given if path.suffix == ".jsonl" or path == AGGREGATE]
+    _, summary = rows_of(alone, tmp_path, "summary")
+
+    (lost,) = [warning for warning in run.warnings if warning.column == "evaluation_name"]
+    assert row.task == "demo-source.demo_bench"
+    assert (lost.file, lost.value) == (AGGREGATE.name, "IFEval, BBH, MATH Level 5, GPQA, MUSR, MMLU-PRO")
+    assert lost.message.startswith("6 of 6 evaluations have no instances")
+    (warning,) = summary.warnings
+    assert (warning.file, "aggregate" in warning.message) == (alone[-1].name, True)
+
+
+@pytest.mark.parametrize("level", ["items", "summary"])
 def test_a_list_of_helm_that_is_not_utf_8_is_named_with_its_byte(tmp_path: Path, level: str) -> None:
     """A file that a program of another encoding wrote over."""
     name = {"items": "per_instance_stats.json", "summary": "stats.json"}[level]

@@ -6,7 +6,9 @@ import hmac
 import ipaddress
 import json
 import re
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -14,7 +16,9 @@ from sqlalchemy import text
 
 from app.config.settings import Settings
 from app.jobs.notifying import Outgoing, notify_due
-from tests.cases.listeners import mail_listener, web_listener
+from app.jobs.outgoing import DEADLINE_S
+from tests.cases.listeners import mail_listener, slow_listener, web_listener
+from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.fixtures import Site, open_site
 
@@ -130,6 +134,54 @@ def test_nothing_is_tried_for_ever(notifying: Site) -> None:
 
         assert notify_due(notifying.sessions, OUT) == 0
     assert len(heard.paths) == 6
+
+
+def test_an_address_that_answers_byte_by_byte_delays_nobody(notifying: Site) -> None:
+    """It has one deadline for everything, its token's others wait for it, and somebody else is told at once."""
+    rows = BASE.replace(b"Base", b"Bobs")
+    with slow_listener() as slow, web_listener() as heard:
+        for at in range(3):
+            order(notifying, f"http://127.0.0.1:{slow.port}/{at}")
+        order(notifying, f"http://127.0.0.1:{heard.port}/", who="bob")
+        send(notifying, BASE)
+        notifying.work()
+        with ThreadPoolExecutor(1) as pool:
+            began = time.monotonic()
+            telling = pool.submit(notify_due, notifying.sessions, OUT)
+            assert eventually(lambda: len(slow.bodies) == 1)
+            send(notifying, rows, who="bob")
+            notifying.work()
+            assert eventually(lambda: len(heard.bodies) == 1)
+            heard_after_s = time.monotonic() - began
+            n_at_once = len(slow.bodies)
+            n_tried = telling.result()
+    errors = {each["last_error"] for each in shown(notifying)}
+
+    assert (n_at_once, n_tried) == (1, 4)
+    assert heard_after_s < DEADLINE_S
+    assert errors == {f"127.0.0.1 did not answer within {DEADLINE_S:g} s"}
+
+
+def test_an_address_that_fails_is_paused(notifying: Site) -> None:
+    """What else waits for it is not tried meanwhile, nor what comes later, and the pause grows; others go on."""
+    with web_listener(answer=500) as failing, web_listener() as heard:
+        order(notifying, f"http://127.0.0.1:{failing.port}/")
+        order(notifying, f"http://127.0.0.1:{heard.port}/")
+        for score in (b"1.0", b"1.1"):
+            send(notifying, BASE.replace(b"1.0", score))
+            notifying.work()
+        tried = [notify_due(notifying.sessions, OUT)]
+        send(notifying, BASE.replace(b"1.0", b"1.2"))
+        notifying.work()
+        tried.append(notify_due(notifying.sessions, OUT))
+        with notifying.sessions.begin() as session:
+            session.execute(text("UPDATE delivery SET due_at = clock_timestamp() WHERE due_at > clock_timestamp()"))
+        tried.append(notify_due(notifying.sessions, OUT))
+        with notifying.sessions() as session:
+            tries = session.scalars(text("SELECT DISTINCT tries FROM delivery WHERE due_at IS NOT NULL")).all()
+
+    assert (len(failing.paths), tries) == (2, [2])
+    assert (tried, len(heard.paths)) == ([4, 2, 1], 5)
 
 
 def test_a_private_address_is_not_told_where_the_worker_may_not(notifying: Site) -> None:

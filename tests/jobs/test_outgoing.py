@@ -1,5 +1,6 @@
 """No address that a stranger names leads into a private network, and what is sent is signed."""
 
+import asyncio
 import base64
 import hashlib
 import hmac
@@ -15,7 +16,8 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 @pytest.mark.parametrize(
     "host",
     ["127.0.0.1", "10.0.0.1", "172.16.3.4", "192.168.1.1", "169.254.169.254", "0.0.0.1", "100.64.0.1", "224.0.0.1",
-     "::1", "fe80::1", "fc00::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "localhost"],
+     "192.0.0.8", "192.0.0.9", "192.88.99.1", "::1", "fe80::1", "fec0::1", "64:ff9b:1::1", "3fff::1", "5f00::1",
+     "2001:0:1::1", "fc00::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1", "64:ff9b::a00:1", "2002:a00:1::", "localhost"],
 )  # fmt: skip
 def test_what_is_not_public_is_not_connected_to(host: str) -> None:
     """Loopback, private, link-local and mapped addresses, by number or by name."""
@@ -58,7 +60,7 @@ def test_a_public_address_is_accepted() -> None:
 def test_nothing_is_sent_where_the_address_is_wrong() -> None:
     """What was stored is looked at again when it is told."""
     with pytest.raises(NotDelivered, match="not a public address"):
-        post("https://127.0.0.1/", b"{}", {})
+        asyncio.run(post("https://127.0.0.1/", b"{}", {}))
 
 
 def test_a_signature_is_checked_as_standard_webhooks_says() -> None:
