@@ -102,6 +102,15 @@ def test_a_run_that_began_before_its_registration_for_the_benchmark_is_refused_w
     )
 
 
+def test_what_a_steward_attested_counts_from_its_attested_time_in_the_benchmark_too() -> None:
+    """It existed before the run, though it was bound to the benchmark after it: the steward's word is about both."""
+    began = REGISTERED - timedelta(hours=1)
+    bound = replace(registered(benchmark=None), bound_at={"bench": REGISTERED}, benchmarks=("bench",))
+
+    assert check_benchmark(bound, "bench", began).outcome == "failed"
+    assert check_benchmark(replace(bound, attested=True), "bench", began).outcome == "passed"
+
+
 def test_which_attempt_it_is_is_one_sentence() -> None:
     """Of its registration first, then of each entrant; the first of all is not worth a warning."""
     (again,) = check_attempts(History(n_of_prereg=2, n_of_entrant={"b": 3, "a": 1}))

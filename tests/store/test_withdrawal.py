@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from app.store import benchmark_rows, current, submissions
 from tests.cases.walkthrough import BASE, BETTER, GOOD, PREREG, board, declare, send
 from tests.fixtures import Site
 
@@ -89,6 +90,42 @@ def test_a_submission_that_is_withdrawn_before_its_evaluation_gives_its_names_ba
     withdraw(site, send(site, GOOD)["id"])
 
     assert send(site, GOOD, "bob")["http"] == 202
+
+
+def test_a_published_submission_that_is_withdrawn_keeps_its_names(site: Site) -> None:
+    """Its rows stay public under them, so nobody else continues them."""
+    declare(site)
+    send(site, BASE)
+    number = send(site, GOOD)["id"]
+    site.work()
+    assert withdraw(site, number).status_code == 200
+
+    assert send(site, GOOD, "bob")["http"] == 409
+    assert send(site, BETTER)["http"] == 202
+
+
+def test_what_is_set_aside_brings_back_only_evidence_of_the_entrants_that_it_stood_for(site: Site) -> None:
+    """Of two entrants one has newer evidence since: that stays, and what came before it does not return beside it."""
+    declare(site)
+    send(site, BASE)
+    first, other = send(site, GOOD)["id"], send(site, GOOD.replace(b"Good", b"Other"))["id"]
+    both = GOOD + GOOD.replace(b"Good", b"Other").split(b"\n", 1)[1]
+    broken = send(site, both.replace(b"0.5", b"0.75"))["id"]
+    newest = send(site, GOOD.replace(b"Good", b"Other").replace(b"0.5", b"0.25"))["id"]
+    site.work()
+    with site.sessions.begin() as session:
+        current.set_aside(session, submissions.lock_submission(session, broken), "the boards fail with it")
+        benchmark_rows.mark_data_changed(session, submissions.lock_submission(session, broken).benchmark_id)
+    site.work()
+    status = {number: site.http.get(f"/submissions/{number}.json").json()["status"] for number in
+              (first, other, broken, newest)}  # fmt: skip
+    states = {number: site.http.get(f"/submissions/{number}.json").json()["entrants"] for number in (other, newest)}
+
+    assert status == {first: "published", other: "superseded", broken: "set_aside", newest: "published"}
+    assert {number: [each["state"] for each in entrants] for number, entrants in states.items()} == {
+        other: ["superseded"],
+        newest: ["current"],
+    }
 
 
 def test_withdrawn_bytes_may_come_again_as_a_new_submission(site: Site) -> None:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import grids, publications
+from tests.cases import grids, publications, walkthrough
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
 from tests.cases.chamber_http import register, send
 from tests.fixtures import Site
@@ -99,3 +99,14 @@ def test_who_submits_what_others_are_measured_against_is_flagged(roomy_site: Sit
         outcomes[who, name] = [check["outcome"] for check in checks if check["rule"] == "reference"]
 
     assert outcomes == {("bob", "Base"): ["warned"], ("bob", "A"): [], ("steward", "Base"): []}
+
+
+def test_a_stewards_own_baseline_is_not_flagged(site: Site) -> None:
+    """Who decides about a benchmark may submit what the others are measured against."""
+    walkthrough.declare(site)
+    number = walkthrough.send(site, walkthrough.BASE, "steward")["id"]
+    site.work()
+    rules = {each["rule"]: each["outcome"] for each in site.http.get(f"/submissions/{number}.json").json()["checks"]}
+
+    assert rules["forensics"] == "passed"
+    assert "reference" not in rules

@@ -17,6 +17,7 @@ from tests.cases.hidden import (
     ABSENT,
     HIDDEN,
     NAMES,
+    OWN_PREREG,
     ROWS,
     SECRET,
     STRANGERS,
@@ -220,6 +221,21 @@ def test_a_registration_under_embargo_is_not_there_for_strangers(site: Site) -> 
     assert ask(site, "/preregs/" + "0" * 64 + ".json", "bob")[2] == blurred(
         ask(site, address, "bob"), created["sha256"]
     )[2].replace(b"#", b"0" * 64)
+
+
+def test_who_may_submit_to_a_private_benchmark_sees_behind_no_embargo_in_it(hiding: Site) -> None:
+    """Only who decides there does: a competitor's plan is as secret from an invited submitter as from a stranger."""
+    for name, role in (("bob", "submitter"), ("there", "reviewer")):
+        given = {"token": name, "role": role}
+        hiding.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=hiding.auth("steward")).raise_for_status()
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat().replace("+", "%2B")
+    path, content = f"/preregs?embargo_until={until}", OWN_PREREG + b"analysis: unseen\n"
+    created = hiding.http.post(path, content=content, headers=hiding.auth("bob") | YAML)
+    address = f"/preregs/{created.json()['sha256']}.json"
+    seen = {who: ask(hiding, address, who)[0] for who in ("nobody", "alice", "bob", "there", "steward", "admin")}
+
+    assert created.status_code == 201
+    assert seen == {"nobody": 404, "alice": 404, "bob": 200, "there": 200, "steward": 200, "admin": 200}
 
 
 def registered(site: Site, who: str) -> list[Any]:

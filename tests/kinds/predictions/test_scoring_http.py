@@ -1,14 +1,20 @@
 """Private labels over HTTP: parts, quotas, the ladder and the close."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
 import numpy as np
+from sqlalchemy import select, text
 
+from app.db.models import LabelAttempt
+from app.store.benchmarks import find_declared
+from app.store.quotas import look_up_quota
 from tests.cases.secret_labels import SLUG, begin, board, checks, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records
 from tests.fixtures import Site
 
 N_ITEMS = 120
+ALICE = 1
 
 
 def test_before_the_close_only_the_public_part_is_scored(site: Site) -> None:
@@ -65,6 +71,19 @@ def test_what_is_not_better_repeats_the_old_score_of_its_entrant(site: Site) -> 
     assert board(site)["A"]["accuracy"] == before["accuracy"]
 
 
+def test_what_is_better_replaces_what_was_shown_of_its_entrant(site: Site) -> None:
+    """Of two submissions that were shown the newer one is on the board, and after a worse third it still is."""
+    labels = truth(N_ITEMS)
+    begin(site, manifest("public_share: 0.5"), words(labels))
+    shown = []
+    for share, seed in ((0.6, 6), (0.95, 5), (0.5, 9)):
+        send(site, knowing(labels, share, seed))
+        site.work()
+        shown.append(float(board(site)["A"]["accuracy"]))
+
+    assert shown[0] < shown[1] == shown[2]
+
+
 def test_another_owner_has_a_ladder_of_its_own(site: Site) -> None:
     """Who is worse than somebody else is shown all the same."""
     labels = truth(N_ITEMS)
@@ -86,6 +105,39 @@ def test_the_quota_of_an_owner_is_spent_over_all_entrants(site: Site) -> None:
     assert 86_000 < int(answers[2].headers["retry-after"]) <= 86_400
     assert "The next one is possible at" in answers[2].json()["detail"]
     assert send(site, knowing(labels, 0.5), "F", "bob").status_code == 202
+
+
+def test_the_next_attempt_is_possible_when_one_of_those_that_count_is_a_day_old(site: Site) -> None:
+    """Of three attempts under a quota lowered to two since, the second decides: the first and the third do not."""
+    labels = truth(N_ITEMS)
+    begin(site, manifest("per_day: 3"), words(labels))
+    for at in range(3):
+        assert send(site, knowing(labels, 0.5, at), f"E{at}").status_code == 202
+    lowered = site.http.put(f"/benchmarks/{SLUG}", content=manifest("per_day: 2"), headers=site.auth("steward"))
+    with site.sessions() as session:
+        attempts = list(session.scalars(select(LabelAttempt.at).order_by(LabelAttempt.at)))
+        quota = look_up_quota(session, find_declared(session, SLUG), ALICE)
+
+    assert lowered.status_code == 200, lowered.text
+    assert quota is not None
+    assert (quota.n_used, quota.next_at) == (3, attempts[1] + timedelta(hours=24))
+
+
+def test_an_attempt_of_a_day_ago_is_given_back_and_not_before(site: Site) -> None:
+    """Twenty-four hours less a minute still count; a minute more does not."""
+    labels = truth(N_ITEMS)
+    begin(site, manifest("per_day: 1"), words(labels))
+    assert send(site, knowing(labels, 0.5)).status_code == 202
+    answers = []
+    for minutes in (24 * 60 - 1, 2):
+        with site.as_owner() as session:
+            session.execute(text("SET LOCAL session_replication_role = replica"))
+            moved = f"UPDATE label_attempt SET at = at - interval '{minutes} minutes'"  # noqa: S608 - a number of ours
+            session.execute(text(moved))
+        answers.append(send(site, knowing(labels, 0.6), "B"))
+
+    assert [answer.status_code for answer in answers] == [429, 202]
+    assert 0 < int(answers[0].headers["retry-after"]) <= 60
 
 
 def test_submissions_at_the_same_instant_share_one_quota(site: Site) -> None:
