@@ -28,8 +28,8 @@ class Coverage:
 
     `n_not_asked` counts cells of today's grid that were not in it when the entrant was admitted, and `n_over` cells
     beyond the number in the grid or, without a declared grid, beyond what at least half of the owners have. `is_filled`
-    means that missing cells were given the worst value; `n_worst` of them always are. `is_counted` means that the board
-    declares what they count as, so that the entrant is ranked with its gaps.
+    means that missing cells were given the worst value. `is_counted` means that the board declares what they count as,
+    so that the entrant is ranked with its gaps.
     """
 
     n_attempted: int
@@ -39,13 +39,12 @@ class Coverage:
     n_not_asked: int = 0
     n_over: int = 0
     is_filled: bool = False
-    n_worst: int = 0
     is_counted: bool = False
 
     @property
     def n_lacking(self) -> int:
-        """Return how many cells have no value, for whatever reason, except those always given the worst value."""
-        return self.n_absent + self.n_failed - self.n_worst
+        """Return how many cells have no value, for whatever reason."""
+        return self.n_absent + self.n_failed
 
     @property
     def why_unranked(self) -> str | None:
@@ -70,7 +69,6 @@ class Coverage:
             self.n_not_asked + other.n_not_asked,
             self.n_over + other.n_over,
             self.is_filled and other.is_filled,
-            self.n_worst + other.n_worst,
             self.is_counted and other.is_counted,
         )
 
