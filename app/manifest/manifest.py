@@ -100,6 +100,10 @@ class KindPart(Part):
         """Return the axes of the grid that the manifest leaves open; any of them makes a board provisional."""
         return ("tasks",) if tasks_of_boards(common) is None else ()
 
+    def asks_what_was_seen(self) -> bool:
+        """Say whether rows are to tell if their entrant has seen the task's data; where not, nothing is known of it."""
+        return False
+
     def means_the_same(self, other: Self) -> bool:
         """Say whether what was stored under this part has the same meaning under another version of it."""
         del other

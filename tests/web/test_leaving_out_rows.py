@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import grids, lrdbench_http, publications
+from tests.cases import grids, lrdbench_http, publications, walkthrough
 from tests.cases.grids import by_entrant
 from tests.fixtures import Site
 
@@ -96,3 +96,13 @@ def test_who_does_not_say_what_it_was_trained_on_has_no_overlap(roomy_site: Site
         "Half": 0.5,
         "Silent": None,
     }
+
+
+def test_a_benchmark_that_does_not_ask_what_was_seen_shows_no_overlap(site: Site) -> None:
+    """Null on the board, as for whoever is silent: a share of 0 would say that nobody has seen the data."""
+    walkthrough.declare(site)
+    walkthrough.send(site, walkthrough.BASE + walkthrough.GOOD.split(b"\n", 1)[1], "steward")
+    site.work()
+    shown = walkthrough.board(site)["by"]
+
+    assert {name: row["training_corpus_overlap"] for name, row in shown.items()} == {"Base": None, "Good": None}

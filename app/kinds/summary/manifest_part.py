@@ -35,3 +35,7 @@ class SummaryPart(KindPart):
             yield "tasks: n_forecasts is declared, and columns.n_forecasts names no column in which rows say it"
         if self.columns.task is None and len(tasks) != 1:
             yield "columns.task: null is for a benchmark with one declared task; name the column that says which it is"
+
+    def asks_what_was_seen(self) -> bool:
+        """Say whether a column is declared that tells if the entrant has seen the task's data."""
+        return self.columns.leaked is not None

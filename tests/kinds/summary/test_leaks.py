@@ -110,3 +110,14 @@ def test_the_overlap_is_over_the_tasks_of_which_it_is_known(tmp_path: Path, flag
 
     assert {r["entrant"]: r["training_corpus_overlap"] for r in board.records()} == {"Base": 0.0, "X": overlap}
     assert any(f"of the other tasks: X ({n_unsaid} task" in note for note in board.notes)
+
+
+def test_where_no_column_says_it_the_overlap_is_unknown(tmp_path: Path) -> None:
+    """A benchmark that does not ask knows of nobody, and blames nobody for not saying it."""
+    manifest = parse_manifest(UNSAID_BOARD.replace(b", leaked: seen", b""))
+    rows = [f"{name},{task},1.0" for name in ("Base", "X") for task in "abc"]
+    evidence = read(tmp_path, {"results.csv": "model,task,MASE\n" + "\n".join(rows) + "\n"}, manifest)
+    board = compute_board(manifest, manifest.leaderboards[0], evidence.scores).leaderboard
+
+    assert [row["training_corpus_overlap"] for row in board.records()] == [None, None]
+    assert not [note for note in board.notes if "the overlap" in note]

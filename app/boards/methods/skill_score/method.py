@@ -90,7 +90,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
     unsaid = _unsaid(everyone, scores)
-    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *_counts(counted, unsaid))
+    counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
+    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *counts)
     notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
              *_on_intervals(spec, scored))  # fmt: skip
     meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
@@ -195,10 +196,13 @@ def _on_unsaid(relative: Relative, unsaid: BoolArray) -> Iterator[str]:
         )
 
 
-def _counts(relative: Relative, unsaid: BoolArray) -> tuple[Field[int], ...]:
-    """Return the columns of counts; the overlap is a share of the tasks of which it is known, as in fev."""
+def _counts(relative: Relative, unsaid: BoolArray, *, is_asked: bool) -> tuple[Field[int], ...]:
+    """Return the columns of counts; the overlap is a share of the tasks of which it is known, as in fev.
+
+    `is_asked` says whether the benchmark has rows tell it at all; where it does not, nobody's overlap is known.
+    """
     cells, kept = relative.cells, relative.kept
-    known = cells.present[kept] & ~unsaid
+    known = cells.present[kept] & ~unsaid & is_asked
     n_known = known.sum(axis=0)
     overlap = np.where(n_known > 0, (cells.leaked[kept] & known).sum(axis=0) / np.maximum(n_known, 1), np.nan)
     shared = Column("training_corpus_overlap", "Overlap", glossary="training_corpus_overlap", digits=2)
