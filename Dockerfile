@@ -13,7 +13,7 @@ WORKDIR /srv/plumbline
 
 # Before the program, so that a change of the program does not install the dependencies anew.
 COPY requirements.lock ./
-RUN /opt/plumbline/bin/pip install --require-hashes --requirement requirements.lock
+RUN /opt/plumbline/bin/pip install --no-deps --require-hashes --requirement requirements.lock
 
 COPY pyproject.toml README.md LICENSE ./
 COPY app ./app

@@ -164,15 +164,16 @@ $(BIN)/python:
 	  exit 1; \
 	}
 
+# The locks name everything. Resolving them again failed when a package that another asks for with an extra was released.
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies"
-	@$(PIP) install --require-hashes --requirement requirements.lock
+	@$(PIP) install --no-deps --require-hashes --requirement requirements.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.development: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies, with those of development"
-	@$(PIP) install --require-hashes --requirement requirements-dev.lock
+	@$(PIP) install --no-deps --require-hashes --requirement requirements-dev.lock
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.runtime
 

@@ -46,7 +46,14 @@ def python(elsewhere: Path) -> Path:
     build(elsewhere / "source", elsewhere)
     run(sys.executable, "-m", "venv", str(elsewhere / "venv"))
     python = elsewhere / "venv/bin/python"
-    pip(python, "install", "--no-compile", "--require-hashes", f"--requirement={ROOT / 'requirements.lock'}")
+    pip(
+        python,
+        "install",
+        "--no-compile",
+        "--no-deps",
+        "--require-hashes",
+        f"--requirement={ROOT / 'requirements.lock'}",
+    )
     pip(python, "install", "--no-deps", *map(str, elsewhere.glob("*.whl")))
     return python
 
