@@ -13,10 +13,12 @@ import psycopg
 from tests.cases.embedded_user import postmaster_of, servers_of
 from tests.cases.running_server import RunningServer, command_of
 
-SERVES = re.compile(r"postgres: .*plumbline (\[local\]|127\.0\.0\.1)")
+SERVES = re.compile(r"postgres: .*plumbline\S* (\[local\]|127\.0\.0\.1)")
 """The title of a process that serves a connection to our database, over a socket or a port."""
 GONE = (StopIteration, IndexError, psutil.Error)
 """The process is not there just now: another fault was quicker."""
+AWAY = psycopg.OperationalError
+"""The database is not there just now, or holds the lock for too long; what is not allowed is no such fault."""
 INSIDE_COPY = (
     "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity "
     "WHERE datname = current_database() AND query LIKE 'COPY score%' AND state = 'active'"
@@ -30,15 +32,15 @@ ALL_OTHERS = (
 def kinds_of_faults(
     one: RunningServer, other: RunningServer, data_dir: Path, url: str
 ) -> dict[str, Callable[[], None]]:
-    """Return them by name."""
+    """Return them by name; `url` is the owner's address of the database."""
     return {
         "kill a worker": lambda: _kill(lambda: one.child("worker")),
         "cut off inside COPY": lambda: _cut_off_inside_copy(url),
         "kill a web process": lambda: _kill(lambda: one.child("web")),
         "end every connection": lambda: _ask(url, ALL_OTHERS),
         "stop a worker for 3 s": lambda: _stop_for(3, lambda: other.child("worker")),
-        "kill a backend": lambda: _kill(lambda: _backend(data_dir)),
-        "stop a backend for 1 s": lambda: _stop_for(1, lambda: _backend(data_dir)),
+        "kill a backend": lambda: _kill(lambda: backend_of(data_dir)),
+        "stop a backend for 1 s": lambda: _stop_for(1, lambda: backend_of(data_dir)),
         "kill the postmaster": partial(_kill, partial(postmaster_of, data_dir)),
     }
 
@@ -56,14 +58,14 @@ def _stop_for(seconds: float, find: Callable[[], psutil.Process]) -> None:
         process.resume()
 
 
-def _backend(data_dir: Path) -> psutil.Process:
+def backend_of(data_dir: Path) -> psutil.Process:
     """Return a process of Postgres that serves one of our connections."""
     return next(each for each in servers_of(data_dir) if SERVES.search(" ".join(command_of(each))))
 
 
 def _cut_off_inside_copy(url: str) -> None:
     """End the connections that copy scores, while a lock keeps every COPY where it is."""
-    with suppress(psycopg.Error), psycopg.connect(url, connect_timeout=2) as connection:
+    with suppress(AWAY), psycopg.connect(url, connect_timeout=2) as connection:
         connection.execute("SET lock_timeout = '2s'")
         connection.execute("LOCK TABLE score IN SHARE MODE")
         time.sleep(0.5)
@@ -71,5 +73,5 @@ def _cut_off_inside_copy(url: str) -> None:
 
 
 def _ask(url: str, query: str) -> None:
-    with suppress(psycopg.Error), psycopg.connect(url, connect_timeout=2) as connection:
+    with suppress(AWAY), psycopg.connect(url, connect_timeout=2) as connection:
         connection.execute(query)

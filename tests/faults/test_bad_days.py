@@ -118,7 +118,7 @@ def test_a_migration_under_load_loses_nothing() -> None:
     """What a later version would do to the schema, while clients send: each is taken, and readers see no gap."""
     with fresh_data_dir(on_disk=True) as data_dir, running_server(data_dir, **LIMITS) as server:
         declare(server.address, admin(server), [SLUG])
-        url = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
+        url = plumbline("db", "url", "--owner", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
         all_published(server, seed=1, n=12)
         with psycopg.connect(url) as connection:
             connection.execute("SET lock_timeout = '10s'")
@@ -134,7 +134,7 @@ def test_a_backup_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     """SIGTERM, as a schedule sends it to what takes too long, while a lock holds the copy up."""
     with fresh_data_dir() as data_dir, running_server(data_dir) as server:
         declare(server.address, admin(server), [SLUG])
-        url = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
+        url = plumbline("db", "url", "--owner", PLUMBLINE_DATA_DIR=str(data_dir)).stdout.strip()
         with psycopg.connect(url) as connection:
             connection.execute("LOCK TABLE score IN ACCESS EXCLUSIVE MODE")
             command = [sys.executable, "-m", "app.cli", "db", "backup", str(tmp_path / "rows")]

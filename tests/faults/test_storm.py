@@ -12,7 +12,7 @@ import psycopg
 import pytest
 
 from tests.cases import patient
-from tests.cases.fault_kinds import kinds_of_faults
+from tests.cases.fault_kinds import backend_of, kinds_of_faults
 from tests.cases.offline import plumbline
 from tests.cases.own_postgres import own_postgres
 from tests.cases.processes import admin
@@ -60,10 +60,10 @@ class Pair:
         return self.one.address, self.other.address
 
     def database_url(self) -> str:
-        """Return the address of their database."""
+        """Return the address of their database, for its owner, who may lock tables and end every connection."""
         if self.own_url is not None:
             return self.own_url
-        answered = plumbline("db", "url", PLUMBLINE_DATA_DIR=str(self.data_dir))
+        answered = plumbline("db", "url", "--owner", PLUMBLINE_DATA_DIR=str(self.data_dir))
         assert answered.returncode == 0, answered.stderr
         return answered.stdout.strip()
 
@@ -117,6 +117,12 @@ def test_every_submission_was_taken_and_no_answer_was_a_fault(seen: Seen) -> Non
     assert seen.faults == []
     assert min(seen.done.values()) >= 1
     assert len(seen.done) == N_KINDS
+
+
+def test_a_fault_has_a_process_to_befall(pair: Pair, seen: Seen) -> None:
+    """A process of the database that serves one of our connections is found by its title, whichever role it is for."""
+    assert "kill a backend" in seen.done
+    assert backend_of(pair.data_dir).is_running()
 
 
 def test_every_202_is_there_exactly_once(pair: Pair, seen: Seen) -> None:
