@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -39,8 +40,14 @@ def pooler(database_url: str, folder: Path, more: str = "") -> Iterator[str]:
     as_root = ["--user=postgres"] if os.geteuid() == 0 else []
     process = subprocess.Popen(["pgbouncer", "--quiet", *as_root, config], stderr=subprocess.DEVNULL)
     try:
-        assert eventually((folder / ".s.PGSQL.6432").exists)
+        assert eventually(lambda: _listens(folder / ".s.PGSQL.6432"))
         yield f"postgresql://{user}@/{url.database}?host={folder}&port=6432"
     finally:
         process.terminate()
         process.wait()
+
+
+def _listens(path: Path) -> bool:
+    """Say whether it takes connections: its socket is there a moment before, and refuses them."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
