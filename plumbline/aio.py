@@ -57,7 +57,7 @@ class AsyncClient:
         return cast(Submission, await self._upload(benchmark, files, Run(**run), is_dry=False))
 
     async def dry_run(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> DryRun:
-        """Have results checked; nothing is stored."""
+        """Have results checked; nothing is stored. The answer's `impact` has the ranks that they would get."""
         return cast(DryRun, await self._upload(benchmark, files, Run(**run), is_dry=True))
 
     async def submission(self, number: int) -> Submission:

@@ -56,7 +56,7 @@ class Client:
             return cast(Submission, self._server.send_for_json(request))
 
     def dry_run(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> DryRun:
-        """Have results checked; nothing is stored."""
+        """Have results checked; nothing is stored. The answer's `impact` has the ranks that they would get."""
         with upload_request(benchmark, files, Run(**run), is_dry=True) as request:
             return cast(DryRun, self._server.send_for_json(request))
 

@@ -113,7 +113,7 @@ class Impact(TypedDict):
 
 
 class DryRun(TypedDict):
-    """What a submission would come to; nothing was stored. `impact` is there where it was asked for."""
+    """What a submission would come to, with the ranks that it would get in `impact`; nothing was stored."""
 
     dry_run: bool
     admitted: bool

@@ -176,6 +176,12 @@ def _say_dry_run(answer: Mapping[str, Any]) -> int:
     verdict = "would be admitted" if answer["admitted"] else "would not be admitted"
     rows = "1 row" if answer["n_rows"] == 1 else f"{answer['n_rows']:,} rows"
     say(f"{rows} of {', '.join(answer['entrants'])} {verdict}. Nothing was stored.")
+    if answer["admitted"] and (impact := answer.get("impact")):
+        if impact["reason"]:
+            say(impact["reason"])
+        for board in impact["boards"]:
+            said = f"The board would fail: {board['fails']}" if board["fails"] else " ".join(board["lines"])
+            say(f"{board['board']}: {said}")
     return PUBLISHED if answer["admitted"] else NOT_ADMITTED
 
 

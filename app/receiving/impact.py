@@ -1,87 +1,149 @@
-"""What an upload would change on the boards if it were submitted now. Called by `app.web.submissions` in a dry run.
+"""What an upload would change on the boards if it were submitted now: the answer to a dry run.
 
-Computed by the boards' own methods from the current snapshot with the upload's rows in it, and stored nowhere. Where
-labels are private it answers nothing, because a dry run would be an uncounted attempt.
+Called by `app.web.upload_outcomes`. Computed by the boards' own methods from the current snapshot with the upload's
+rows in it, and stored nowhere. Where labels are private it answers nothing, because a dry run would be an uncounted
+attempt.
 """
 
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.boards.measured import EntrantEvidence
+from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.rows_of_entrants import rows_of
+from app.db.models.server_faults import TABLE
 from app.errors import BoardUnavailable
 from app.jobs.choice_evidence import KeptRows, SnapshotEvidence, snapshot_evidence
+from app.jobs.faults import note_fault, said
 from app.jobs.measuring import Measuring
 from app.kinds.known import kind_of, measured_evidence
 from app.manifest.explored import Explored
 from app.manifest.leaderboard import Leaderboard
+from app.manifest.manifest import Manifest
 from app.names import first_few
-from app.receiving.receive import Sent
+from app.receiving.receive import Sent, with_grid
 from app.store import snapshots
+from app.store.disclosure import scoring_of
+from app.store.labels import load_labels
+from app.store.series import diagnostic_names
 from app.values.joined import with_rows
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
 
 MOST_ROWS, MOST_ENTRANTS, MOST_BOARDS = 300_000, 400, 12
 MOST_MOVES = 12
-OTHER_KIND = (
-    "What it would change is computed for scores alone; for this kind of evidence the boards show it once "
-    "it is submitted."
+PRIVATE_LABELS = (
+    "Its rank is told once it is submitted, which counts as an attempt: where labels are private, a dry run that told "
+    "it would be an attempt that nobody counts."
 )
-NOTHING_YET = "Nothing is published yet: it would be among the first."
-TOO_LARGE = "The benchmark is too large for its boards to be computed while you wait."
+NOTHING_YET = "Nothing is published yet."
+TOO_LARGE = (
+    f"The ranks are not computed while you wait: that is done for up to {MOST_ROWS:,} rows and {MOST_ENTRANTS} "
+    "entrants. The boards show them once it is submitted."
+)
+LATER = f"Not computed while you wait: that is done for the first {MOST_BOARDS} boards."
 
 
 def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
     """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures."""
     benchmark = sent.declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
-    if shown is None:
-        return {"reason": NOTHING_YET, "boards": []}
-    current = snapshot_evidence(session, benchmark, shown, kept)
-    if kind_of(current.manifest).rows.form != "scores":
-        return {"reason": OTHER_KIND, "boards": []}
-    if current.n_rows() + len(sent.run.evidence.scores) > MOST_ROWS or len(current.entrants()) > MOST_ENTRANTS:
+    current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept)
+    impact = _Impact(session, with_grid(session, sent), current)
+    if scoring_of(impact.manifest) is not None:
+        return {"reason": PRIVATE_LABELS, "boards": []}
+    if impact.is_too_large():
         return {"reason": TOO_LARGE, "boards": []}
-    boards = current.manifest.leaderboards[:MOST_BOARDS]
-    return {"reason": None, "boards": [_on_board(session, current, spec, sent.run.evidence.scores) for spec in boards]}
+    boards = [impact.on_board(spec, is_late=at >= MOST_BOARDS) for at, spec in enumerate(impact.manifest.leaderboards)]
+    return {"reason": None, "boards": boards}
 
 
-def _on_board(session: Session, current: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> dict[str, Any]:
-    before = snapshots.load_table(session, current.snapshot.id, f"leaderboard/{spec.name}")
-    document: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
-    document |= {"entrants": [], "moves": []}
-    try:
-        after = _computed(session, current, spec.as_chosen(None, Explored({}, False)), scores)
-    except BoardUnavailable as error:
-        return {**document, "fails": str(error)}
-    names = set(scores.entrant.words)
-    entrants = [_place(row) for row in after.records() if row.get("entrant") in names]
-    moves = list(moves_between(before, after, names))
-    return {**document, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
+class _Impact:
+    """An upload beside what stands in the current snapshot; None before anything is published."""
 
+    def __init__(self, session: Session, sent: Sent, current: SnapshotEvidence | None) -> None:
+        self._session, self._current, self._evidence = session, current, sent.run.evidence
+        self._benchmark_id = sent.declared.benchmark.id
+        self.manifest: Manifest = sent.run.manifest if current is None else current.manifest
+        self._names = self._own(sent.run.evidence.scores).entrant.words
 
-def _computed(session: Session, current: SnapshotEvidence, spec: Leaderboard, scores: ScoreTable) -> Table:
-    method = measured_method(spec)
-    if method is None:
-        stored = current.rows()
-        return compute_board(
-            current.manifest, spec, scores if stored is None else _merged(current, stored, scores)
-        ).leaderboard
-    evidence = measured_evidence(current.manifest)
-    others = {name: own for name, own in current.pieces().items() if name not in scores.entrant.words}
-    known = Measuring(session, current.declared, others).measure(spec)
-    new = [evidence.measure(current.manifest, spec, EntrantEvidence(name, rows_of(scores, {name})))
-           for name in scores.entrant.words]  # fmt: skip
-    measured = sorted([*known, *new], key=lambda each: each.entrant)
-    return method.assemble(current.manifest, spec, measured, evidence).leaderboard
+    def is_too_large(self) -> bool:
+        """Say whether computing every board would take too long for somebody who waits."""
+        n_rows = max(len(self._evidence.scores), sum(len(block.values) for block in self._evidence.predictions))
+        stored = 0 if self._current is None else self._current.n_rows()
+        n_entrants = 0 if self._current is None else len(self._current.entrants())
+        return stored + n_rows > MOST_ROWS or n_entrants + len(self._names) > MOST_ENTRANTS
 
+    def on_board(self, spec: Leaderboard, *, is_late: bool) -> dict[str, Any]:
+        """Return what would change on a board, or why that is not known."""
+        document: dict[str, Any] = {"board": spec.name, "title": spec.title or spec.name, "fails": None, "lines": []}
+        document |= {"entrants": [], "moves": []}
+        if is_late:
+            return {**document, "lines": [LATER]}
+        try:
+            after = self._computed(spec.as_chosen(None, Explored({}, False)))
+        except BoardUnavailable as error:
+            return {**document, "fails": str(error)}
+        except DBAPIError:
+            raise
+        except Exception as error:
+            fault = note_fault(error, TABLE, f"board {spec.name} of {self.manifest.slug} in a dry run", spec.name)
+            return {**document, "lines": [f"Not computed because of {said(fault)}."]}
+        entrants = [_place(row) for row in after.records() if row.get("entrant") in self._names]
+        moves = list(moves_between(self._before(spec), after, self._names))
+        return {**document, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
 
-def _merged(current: SnapshotEvidence, stored: ScoreTable, scores: ScoreTable) -> ScoreTable:
-    return with_rows(stored, scores, by_task=kind_of(current.manifest).rows.by_task(current.manifest))
+    def _before(self, spec: Leaderboard) -> Table | None:
+        if self._current is None:
+            return None
+        return snapshots.load_table(self._session, self._current.snapshot.id, f"leaderboard/{spec.name}")
+
+    def _computed(self, spec: Leaderboard) -> Table:
+        method = measured_method(spec)
+        if method is None:
+            return compute_board(self.manifest, spec, self._rows()).leaderboard
+        measured = sorted([*self._others(spec), *self._measured(spec)], key=lambda each: each.entrant)
+        return method.assemble(self.manifest, spec, measured, measured_evidence(self.manifest)).leaderboard
+
+    def _rows(self) -> ScoreTable:
+        """Return everybody's rows, with the sent ones in place of what they supersede."""
+        stored = None if self._current is None else self._current.rows()
+        return self._evidence.scores if stored is None else self._beside(stored)
+
+    def _beside(self, stored: ScoreTable) -> ScoreTable:
+        rows, sent = kind_of(self.manifest).rows, self._evidence.scores
+        if rows.form != "records":
+            return with_rows(stored, sent, by_task=rows.by_task(self.manifest), beside=rows.beside)
+        if set(self._own(stored).entrant.words) <= set(self._names):
+            return sent
+        # What a run measured between its own estimators says nothing beside those of others.
+        own = self._own(sent)
+        return with_rows(self._own(stored), own, by_task=rows.by_task(self.manifest), beside=own.columns)
+
+    def _own(self, scores: ScoreTable) -> ScoreTable:
+        between = diagnostic_names(scores)
+        return rows_of(scores, set(scores.entrant.words) - between) if between else scores
+
+    def _others(self, spec: Leaderboard) -> Sequence[Measurement]:
+        if self._current is None:
+            return []
+        pieces = {name: own for name, own in self._current.pieces().items() if name not in self._names}
+        return Measuring(self._session, self._current.declared, pieces).measure(spec)
+
+    def _measured(self, spec: Leaderboard) -> Iterator[Measurement]:
+        evidence, scores, labels = measured_evidence(self.manifest), self._evidence.scores, {}
+        if self._evidence.predictions:
+            labels = load_labels(self._session, self._benchmark_id)
+        elif self._current is not None and kind_of(self.manifest).rows.by_task(self.manifest):
+            stored = self._current.rows(*self._names)
+            scores = scores if stored is None else self._beside(stored)
+        for name in self._names:
+            blocks = [block for block in self._evidence.predictions if block.entrant == name]
+            own = EntrantEvidence(name, rows_of(scores, {name}), blocks, labels)
+            yield evidence.measure(self.manifest, spec, own)
 
 
 def _place(row: dict[str, Cell]) -> dict[str, Cell]:

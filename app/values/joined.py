@@ -3,24 +3,29 @@
 Called by `app.receiving.impact`; pure.
 """
 
+from collections.abc import Collection
+
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.scores import NONE, Coded, ScoreTable
 
 
-def with_rows(stored: ScoreTable, sent: ScoreTable, *, by_task: bool = False) -> ScoreTable:
+def with_rows(
+    stored: ScoreTable, sent: ScoreTable, *, by_task: bool = False, beside: Collection[str] = ()
+) -> ScoreTable:
     """Return the stored rows with all of the sent entrants' replaced by the sent ones, or those of the sent tasks.
 
-    Columns are those of the stored rows; one that the sent rows lack is null in them.
+    Columns are those of the stored rows, and of the sent ones those in `beside`; one that rows lack is null in them.
     """
     kept = stored.take(~_replaced(stored, sent, by_task=by_task))
-    values = np.column_stack([_value(sent, column) for column in stored.columns])
+    columns = (*stored.columns, *(name for name in sent.columns if name in beside and name not in stored.columns))
+    recorded = dict.fromkeys((*kept.recorded, *sent.recorded))
     return ScoreTable(
         entrant=_used(_joined(kept.entrant, sent.entrant)),
         task=_joined(kept.task, sent.task),
-        columns=stored.columns,
-        values=np.vstack([kept.values, values]),
+        columns=columns,
+        values=np.vstack([np.column_stack([_value(rows, column) for column in columns]) for rows in (kept, sent)]),
         leaked=np.concatenate([kept.leaked, sent.leaked]),
         file=np.concatenate([kept.file, sent.file]),
         row=np.concatenate([kept.row, sent.row]),
@@ -28,6 +33,11 @@ def with_rows(stored: ScoreTable, sent: ScoreTable, *, by_task: bool = False) ->
         seed=None if kept.seed is None or sent.seed is None else np.concatenate([kept.seed, sent.seed]),
         item=_either(kept, sent, kept.item, sent.item),
         reason=_either(kept, sent, kept.reason, sent.reason),
+        recorded={
+            name: coded
+            for name in recorded
+            if (coded := _either(kept, sent, kept.recorded.get(name), sent.recorded.get(name))) is not None
+        },
     )
 
 
@@ -43,8 +53,8 @@ def _replaced(stored: ScoreTable, sent: ScoreTable, *, by_task: bool) -> BoolArr
     return replaced
 
 
-def _value(sent: ScoreTable, column: str) -> FloatArray:
-    return sent.value(column) if column in sent.columns else np.full(len(sent), np.nan)
+def _value(rows: ScoreTable, column: str) -> FloatArray:
+    return rows.value(column) if column in rows.columns else np.full(len(rows), np.nan)
 
 
 def _joined(one: Coded, other: Coded) -> Coded:

@@ -125,7 +125,7 @@ async def submit(
     metadata: Annotated[str | None, Form(description="JSON: version, organization, url, …")] = None,
     claims: Annotated[str | None, Form(description="JSON: {entrant: {metric: mean}}")] = None,
     dry_run: Annotated[bool, Query(description="check everything, store nothing")] = False,
-    impact: Annotated[bool, Query(description="in a dry run: also report what would change on the boards")] = False,
+    impact: Annotated[bool, Query(description="in a dry run: also report its ranks and whom it would move")] = True,
     idempotency_key: Annotated[str | None, Header(max_length=200)] = None,
 ) -> Response:
     """Submit evidence: 202 with its checks once all of it is stored. Nothing of a malformed upload is stored."""

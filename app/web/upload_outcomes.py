@@ -53,7 +53,7 @@ def _count_failed(checks: Sequence[Mapping[str, str]]) -> None:
             CHECKS_FAILED.labels(check["rule"]).inc()
 
 
-def check_upload(state: State, sent: Sent, *, with_impact: bool = False) -> dict[str, Any]:
+def check_upload(state: State, sent: Sent, *, with_impact: bool = True) -> dict[str, Any]:
     """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
     # Before the transaction: it may draw for a second.
     claimed = check_claims(sent.run, is_request=True)

@@ -9,6 +9,7 @@ import pytest
 
 from app.config.settings import Settings
 from app.reading.turns import Turn, Turns
+from app.receiving import impact as impacts
 from app.values.joined import with_rows
 from app.values.scores import Coded, ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
@@ -33,7 +34,7 @@ def published(postgres_url: str, migrated: str) -> Iterator[Site]:
 def impact(site: Site, rows: bytes) -> dict[str, Any]:
     """Return by board what a dry run says."""
     answer = site.http.post(
-        "/benchmarks/tiny/submissions?dry_run=true&impact=true",
+        "/benchmarks/tiny/submissions?dry_run=true",
         files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
         headers=site.auth(),
     ).json()
@@ -68,14 +69,37 @@ def test_what_lacks_tasks_is_told_that_it_has_no_rank(published: Site) -> None:
 
 
 def test_nothing_is_said_where_nobody_asks(published: Site) -> None:
-    """A check of every commit is not to wait for boards."""
+    """A check of every commit need not wait for boards."""
     answer = published.http.post(
-        "/benchmarks/tiny/submissions?dry_run=true",
+        "/benchmarks/tiny/submissions?dry_run=true&impact=false",
         files=[("files", ("r.csv", BEST)), ("prereg", ("p.yaml", PREREG))],
         headers=published.auth(),
     ).json()
 
     assert "impact" not in answer
+
+
+def test_a_board_without_anybody_is_told_too(database_url: str) -> None:
+    """Whoever comes first would be first, alone; a board that needs a baseline says that it would fail."""
+    with open_site(database_url, Settings(max_stale_s=0)) as site:
+        declare(site)
+        actual = impact(site, BEST)
+
+    assert [(each["entrant"], each["rank"]) for each in actual["average"]["entrants"]] == [("Best", 1)]
+    assert "Base" in actual["skill"]["fails"]
+
+
+def test_a_fault_of_ours_is_said_as_one(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checks are there all the same, and so are the other boards."""
+
+    def broken(*_: object) -> None:
+        raise IndexError("tuple index out of range")
+
+    monkeypatch.setattr(impacts, "compute_board", broken)
+    actual = impact(published, BEST)
+
+    assert all("a fault of this server" in board["lines"][0] for board in actual.values())
+    assert "IndexError" not in str(actual)
 
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -84,7 +108,7 @@ def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pyt
     monkeypatch.setattr(turns, "_wait_s", 0.01)
     with computing(published, turns):
         answer = published.http.post(
-            "/benchmarks/tiny/submissions?dry_run=true&impact=true",
+            "/benchmarks/tiny/submissions?dry_run=true",
             files=[("files", ("r.csv", BEST)), ("prereg", ("p.yaml", PREREG))],
             headers=published.auth(),
         ).json()

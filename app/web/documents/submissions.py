@@ -130,7 +130,7 @@ class ImpactDocument(Document):
 
 
 class DryRunDocument(Document):
-    """The outcome of a dry run; nothing was stored. `impact` is present if it was asked for."""
+    """The outcome of a dry run; nothing was stored. `impact` is there unless it was asked not to be."""
 
     dry_run: bool
     admitted: bool
