@@ -27,7 +27,7 @@ help:
 	@echo "make licences  write the licences of all that is shipped, and fail for one that may not be"
 	@echo "make sbom      write a CycloneDX bill of materials of the locks; make audit looks for known vulnerabilities"
 	@echo "make coverage  hold the branch coverage of the pure rooms to its gate"
-	@echo "make mutate    change the pure rooms a little, 500 times, and see whether a test notices"
+	@echo "make mutate    change the code a little, 500 times, and see whether a test notices"
 	@echo "make lint      check formatting, lint and types; make format mends what it can"
 	@echo "make bench     measure speed against the peers"
 	@echo "make lock      compile the lock files anew; UPGRADE=--upgrade takes the newest versions"

@@ -68,3 +68,22 @@ def test_compiled_loops_are_mutated_where_they_run_as_python() -> None:
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
 
     assert compiling == set(tools["mutmut_loops"]["only_mutate"]) == set(tools["mutmut"]["do_not_mutate"])
+
+
+@pytest.mark.parametrize("table", ["mutmut", "mutmut_loops", "mutmut_door"])
+def test_what_is_to_be_mutated_and_its_tests_are_there(table: str) -> None:
+    """A module or a file of tests that was renamed would silently be mutated no more, or by nobody's tests."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][table]
+    named = [*settings["only_mutate"], *settings.get("pytest_add_cli_args_test_selection", ())]
+
+    assert [pattern for pattern in named if not any(ROOT.glob(pattern))] == []
+
+
+def test_rights_receiving_and_private_labels_are_mutated_with_tests_at_the_door() -> None:
+    """Their modules are in no part of the pure rooms, where no test asks a database."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    door = {path for pattern in tools["mutmut_door"]["only_mutate"] for path in ROOT.glob(pattern)}
+    pure = {path for pattern in tools["mutmut"]["only_mutate"] for path in ROOT.glob(pattern)}
+
+    assert door.isdisjoint(pure)
+    assert {"receive.py", "visibility.py", "roles.py", "ladders.py", "quotas.py"} <= {path.name for path in door}

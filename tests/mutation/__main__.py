@@ -1,12 +1,13 @@
-"""Change the pure rooms a little, many times, and see whether a test notices: `make mutate`.
+"""Change the code a little, many times, and see whether a test notices: `make mutate`.
 
 mutmut makes the mutants and runs them; it takes names, not a sample, so the sample is drawn here, by a seed that is in
 the repository. Everything that no test killed counts as a survivor: what no test reaches, what ran out of time, what
 was skipped.
 
-There are two parts, each with its own table in pyproject.toml, because a mutant within a loop that numba compiles is
-seen only where the loop runs as Python, and everything else would take hours there. `LOOPS` are the modules of such
-loops: they run uncompiled, with the tests of the statistics; the others run as they are deployed.
+There are three parts, each with its own table in pyproject.toml. A mutant within a loop that numba compiles is seen
+only where the loop runs as Python, and everything else would take hours there: `loops` are the modules of such loops,
+uncompiled, with the tests of the statistics. `others` are the other modules of the pure rooms, with the tests that need
+no database. `door` are rights, receiving and private labels, which only tests over HTTP with a database decide.
 """
 
 import argparse
@@ -85,7 +86,11 @@ class Part:
         return codes
 
 
-PARTS = (Part("loops", "mutmut_loops", compiles=False), Part("others", "mutmut", compiles=True))
+PARTS = (
+    Part("loops", "mutmut_loops", compiles=False),
+    Part("others", "mutmut", compiles=True),
+    Part("door", "mutmut_door", compiles=True),
+)
 
 
 def main() -> None:
@@ -94,12 +99,14 @@ def main() -> None:
     started_at = time.monotonic()
     if not asked.resume:
         shutil.rmtree(MUTANTS, ignore_errors=True)
-    for part in PARTS:
+    parts = [part for part in PARTS if part.name in asked.parts]
+    for part in parts:
         part.prepare(asked.processes)
-    names = sample([name for part in PARTS for name in part.outcomes()], asked.number, asked.seed)
-    for part in PARTS:
+    every = [name for part in parts for name in part.outcomes() if name.startswith(tuple(asked.within))]
+    names = sample(every, asked.number, asked.seed)
+    for part in parts:
         run_waiting(part, names, asked.processes)
-    codes = {name: code for part in PARTS for name, code in part.outcomes().items()}
+    codes = {name: code for part in parts for name, code in part.outcomes().items()}
     survivors = {name: codes[name] for name in names if codes[name] not in KILLED}
     report(survivors, len(names), asked.seed, time.monotonic() - started_at)
     sys.exit(1 - len(survivors) / len(names) < asked.at_least)
@@ -107,7 +114,10 @@ def main() -> None:
 
 def arguments() -> argparse.Namespace:
     """Return what was asked for on the command line."""
-    parser = argparse.ArgumentParser(description="Mutation tests of the pure rooms.")
+    parser = argparse.ArgumentParser(description="Mutation tests.")
+    known = [part.name for part in PARTS]
+    parser.add_argument("--parts", nargs="+", choices=known, default=known, help="which of them (%(default)s)")
+    parser.add_argument("--within", nargs="+", default=["app."], help="modules, by how their names begin (%(default)s)")
     parser.add_argument("--number", type=int, default=N_MUTANTS, help="how many mutants (%(default)s)")
     parser.add_argument("--seed", type=int, default=SEED, help="of the sample (%(default)s)")
     parser.add_argument("--processes", type=int, default=cpu_count(), help="at once (%(default)s)")
