@@ -26,7 +26,7 @@ from app.manifest.base import MetricName
 from app.manifest.leaderboard import Leaderboard
 from app.manifest.manifest import Manifest
 from app.stats.interval import percentile_interval
-from app.values.frame import Field, with_interval
+from app.values.frame import FrameField, with_interval
 from app.values.glossary_entry import Entry
 from app.values.scores import ScoreTable
 from app.values.table import Column
@@ -149,7 +149,7 @@ def test_a_metric_that_nobody_added_is_refused() -> None:
 
 def test_a_column_on_every_board_is_one_field(site: Site) -> None:
     """Boards of two methods have it, on the page, in JSON and in CSV, behind the columns that every board has."""
-    sure = Field(Column("is_sure", "Rank is sure", "flag"), _is_sure)
+    sure = FrameField(Column("is_sure", "Rank is sure", "flag"), _is_sure)
     with COLUMNS.also("is_sure", sure):
         publish(site, "")
 

@@ -21,7 +21,7 @@ from app.kinds.parse import parse_manifest
 from app.kinds.reader import reader_of
 from app.kinds.reading import Reading, Request
 from app.manifest.manifest import KindPart, Manifest, part_of
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.glossary_entry import Entry
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column
@@ -79,8 +79,8 @@ def summarise_tallies(evaluation: Evaluation) -> Summary:
     rows = evaluation.rows
     column = Frame(
         [
-            Field(Column("entrant", "Entrant", "text"), lambda at: rows.entrant.at(at)),
-            Field(Column("pass_rate", "Passed"), lambda at: float(rows.values[at, 0])),
+            FrameField(Column("entrant", "Entrant", "text"), lambda at: rows.entrant.at(at)),
+            FrameField(Column("pass_rate", "Passed"), lambda at: float(rows.values[at, 0])),
         ]
     )
     return Summary([column.table("summary", "Own tallies", range(len(rows)))], [])

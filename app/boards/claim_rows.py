@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from app.manifest.manifest import Manifest
-from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.frame import Ends, Frame, FrameField, with_interval
 from app.values.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 2000, 0.95
@@ -67,35 +67,37 @@ IQM = Column("iqm", "IQM of differences", detail=True, glossary="iqm", digits=3)
 
 FRAME: Frame[Decision] = Frame(
     [
-        Field(Column("claim", "Claim", "text", glossary="claim"), lambda row: row.contrast.claim),
-        Field(Column("source", "Declared by", "text"), lambda row: row.contrast.source),
-        Field(Column("entrant", "Entrant", "text"), lambda row: row.entrant),
-        Field(Column("metric", "Metric", "text"), lambda row: row.contrast.metric),
-        Field(Column("verdict", "Verdict", "text", glossary="verdict"), lambda row: row.verdict),
-        Field(Column("status", "Status", "text", optional=True, glossary="claim_status"), lambda row: row.asked.status),
+        FrameField(Column("claim", "Claim", "text", glossary="claim"), lambda row: row.contrast.claim),
+        FrameField(Column("source", "Declared by", "text"), lambda row: row.contrast.source),
+        FrameField(Column("entrant", "Entrant", "text"), lambda row: row.entrant),
+        FrameField(Column("metric", "Metric", "text"), lambda row: row.contrast.metric),
+        FrameField(Column("verdict", "Verdict", "text", glossary="verdict"), lambda row: row.verdict),
+        FrameField(
+            Column("status", "Status", "text", optional=True, glossary="claim_status"), lambda row: row.asked.status
+        ),
         *with_interval(DIFFERENCE, lambda row: row.difference, ends_title="Difference"),
-        Field(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
-        Field(Column("threshold", "Threshold", glossary="verdict", digits=3), lambda row: row.contrast.threshold),
-        Field(Column("detectable", "Detectable", glossary="detectable", digits=3), lambda row: row.detectable),
-        Field(Column("n_pairs", "Pairs", "integer", glossary="pairs"), lambda row: row.n_pairs),
-        Field(
+        FrameField(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
+        FrameField(Column("threshold", "Threshold", glossary="verdict", digits=3), lambda row: row.contrast.threshold),
+        FrameField(Column("detectable", "Detectable", glossary="detectable", digits=3), lambda row: row.detectable),
+        FrameField(Column("n_pairs", "Pairs", "integer", glossary="pairs"), lambda row: row.n_pairs),
+        FrameField(
             Column("n_unmatched_first", "Unmatched, first", "integer", glossary="pairs"),
             lambda row: row.n_unmatched[0],
         ),
-        Field(
+        FrameField(
             Column("n_unmatched_second", "Unmatched, second", "integer", glossary="pairs"),
             lambda row: row.n_unmatched[1],
         ),
-        Field(Column("n_clusters", "Clusters", "integer", glossary="counts"), lambda row: row.n_clusters),
+        FrameField(Column("n_clusters", "Clusters", "integer", glossary="counts"), lambda row: row.n_clusters),
         *with_interval(IQM, lambda row: row.iqm, ends_title="IQM"),
-        Field(Column("first", "First", "text"), lambda row: row.contrast.first),
-        Field(Column("second", "Second", "text"), lambda row: row.contrast.second),
-        Field(Column("submission", "Submission", "integer"), lambda row: row.asked.submission),
-        Field(
+        FrameField(Column("first", "First", "text"), lambda row: row.contrast.first),
+        FrameField(Column("second", "Second", "text"), lambda row: row.contrast.second),
+        FrameField(Column("submission", "Submission", "integer"), lambda row: row.asked.submission),
+        FrameField(
             Column("second_submission", "Submission of the second", "integer", optional=True),
             lambda row: row.asked.second_submission,
         ),
-        Field(Column("note", "Note", "text"), lambda row: row.note),
+        FrameField(Column("note", "Note", "text"), lambda row: row.note),
     ]
 )
 

@@ -14,7 +14,7 @@ from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
 from app.manifest.leaderboard import Leaderboard
 from app.stats.arrays import FloatArray
-from app.values.frame import Ends, Field, Frame
+from app.values.frame import Ends, Frame, FrameField
 from app.values.registry import Registry
 from app.values.table import Cell, Column, Table, finite
 
@@ -35,38 +35,38 @@ class Place:
     standing: RankStatus = NO_REMARKS
 
 
-FIRST: tuple[Field[Place], ...] = (
-    Field(
+FIRST: tuple[FrameField[Place], ...] = (
+    FrameField(
         Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
         lambda place: place.rank,
     ),
-    Field(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
+    FrameField(Column("entrant", "Entrant", "text"), lambda place: place.entrant),
 )
 """The first columns of every board."""
 
 
-def _known(*fields: Field[Place]) -> Registry[Field[Place]]:
+def _known(*fields: FrameField[Place]) -> Registry[FrameField[Place]]:
     return Registry("column of every board", {field.column.name: field for field in fields})
 
 
 COLUMNS = _known(
-    Field(
+    FrameField(
         Column("rank_low", "Rank, low", "integer", detail=True, glossary="rank_interval"),
         lambda place: place.rank_low,
     ),
-    Field(
+    FrameField(
         Column("rank_high", "Rank, high", "integer", detail=True, glossary="rank_interval"),
         lambda place: place.rank_high,
     ),
-    Field(
+    FrameField(
         Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
         lambda place: None if place.standing.is_provisional else place.p_best,
     ),
-    Field(
+    FrameField(
         Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
         lambda place: None if place.standing.is_provisional else place.may_be_first,
     ),
-    Field(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
+    FrameField(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
 """The last columns of every board, whatever its method: add a column to every board here."""
@@ -78,7 +78,7 @@ PROVISIONAL = "provisional"
 
 def board_table(
     spec: Leaderboard,
-    fields: Sequence[Field[R]],
+    fields: Sequence[FrameField[R]],
     rows: Iterable[tuple[Place, R]],
     notes: Iterable[str],
     meta: Mapping[str, Any],

@@ -14,7 +14,7 @@ import numpy as np
 from app.boards.wording import sentences
 from app.names import in_words
 from app.stats.arrays import FloatArray, IntArray
-from app.values.frame import Field
+from app.values.frame import FrameField
 from app.values.table import Cell, Column
 
 R = TypeVar("R")
@@ -95,25 +95,27 @@ class RankStatus:
 NO_REMARKS = RankStatus()
 
 
-def _count(name: str, title: str, of: Callable[[Coverage], int], *, is_rare: bool = False) -> Field[RankStatus]:
+def _count(name: str, title: str, of: Callable[[Coverage], int], *, is_rare: bool = False) -> FrameField[RankStatus]:
     """Return a column of counts: among the details, or where anybody has some of what `is_rare`."""
     column = Column(name, title, "integer", detail=not is_rare, optional=is_rare, glossary="coverage")
-    return Field(column, lambda s: None if s.coverage is None else of(s.coverage))
+    return FrameField(column, lambda s: None if s.coverage is None else of(s.coverage))
 
 
-FIELDS: tuple[Field[RankStatus], ...] = (
-    Field(Column("covered", "Covered", "text", glossary="coverage"), lambda s: covered(s.coverage)),
+FIELDS: tuple[FrameField[RankStatus], ...] = (
+    FrameField(Column("covered", "Covered", "text", glossary="coverage"), lambda s: covered(s.coverage)),
     _count("n_attempted", "Attempted", lambda c: c.n_attempted),
     _count("n_included", "Included", lambda c: c.n_included),
     _count("n_absent", "Absent", lambda c: c.n_absent),
     _count("n_failed", "Without a value", lambda c: c.n_failed),
     _count("n_not_asked", "Not asked", lambda c: c.n_not_asked, is_rare=True),
-    Field(Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"), lambda s: s.why),
-    Field(
+    FrameField(
+        Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"), lambda s: s.why
+    ),
+    FrameField(
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
         lambda s: s.if_worst,
     ),
-    Field(
+    FrameField(
         Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),
         lambda s: s.if_best,
     ),

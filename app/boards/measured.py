@@ -35,7 +35,6 @@ class EntrantEvidence:
     labels: Mapping[str, Labels] = field(default_factory=dict)
 
 
-ALL_EQUAL = "all_equal"
 NO_WORST_VALUE = "no_worst_value"
 """An absent cell counts as the worst value, but the metric's range has no worst end."""
 HELD_BACK = "held_back"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from app.boards.registry import Method, methods
 from app.values.counts import count
 from app.values.forensics import EXACT_BEST, LEAK_SERVES
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.table import Cell, Column, Table
 
 
@@ -33,28 +33,28 @@ class Provenance:
 
 FRAME: Frame[Provenance] = Frame(
     [
-        Field(Column("attempt", "Attempt", "integer", glossary="attempts"), lambda known: known.attempt),
-        Field(
+        FrameField(Column("attempt", "Attempt", "integer", glossary="attempts"), lambda known: known.attempt),
+        FrameField(
             Column("attempt_of_prereg", "Attempt under its registration", "integer", detail=True, glossary="attempts"),
             lambda known: known.attempt_of_prereg,
         ),
-        Field(
+        FrameField(
             Column("owner", "Owner", "text", detail=True, glossary="attempts"),
             lambda known: None if known.owner is None else str(known.owner),
         ),
-        Field(
+        FrameField(
             Column("owner_registrations", "Owner's registrations", "integer", detail=True, glossary="attempts"),
             lambda known: known.n_registrations,
         ),
-        Field(
+        FrameField(
             Column("owner_entrants", "Owner's entrants", "integer", detail=True, glossary="attempts"),
             lambda known: known.n_entrants,
         ),
-        Field(
+        FrameField(
             Column("owner_submissions", "Owner's submissions", "integer", glossary="attempts"),
             lambda known: known.n_submissions,
         ),
-        Field(
+        FrameField(
             Column("flags", "Flags", "text", optional=True, glossary="flags"),
             lambda known: " ".join(known.flags) or None,
         ),

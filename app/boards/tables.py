@@ -14,7 +14,7 @@ from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.columnar import CellColumn, ColumnarRows
-from app.values.frame import Ends, Field, Frame, with_interval
+from app.values.frame import Ends, Frame, FrameField, with_interval
 from app.values.scores import ScoreTable
 from app.values.table import Column, Rows, Table
 
@@ -118,20 +118,22 @@ class Pair:
     verdict: Verdict
 
 
-PAIR: tuple[Field[Pair], ...] = (
-    Field(Column("entrant_a", "A", "text"), lambda pair: pair.a),
-    Field(Column("entrant_b", "B", "text"), lambda pair: pair.b),
+PAIR: tuple[FrameField[Pair], ...] = (
+    FrameField(Column("entrant_a", "A", "text"), lambda pair: pair.a),
+    FrameField(Column("entrant_b", "B", "text"), lambda pair: pair.b),
 )
-VERDICT: tuple[Field[Pair], ...] = (
-    Field(Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats),
-    Field(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
-    Field(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
+VERDICT: tuple[FrameField[Pair], ...] = (
+    FrameField(
+        Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats
+    ),
+    FrameField(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
+    FrameField(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
 )
 
 
 def pairwise_table(
     spec: Leaderboard,
-    fields: Sequence[Field[Pair]],
+    fields: Sequence[FrameField[Pair]],
     pairs: Iterable[Pair],
     notes: Iterable[str],
     meta: Mapping[str, Any],
@@ -166,7 +168,7 @@ RESAMPLED = "resampled differences, drawn by name"
 TEST = "t test of the difference over resamples"
 
 
-def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[Field[Pair], ...]:
+def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[FrameField[Pair], ...]:
     """Return the columns of the board's contrast and its interval.
 
     >>> [field.column.name for field in contrast_field(Column("difference", "A minus B"))]
@@ -221,7 +223,7 @@ class TaskPairs:
 def contrast_table(
     spec: Leaderboard,
     names: Sequence[str],
-    fields: Sequence[Field[Pair]],
+    fields: Sequence[FrameField[Pair]],
     cells: Sequence[CellColumn],
     notes: Iterable[str],
     meta: Mapping[str, Any],
@@ -258,7 +260,7 @@ def _interval_at(column: Column, *squares: FloatArray) -> tuple[ColumnOfCells, .
     return _with(with_interval(column, lambda pair: NO_ENDS), list(map(CellColumn.of_numbers, squares)))
 
 
-def _with(fields: Sequence[Field[Any]], cells: Sequence[CellColumn]) -> tuple[ColumnOfCells, ...]:
+def _with(fields: Sequence[FrameField[Any]], cells: Sequence[CellColumn]) -> tuple[ColumnOfCells, ...]:
     """Return the columns of fields, each with cells computed before."""
     return tuple((field.column, column) for field, column in zip(fields, cells, strict=True))
 

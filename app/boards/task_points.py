@@ -35,7 +35,7 @@ from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
 from app.values.counts import count
-from app.values.frame import Field, with_calibrated
+from app.values.frame import FrameField, with_calibrated
 from app.values.table import Column, Table
 
 
@@ -55,7 +55,7 @@ class Points:
     column: Column
     unit: float
     resamples: Resamples | None
-    fields: tuple[Field[int], ...] = ()
+    fields: tuple[FrameField[int], ...] = ()
     notes: tuple[str, ...] = ()
     strata: Sequence[int] = ()
     meta: dict[str, Any] = field(default_factory=dict)
@@ -244,9 +244,9 @@ def _spread(given: Points, values: FloatArray) -> FloatArray:
     return spread
 
 
-def _counts(sheet: Sheet) -> tuple[Field[int], ...]:
+def _counts(sheet: Sheet) -> tuple[FrameField[int], ...]:
     leaked = Column("n_leaked", "Leaked", "integer", detail=True, glossary="n_leaked")
-    return (Field(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
+    return (FrameField(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
 def _on_intervals(spec: TaskBoard, contenders: _Contenders, n_tasks: float) -> Iterator[str]:

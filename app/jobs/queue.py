@@ -23,11 +23,12 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import CONNECT_OPTIONS, JOBS, make_engine, make_session_factory
 from app.db.patience import patience_with
-from app.jobs import notifying, sealing
+from app.jobs import notifying
 from app.jobs import refresh as refreshing
 from app.jobs import sweep as sweeping
 from app.jobs.benchmark_lock import at_work, is_at_work
 from app.jobs.notifying import NOWHERE, Outgoing
+from app.jobs.sealing import seal as seal_events
 from app.telemetry.logs import bind, current_request, event
 from app.telemetry.tracing import carried, job_span
 
@@ -58,7 +59,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
             event(logger, "refresh begins")
             began = time.monotonic()
             refreshing.refresh(sessions, jobs, benchmark_id)
-            sealing.seal(sessions)
+            seal_events(sessions)
         if time.monotonic() - began >= LONG_S:
             tidy()
 
@@ -71,7 +72,7 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     @app.periodic(cron="* * * * *")
     @app.task(name="seal", queueing_lock="seal")
     async def seal(timestamp: int) -> None:
-        await asyncio.to_thread(sealing.seal, sessions)
+        await asyncio.to_thread(seal_events, sessions)
 
     # A lock of its own, so that slow receivers delay no boards.
     @app.periodic(cron="* * * * * */5")

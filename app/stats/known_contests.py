@@ -12,12 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.compiled import compiled, in_parts
+from app.stats.pair_loops import Real
 
-Real = NDArray[np.floating[Any]]
 MOST_CELLS = 10_000_000
 """Most ordered pairs to cache, 40 MB of them: both orders of a pair share one number."""
 FEWEST = 50

@@ -8,7 +8,6 @@ can matter. A maximum stays one while its own hypothesis is left.
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappushpop
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +15,8 @@ from numpy.typing import NDArray
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.checks import require_count, require_shape
 from app.stats.compiled import compiled, in_parts
-from app.stats.pair_loops import Signs, Studentized
+from app.stats.pair_loops import Real, Signs, Studentized
 
-Real = NDArray[np.floating[Any]]
 LANES = 256
 """Maxima kept in parallel lanes for vector instructions; a power of two."""
 NEAR = 16

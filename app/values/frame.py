@@ -18,22 +18,22 @@ Ends = tuple[Cell, Cell, Cell]
 
 
 @dataclass(frozen=True)
-class Field(Generic[R]):
+class FrameField(Generic[R]):
     """A column, and the function that gives its cell from the value (of type R) of a row."""
 
     column: Column
     cell: Callable[[R], Cell]
 
-    def of(self, part: Callable[[S], R]) -> "Field[S]":
+    def of(self, part: Callable[[S], R]) -> "FrameField[S]":
         """Return the same column for rows of which R is a part."""
-        return Field(self.column, lambda row: self.cell(part(row)))
+        return FrameField(self.column, lambda row: self.cell(part(row)))
 
 
 @dataclass(frozen=True)
 class Frame(Generic[R]):
     """The fields of a table, from left to right."""
 
-    fields: Sequence[Field[R]]
+    fields: Sequence[FrameField[R]]
 
     @property
     def columns(self) -> tuple[Column, ...]:
@@ -61,7 +61,7 @@ class Frame(Generic[R]):
 
 def with_interval(
     column: Column, ends: Callable[[R], Ends], *, ends_title: str | None = None
-) -> tuple[Field[R], Field[R], Field[R]]:
+) -> tuple[FrameField[R], FrameField[R], FrameField[R]]:
     """Return a number's column and the `detail` columns of its interval, with the number's glossary entry and digits.
 
     `ends_title` says what the ends are of where that is not the column's own title.
@@ -70,9 +70,9 @@ def with_interval(
     title = ends_title or column.title
     detail = Column(low, f"{title}, low", detail=True, glossary=column.glossary, digits=column.digits)
     return (
-        Field(replace(column, interval=(low, high)), lambda row: ends(row)[0]),
-        Field(detail, lambda row: ends(row)[1]),
-        Field(replace(detail, name=high, title=f"{title}, high"), lambda row: ends(row)[2]),
+        FrameField(replace(column, interval=(low, high)), lambda row: ends(row)[0]),
+        FrameField(detail, lambda row: ends(row)[1]),
+        FrameField(replace(detail, name=high, title=f"{title}, high"), lambda row: ends(row)[2]),
     )
 
 
@@ -88,7 +88,7 @@ class CalibratedCells:
 
 def with_calibrated(
     column: Column, ends: Callable[[R], Ends], calibrated: Callable[[R], CalibratedCells]
-) -> tuple[Field[R], ...]:
+) -> tuple[FrameField[R], ...]:
     """Return a number's column with its system's interval and with the calibrated one, which is plotted."""
     number, *compatible = with_interval(column, ends, ends_title=f"{column.title}, compatible interval")
     low, high = f"{column.name}_calibrated_low", f"{column.name}_calibrated_high"
@@ -100,18 +100,20 @@ def with_calibrated(
         f"{column.name}_calibrated_units", f"{column.title}, units", detail=True, glossary="calibrated", digits=1
     )
     return (
-        Field(replace(column, interval=(low, high)), number.cell),
+        FrameField(replace(column, interval=(low, high)), number.cell),
         *compatible,
-        Field(detail, lambda row: calibrated(row).low),
-        Field(replace(detail, name=high, title=f"{column.title}, calibrated, high"), lambda row: calibrated(row).high),
-        Field(how, lambda row: calibrated(row).how),
-        Field(units, lambda row: calibrated(row).n_units),
+        FrameField(detail, lambda row: calibrated(row).low),
+        FrameField(
+            replace(detail, name=high, title=f"{column.title}, calibrated, high"), lambda row: calibrated(row).high
+        ),
+        FrameField(how, lambda row: calibrated(row).how),
+        FrameField(units, lambda row: calibrated(row).n_units),
     )
 
 
 def with_own_interval(
     column: Column, point: Callable[[R], Cell], calibrated: Callable[[R], CalibratedCells]
-) -> tuple[Field[R], ...]:
+) -> tuple[FrameField[R], ...]:
     """Return a number's column with its calibrated interval alone, for which its system has none."""
     return tuple(
         field

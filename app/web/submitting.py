@@ -6,9 +6,10 @@ Used by `app.web.submissions` before the body is read, and by `app.web.preregs`,
 from collections.abc import Iterable
 from typing import Annotated
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
 
 from app.errors import Conflict, Forbidden
 from app.names import clip_for_message

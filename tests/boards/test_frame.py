@@ -5,17 +5,17 @@ import pytest
 from app.boards import coverage
 from app.boards.columns import COLUMNS, Place, board_table
 from app.boards.methods.estimate.spec import EstimateBoard
-from app.values.frame import Field, Frame, with_interval
+from app.values.frame import Frame, FrameField, with_interval
 from app.values.registry import Registry
 from app.values.table import Column
 
 SPEC = EstimateBoard(name="b", method="estimate", metrics=["x"])
-LENGTH: Field[str] = Field(Column("length", "Length", "integer"), len)
+LENGTH: FrameField[str] = FrameField(Column("length", "Length", "integer"), len)
 
 
 def test_a_cell_stands_in_the_column_that_it_was_declared_with() -> None:
     """Whatever the order of the fields."""
-    shout: Field[str] = Field(Column("shout", "Shout", "text"), str.upper)
+    shout: FrameField[str] = FrameField(Column("shout", "Shout", "text"), str.upper)
     for fields in ([LENGTH, shout], [shout, LENGTH]):
         table = Frame(fields).table("t", "T", ["ab", "c"])
         assert [dict(row) for row in table.records()] == [{"length": 2, "shout": "AB"}, {"length": 1, "shout": "C"}]
@@ -47,7 +47,7 @@ def test_a_board_begins_and_ends_as_every_board() -> None:
 
 def test_a_column_of_every_board_is_there_for_a_while() -> None:
     """Inside the `with` block, and not behind it."""
-    field: Field[Place] = Field(Column("again", "Again", "text"), lambda place: place.entrant)
+    field: FrameField[Place] = FrameField(Column("again", "Again", "text"), lambda place: place.entrant)
     with COLUMNS.also("again", field):
         assert board_table(SPEC, [], [(Place("A"), None)], (), {}).rows[0][-1] == "A"
 

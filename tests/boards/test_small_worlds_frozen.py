@@ -12,13 +12,13 @@ import pytest
 
 from app.boards.coverage import Coverage
 from app.boards.example import EPISODES
-from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, Estimate, Measurement, held_back
+from app.boards.measured import NO_WORST_VALUE, Estimate, Measurement, held_back
 from app.boards.methods.estimate.board import assemble_board
 from app.boards.registry import compute_board
 from app.boards.spread import Precision
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import Calibrated
+from app.stats.calibrated import ALL_EQUAL, Calibrated
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
 from tests.cases.frozen import assert_frozen, joined, text_of

@@ -18,7 +18,7 @@ from app.manifest.manifest import Manifest
 from app.names import in_words
 from app.stats.ranked_tasks import borda_points
 from app.stats.spreads import Range
-from app.values.frame import Field
+from app.values.frame import FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -49,7 +49,7 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     metric = manifest.metrics[spec.metric]
     mean = Column(f"mean_{spec.metric}", f"Mean {metric.title or spec.metric}", unit=metric.unit,
                   direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
-    fields = (Field(mean, cell_at(sheet.means())),)
+    fields = (FrameField(mean, cell_at(sheet.means())),)
     points = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
                   _notes(sheet), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
     return assemble(spec, sheet, points)

@@ -26,7 +26,7 @@ from app.stats.arrays import FloatArray
 from app.stats.averaged_spreads import grouped_spread
 from app.stats.group_resamples import GroupResamples
 from app.stats.resample import board_generator
-from app.values.frame import Field
+from app.values.frame import FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -135,14 +135,14 @@ def _column(spec: GroupMean, metric: Metric) -> Column:
                   glossary="group_mean", digits=3)  # fmt: skip
 
 
-def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterator[Field[int]]:
+def _of_groups(metric: Metric, sheet: Sheet, sizes: Mapping[str, int]) -> Iterator[FrameField[int]]:
     """Yield a column for each group: the mean over its tasks, empty for an entrant that lacks one."""
     start = 0
     for name, size in sizes.items():
         means: FloatArray = np.asarray(sheet.cells.values[start : start + size].mean(axis=0))
         column = Column(f"mean:{name}", name, unit=metric.unit, direction=metric.direction, detail=True,
                         glossary="group_mean", digits=3)  # fmt: skip
-        yield Field(column, cell_at(means))
+        yield FrameField(column, cell_at(means))
         start += size
 
 

@@ -41,7 +41,7 @@ from app.stats.resample import Resamples
 from app.stats.spreads import Range
 from app.stats.weighing import weigh
 from app.values.counts import count
-from app.values.frame import Ends, Field, with_calibrated
+from app.values.frame import Ends, FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
 
@@ -195,12 +195,12 @@ def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
-def _counts(ranking: _Ranking) -> tuple[Field[int], ...]:
+def _counts(ranking: _Ranking) -> tuple[FrameField[int], ...]:
     leaked = ranking.cells.leaked[ranking.kept].sum(axis=0)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
     return (
-        Field(failed, cell_at(ranking.n_failures)),
-        Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(leaked)),
+        FrameField(failed, cell_at(ranking.n_failures)),
+        FrameField(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(leaked)),
     )
 
 

@@ -3,8 +3,19 @@
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import BigInteger, CheckConstraint, FetchedValue, ForeignKey, Identity, Index, SmallInteger, func, text
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy import (
+    ARRAY,
+    BigInteger,
+    CheckConstraint,
+    FetchedValue,
+    ForeignKey,
+    Identity,
+    Index,
+    SmallInteger,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from app.db.models.base import Base

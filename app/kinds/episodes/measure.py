@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.boards.calibrated import range_of
-from app.boards.measured import ALL_EQUAL, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
+from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.methods.estimate.spec import EstimateBoard, Statistic
 from app.boards.missing_scores import with_worst
 from app.kinds.episodes.board_rows import BoardRows
@@ -33,7 +33,7 @@ from app.kinds.episodes.units import items_as_units
 from app.manifest.manifest import Manifest, part_of
 from app.stats.aggregate import Aggregate, Interval, estimate, interquartile_mean, mean, optimality_gap
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.calibrated import Calibrated
+from app.stats.calibrated import ALL_EQUAL, Calibrated
 from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters
 from app.stats.profiles import area_above, profile_band, share_above
 from app.stats.resample import board_generator

@@ -15,7 +15,7 @@ from app.kinds.series.contract_rows import Series, SeriesRow, is_ratio, null, te
 from app.kinds.series.manifest_part import SeriesUncertainty
 from app.kinds.series.uncertainty import SeriesInterval
 from app.stats.strata import RATIO_EPSILON, Aggregate
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.table import Column, Table
 
 CALIBRATION = frozenset({"coverage", "ci_width", "coverage_error"})
@@ -40,24 +40,24 @@ class _Line:
 
 STRATA: Frame[_Line] = Frame(
     [
-        Field(text_column("estimator_name"), lambda line: line.estimator),
-        Field(text_column("metric_name"), lambda line: line.metric),
-        Field(Column("value", "Value", digits=4), lambda line: line.value),
-        Field(text_column("stratum_json"), lambda line: line.stratum),
-        Field(text_column("metadata_json"), lambda line: line.metadata),
+        FrameField(text_column("estimator_name"), lambda line: line.estimator),
+        FrameField(text_column("metric_name"), lambda line: line.metric),
+        FrameField(Column("value", "Value", digits=4), lambda line: line.value),
+        FrameField(text_column("stratum_json"), lambda line: line.stratum),
+        FrameField(text_column("metadata_json"), lambda line: line.metadata),
     ]
 )
 SCOPED: Frame[_Line] = Frame(
     [
-        Field(text_column("scope"), lambda line: line.scope),
-        Field(text_column("record_id"), lambda line: line.record),
+        FrameField(text_column("scope"), lambda line: line.scope),
+        FrameField(text_column("record_id"), lambda line: line.record),
         *STRATA.fields,
     ]
 )
 CALIBRATED: Frame[_Line] = Frame(
     [
         *STRATA.fields[:3],
-        Field(Column("nominal", "Level", digits=2), lambda line: line.level),
+        FrameField(Column("nominal", "Level", digits=2), lambda line: line.level),
     ]
 )
 
@@ -159,19 +159,19 @@ SHARED_STREAM = (
 )
 UNCERTAINTY: Frame[_Interval] = Frame(
     [
-        Field(text_column("estimator_name"), lambda line: line.interval.estimator),
-        Field(text_column("metric_name"), lambda line: split_identity(line.interval.metric)[0]),
-        Field(
+        FrameField(text_column("estimator_name"), lambda line: line.interval.estimator),
+        FrameField(text_column("metric_name"), lambda line: split_identity(line.interval.metric)[0]),
+        FrameField(
             Column("value", "Value", interval=("ci_low", "ci_high"), glossary="aggregate_bootstrap", digits=4),
             lambda line: line.interval.value,
         ),
-        Field(text_column("uncertainty_type"), lambda line: line.kind),
-        Field(text_column("aggregation"), lambda line: line.how),
-        Field(Column("nominal", "Level", digits=2), lambda line: line.interval.level),
-        Field(Column("ci_low", "Low", detail=True, digits=4), lambda line: line.interval.low),
-        Field(Column("ci_high", "High", detail=True, digits=4), lambda line: line.interval.high),
-        Field(text_column("stratum_json"), lambda line: line.stratum),
-        Field(text_column("metadata_json"), lambda line: line.metadata),
+        FrameField(text_column("uncertainty_type"), lambda line: line.kind),
+        FrameField(text_column("aggregation"), lambda line: line.how),
+        FrameField(Column("nominal", "Level", digits=2), lambda line: line.interval.level),
+        FrameField(Column("ci_low", "Low", detail=True, digits=4), lambda line: line.interval.low),
+        FrameField(Column("ci_high", "High", detail=True, digits=4), lambda line: line.interval.high),
+        FrameField(text_column("stratum_json"), lambda line: line.stratum),
+        FrameField(text_column("metadata_json"), lambda line: line.metadata),
     ]
 )
 

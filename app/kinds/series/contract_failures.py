@@ -14,7 +14,7 @@ import numpy as np
 from app.boards.methods.weighted_rank.identity import split_identity
 from app.kinds.series.contract_rows import Pair, Series, cell_at, is_ratio, null, stratum_fields, text_column
 from app.stats.strata import Group
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.table import Column, Table
 
 NO_INTERVAL = "no interval (missing_ci)"
@@ -55,16 +55,16 @@ class _Failures:
         return self.n_invalid / self.n_judged if self.n_judged else None
 
 
-FAILURES: Sequence[Field[_Failures]] = (
-    Field(text_column("estimator_name"), lambda line: line.estimator),
-    Field(text_column("stratum_json"), lambda line: line.stratum),
-    Field(Column("n_metric_rows", "Metric rows", "integer"), lambda line: line.n_rows),
-    Field(Column("n_missing_values", "Missing values", "integer"), lambda line: line.n_missing),
-    Field(Column("n_missing_uncertainty", "Missing uncertainty", "integer"), lambda line: line.n_without_interval),
-    Field(Column("n_validity_observations", "Validity observations", "integer"), lambda line: line.n_judged),
-    Field(Column("n_invalid_estimates", "Invalid estimates", "integer"), lambda line: line.n_invalid),
-    Field(Column("invalid_rate", "Invalid", glossary="invalid_rate", digits=3), lambda line: line.invalid_rate),
-    Field(Column("missing_value_rate", "Missing", digits=3), lambda line: line.n_missing / line.n_rows),
+FAILURES: Sequence[FrameField[_Failures]] = (
+    FrameField(text_column("estimator_name"), lambda line: line.estimator),
+    FrameField(text_column("stratum_json"), lambda line: line.stratum),
+    FrameField(Column("n_metric_rows", "Metric rows", "integer"), lambda line: line.n_rows),
+    FrameField(Column("n_missing_values", "Missing values", "integer"), lambda line: line.n_missing),
+    FrameField(Column("n_missing_uncertainty", "Missing uncertainty", "integer"), lambda line: line.n_without_interval),
+    FrameField(Column("n_validity_observations", "Validity observations", "integer"), lambda line: line.n_judged),
+    FrameField(Column("n_invalid_estimates", "Invalid estimates", "integer"), lambda line: line.n_invalid),
+    FrameField(Column("invalid_rate", "Invalid", glossary="invalid_rate", digits=3), lambda line: line.invalid_rate),
+    FrameField(Column("missing_value_rate", "Missing", digits=3), lambda line: line.n_missing / line.n_rows),
 )
 
 
@@ -112,9 +112,9 @@ class _Mapped:
     metrics: Mapping[str, float | None]
 
 
-MAPPED: Sequence[Field[_Mapped]] = (
-    Field(text_column("estimator_name"), lambda line: line.estimator),
-    Field(text_column("stratum_json"), lambda line: line.stratum),
+MAPPED: Sequence[FrameField[_Mapped]] = (
+    FrameField(text_column("estimator_name"), lambda line: line.estimator),
+    FrameField(text_column("stratum_json"), lambda line: line.stratum),
 )
 
 
@@ -141,15 +141,15 @@ def _drawn_meta(series: Series, plot: Mapping[str, Any]) -> dict[str, Any]:
     return {"plot": {**plot, "without": {"estimator_name": series.diagnostics()}}, **series.shown_as()}
 
 
-def _in_order_of_rows(lines: Sequence[_Mapped]) -> Iterator[Field[_Mapped]]:
+def _in_order_of_rows(lines: Sequence[_Mapped]) -> Iterator[FrameField[_Mapped]]:
     """Yield the columns of strata and metrics in the order in which rows bring them, as lrdbench writes them."""
     known = {field.column.name: field for field in stratum_fields([line.stratum for line in lines])}
-    seen: dict[str, Field[_Mapped]] = {}
+    seen: dict[str, FrameField[_Mapped]] = {}
     for line in lines:
         for key in sorted(line.values):
             seen.setdefault(f"stratum__{key}", known[f"stratum__{key}"].of(lambda row: row.values))
         for metric in line.metrics:
-            seen.setdefault(metric_column(metric), Field(_metric(metric), _cell_of(metric)))
+            seen.setdefault(metric_column(metric), FrameField(_metric(metric), _cell_of(metric)))
     yield from seen.values()
 
 
@@ -187,12 +187,12 @@ class _Failed:
 
 FAILED: Frame[_Failed] = Frame(
     [
-        Field(Column("entrant", "Entrant", "text"), lambda line: line.estimator),
-        Field(Column("task", "Stratum", "text"), lambda line: line.task),
-        Field(Column("record_id", "Record", "text"), lambda line: line.record),
-        Field(Column("missing", "Without a value", "text"), lambda line: line.missing),
-        Field(Column("reason", "Reason", "text"), lambda line: line.reason),
-        Field(Column("warnings", "Warnings", "text"), lambda line: line.warnings),
+        FrameField(Column("entrant", "Entrant", "text"), lambda line: line.estimator),
+        FrameField(Column("task", "Stratum", "text"), lambda line: line.task),
+        FrameField(Column("record_id", "Record", "text"), lambda line: line.record),
+        FrameField(Column("missing", "Without a value", "text"), lambda line: line.missing),
+        FrameField(Column("reason", "Reason", "text"), lambda line: line.reason),
+        FrameField(Column("warnings", "Warnings", "text"), lambda line: line.warnings),
     ]
 )
 
@@ -209,9 +209,9 @@ def failure_modes(series: Series) -> Table:
     counts = Counter((line.estimator, _mode(line.reason)) for line in _failed(series) if line.reason)
     frame: Frame[tuple[tuple[str | None, str], int]] = Frame(
         [
-            Field(text_column("estimator_name"), lambda line: line[0][0]),
-            Field(text_column("failure_mode"), lambda line: line[0][1]),
-            Field(Column("n_records", "Records", "integer"), lambda line: line[1]),
+            FrameField(text_column("estimator_name"), lambda line: line[0][0]),
+            FrameField(text_column("failure_mode"), lambda line: line[0][1]),
+            FrameField(Column("n_records", "Records", "integer"), lambda line: line[1]),
         ]
     )
     rows = sorted(counts.items(), key=lambda item: (item[0][0] or "", item[0][1]))

@@ -20,7 +20,7 @@ from app.boards.methods.weighted_rank.groups import (
 )
 from app.boards.methods.weighted_rank.identity import split_identity
 from app.stats.strata import Aggregate, Group
-from app.values.frame import Field
+from app.values.frame import FrameField
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Cell, Column
 
@@ -119,10 +119,10 @@ class Series:
                     yield SeriesRow(*who, name, level, value, self.strata[stratum], about)
 
 
-def stratum_fields(strata: Sequence[str]) -> list[Field[Mapping[str, Any]]]:
+def stratum_fields(strata: Sequence[str]) -> list[FrameField[Mapping[str, Any]]]:
     """Return a column for each key of the strata, in the contract's order; a row is made of a stratum's values."""
     keys = dict.fromkeys(key for text in strata for key in sorted(json.loads(text)))
-    return [Field(_stratum_column(key), _value_of(key)) for key in keys]
+    return [FrameField(_stratum_column(key), _value_of(key)) for key in keys]
 
 
 def _stratum_column(key: str) -> Column:

@@ -14,7 +14,7 @@ from app.kinds.series.contract_rows import Series, SeriesRow, text_column
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.uncertainty import series_intervals
 from app.manifest.manifest import Manifest, part_of
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -60,21 +60,21 @@ def _run_summary(manifest: Manifest, part: SeriesPart) -> Table:
     """Return what the tables are of; a benchmark takes the place of lrdbench's run."""
     frame: Frame[Manifest] = Frame(
         [
-            Field(text_column("run_id"), lambda of: of.slug),
-            Field(text_column("manifest_id"), lambda of: of.slug),
-            Field(text_column("benchmark_name"), lambda of: of.title),
-            Field(text_column("mode"), lambda of: part.mode),
+            FrameField(text_column("run_id"), lambda of: of.slug),
+            FrameField(text_column("manifest_id"), lambda of: of.slug),
+            FrameField(text_column("benchmark_name"), lambda of: of.title),
+            FrameField(text_column("mode"), lambda of: part.mode),
         ]
     )
     return frame.table("tables/run_summary", "Summary", [manifest])
 
 
-OF_A_RECORD: tuple[Field[SeriesRow], ...] = (
-    Field(text_column("record_id"), lambda row: row.record),
-    Field(text_column("estimator_name"), lambda row: row.estimator),
-    Field(text_column("metric_name"), lambda row: row.metric),
-    Field(Column("value", "Value", digits=4), lambda row: row.value),
-    Field(text_column("stratum_json"), lambda row: row.stratum),
+OF_A_RECORD: tuple[FrameField[SeriesRow], ...] = (
+    FrameField(text_column("record_id"), lambda row: row.record),
+    FrameField(text_column("estimator_name"), lambda row: row.estimator),
+    FrameField(text_column("metric_name"), lambda row: row.metric),
+    FrameField(Column("value", "Value", digits=4), lambda row: row.value),
+    FrameField(text_column("stratum_json"), lambda row: row.stratum),
 )
 
 
@@ -84,7 +84,7 @@ def _described(key: str) -> Callable[[SeriesRow], Cell]:
 
 def _correction_metrics(series: Series) -> Table:
     """Return what corrections of a series came to, by record."""
-    fields = [*OF_A_RECORD, *(Field(text_column(key), _described(key)) for key in OF_CORRECTIONS)]
+    fields = [*OF_A_RECORD, *(FrameField(text_column(key), _described(key)) for key in OF_CORRECTIONS)]
     rows = series.series_rows(CORRECTION)
     return Frame(fields).table(
         "tables/correction_metrics", "Corrections by record", rows, (aggregates.AS_STATED,), series.shown_as()
@@ -95,8 +95,8 @@ def _stress_metrics(series: Series) -> Table:
     """Return what stress did to an estimate, by record."""
     fields = [
         *OF_A_RECORD,
-        *(Field(text_column(key), _described(key)) for key in ("contamination_operator", "clean_record_id")),
-        Field(Column("nominal", "Level", digits=2), lambda row: row.level),
+        *(FrameField(text_column(key), _described(key)) for key in ("contamination_operator", "clean_record_id")),
+        FrameField(Column("nominal", "Level", digits=2), lambda row: row.level),
     ]
     rows = _stressed(series)
     return Frame(fields).table("tables/stress_metrics", "Stress metrics by record", rows, (), series.shown_as())

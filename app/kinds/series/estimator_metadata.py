@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.kinds.contract import Described
-from app.values.frame import Field, Frame
+from app.values.frame import Frame, FrameField
 from app.values.table import Cell, Column, Table
 
 Estimator = tuple[str, Mapping[str, Any]]
@@ -25,14 +25,14 @@ def _as_json(key: str, empty: list[Any] | dict[str, Any]) -> Callable[[Estimator
 
 FRAME: Frame[Estimator] = Frame(
     [
-        Field(Column("estimator_name", "Estimator", "text"), lambda estimator: estimator[0]),
-        Field(Column("family", "Family", "text"), _stated("family")),
-        Field(Column("target_estimand", "Estimand", "text", glossary="estimand"), _stated("target_estimand")),
-        Field(Column("supports_ci", "Intervals", "flag"), _stated("supports_ci")),
-        Field(Column("supports_diagnostics", "Diagnostics", "flag"), _stated("supports_diagnostics")),
-        Field(Column("assumptions_json", "Assumptions", "text"), _as_json("assumptions", [])),
-        Field(Column("params_json", "Parameters", "text"), _as_json("parameters", {})),
-        Field(Column("version", "Version", "text"), _stated("version")),
+        FrameField(Column("estimator_name", "Estimator", "text"), lambda estimator: estimator[0]),
+        FrameField(Column("family", "Family", "text"), _stated("family")),
+        FrameField(Column("target_estimand", "Estimand", "text", glossary="estimand"), _stated("target_estimand")),
+        FrameField(Column("supports_ci", "Intervals", "flag"), _stated("supports_ci")),
+        FrameField(Column("supports_diagnostics", "Diagnostics", "flag"), _stated("supports_diagnostics")),
+        FrameField(Column("assumptions_json", "Assumptions", "text"), _as_json("assumptions", [])),
+        FrameField(Column("params_json", "Parameters", "text"), _as_json("parameters", {})),
+        FrameField(Column("version", "Version", "text"), _stated("version")),
     ]
 )
 

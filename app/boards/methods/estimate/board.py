@@ -18,7 +18,7 @@ from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
 from app.boards.tables import BoardTables, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
-from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
+from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.table import Cell, Column
 
 
@@ -79,16 +79,16 @@ def fact_names(measurements: Sequence[Measurement]) -> list[str]:
 
 def _fields(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
-) -> Iterator[Field[Measurement]]:
+) -> Iterator[FrameField[Measurement]]:
     label = Column("label", "Not a contender", "text", detail=not spec.labels, glossary="labels")
-    yield Field(label, lambda measurement: spec.labels.get(measurement.entrant))
+    yield FrameField(label, lambda measurement: spec.labels.get(measurement.entrant))
     for name in estimate_names(spec, measurements):
         column = _estimate_column(manifest, spec, words, name)
         calibrated = {m.entrant: _calibrated(name, m) for m in measurements}
         fields = with_calibrated(column, partial(_ends, name), partial(_own, calibrated))
         yield from _with_compatible(fields) if _is_iqm(manifest, spec, words, name) else fields
     for name in fact_names(measurements):
-        yield Field(_count_column(name), partial(_fact, name))
+        yield FrameField(_count_column(name), partial(_fact, name))
 
 
 def _is_iqm(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name: str) -> bool:
@@ -100,7 +100,7 @@ def _is_iqm(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, name:
     return (kind or spec.statistic_of(stem, metric)) == "iqm"
 
 
-def _with_compatible(fields: Sequence[Field[Measurement]]) -> Iterator[Field[Measurement]]:
+def _with_compatible(fields: Sequence[FrameField[Measurement]]) -> Iterator[FrameField[Measurement]]:
     """Yield the fields of an interquartile mean so that the first view shows it with CHAMBER's own interval.
 
     Beside a mean that ranks, that interval is its whisker; where it ranks itself its whisker stays the calibrated one,
@@ -122,7 +122,7 @@ def _with_compatible(fields: Sequence[Field[Measurement]]) -> Iterator[Field[Mea
 
 def _other_rank(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ranked: Ranked
-) -> Iterator[Field[Measurement]]:
+) -> Iterator[FrameField[Measurement]]:
     """Yield the rank of contenders by the other statistic: by IQM on a board of means, and the reverse."""
     metric = manifest.metrics[spec.ranked]
     other = "mean" if spec.statistic_of(spec.ranked, metric) == "iqm" else "iqm"
@@ -132,7 +132,7 @@ def _other_rank(
     ranks = ranked.ranks_by(name, sign_of(manifest, spec.ranked))
     title = f"{metric.title or spec.ranked}, rank by {'IQM' if other == 'iqm' else 'mean'}"
     column = Column(f"{spec.ranked}_{other}_rank", title, "integer", detail=True, glossary=other)
-    yield Field(column, lambda measurement: ranks.get(measurement.entrant))
+    yield FrameField(column, lambda measurement: ranks.get(measurement.entrant))
 
 
 def _ends(name: str, measurement: Measurement) -> Ends:

@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from app.boards.calibrated import few_units_note
-from app.boards.measured import ALL_EQUAL, HELD_BACK, NO_WORST_VALUE, EvidenceWords, Measurement
+from app.boards.measured import HELD_BACK, NO_WORST_VALUE, EvidenceWords, Measurement
 from app.boards.methods.estimate.ranked import NOTHING, Ranked
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.boards.wording import names_in_words, sentences
 from app.names import in_words
+from app.stats.calibrated import ALL_EQUAL
 
 
 def _reason(measurement: Measurement, metric: str) -> str | None:

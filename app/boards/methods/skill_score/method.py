@@ -52,7 +52,7 @@ from app.stats.relative import average_ranks, compare_pairs, skill
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range
 from app.values.counts import count
-from app.values.frame import CalibratedCells, Ends, Field, with_calibrated
+from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.scores import OVERLAP_UNSAID, ScoreTable
 from app.values.table import Column, Table
 
@@ -140,7 +140,7 @@ def _rank(
 
 def _effects(
     spec: SkillScore, measured: Effects, by_task: ByTask, scored: Relative, cells: CellMatrix
-) -> Iterator[Field[int]]:
+) -> Iterator[FrameField[int]]:
     ours = _calibrated(spec, by_task, scored)
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
@@ -196,7 +196,7 @@ def _on_unsaid(relative: Relative, unsaid: BoolArray) -> Iterator[str]:
         )
 
 
-def _counts(relative: Relative, unsaid: BoolArray, *, is_asked: bool) -> tuple[Field[int], ...]:
+def _counts(relative: Relative, unsaid: BoolArray, *, is_asked: bool) -> tuple[FrameField[int], ...]:
     """Return the columns of counts; the overlap is a share of the tasks of which it is known, as in fev.
 
     `is_asked` says whether the benchmark has rows tell it at all; where it does not, nobody's overlap is known.
@@ -208,10 +208,12 @@ def _counts(relative: Relative, unsaid: BoolArray, *, is_asked: bool) -> tuple[F
     shared = Column("training_corpus_overlap", "Overlap", glossary="training_corpus_overlap", digits=2)
     failed = Column("num_failures", "Failed", "integer", direction="minimize", glossary="num_failures")
     return (
-        Field(shared, cell_at(overlap)),
-        Field(failed, cell_at(relative.n_failures)),
-        Field(Column("n_imputed", "Imputed", "integer", glossary="n_imputed"), cell_at(relative.n_imputed)),
-        Field(Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(cells.leaked[kept].sum(axis=0))),
+        FrameField(shared, cell_at(overlap)),
+        FrameField(failed, cell_at(relative.n_failures)),
+        FrameField(Column("n_imputed", "Imputed", "integer", glossary="n_imputed"), cell_at(relative.n_imputed)),
+        FrameField(
+            Column("n_leaked", "Leaked", "integer", glossary="n_leaked"), cell_at(cells.leaked[kept].sum(axis=0))
+        ),
     )
 
 

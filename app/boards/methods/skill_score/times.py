@@ -18,7 +18,7 @@ from app.boards.wording import names_in_words
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks
 from app.stats.arrays import FloatArray
-from app.values.frame import Field
+from app.values.frame import FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -41,7 +41,7 @@ class Times:
     uncounted: tuple[str, ...] = ()
     disputed: tuple[str, ...] = ()
 
-    def fields(self) -> Iterator[Field[int]]:
+    def fields(self) -> Iterator[FrameField[int]]:
         """Yield the columns of the times; only the sum is shown by default."""
         per, unit = ("", "s") if self.per is None else (f"_per{self.per}", f"s per {self.per} forecasts")
         for (name, title), values in zip(TITLES.items(), self.medians, strict=True):
@@ -54,7 +54,7 @@ class Times:
                 digits=2,
                 detail=name != "e2e",
             )
-            yield Field(column, cell_at(values))
+            yield FrameField(column, cell_at(values))
 
     def notes(self) -> Iterator[str]:
         """Yield why a time is missing."""

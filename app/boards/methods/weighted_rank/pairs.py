@@ -10,7 +10,7 @@ from app.boards.methods.weighted_rank.calibrated import ends_of_ranks, rank_leve
 from app.boards.methods.weighted_rank.spec import WeightedRank
 from app.boards.methods.weighted_rank.tables import RankedBoard
 from app.boards.tables import MAX_COMPARED, RESAMPLED, Pair, contrast_field, pairwise_table
-from app.values.frame import Ends, Field, Frame
+from app.values.frame import Ends, Frame, FrameField
 from app.values.table import Column, Table, finite
 
 WIDENED = "as far apart as so few records make them"
@@ -30,12 +30,12 @@ class _Term:
 
 TERMS: Frame[_Term] = Frame(
     [
-        Field(Column("entrant", "Entrant", "text"), lambda term: term.entrant),
-        Field(Column("component", "Component", "text"), lambda term: term.component),
-        Field(Column("value", "Value", glossary="balanced_global", digits=4), lambda term: finite(term.value)),
-        Field(Column("rank", "Rank in it", digits=1, glossary="weighted_rank"), lambda term: term.rank),
-        Field(Column("weight", "Weight", digits=3, glossary="weighted_rank"), lambda term: term.weight),
-        Field(
+        FrameField(Column("entrant", "Entrant", "text"), lambda term: term.entrant),
+        FrameField(Column("component", "Component", "text"), lambda term: term.component),
+        FrameField(Column("value", "Value", glossary="balanced_global", digits=4), lambda term: finite(term.value)),
+        FrameField(Column("rank", "Rank in it", digits=1, glossary="weighted_rank"), lambda term: term.rank),
+        FrameField(Column("weight", "Weight", digits=3, glossary="weighted_rank"), lambda term: term.weight),
+        FrameField(
             Column("term", "Weight × rank", digits=3, glossary="weighted_rank"), lambda term: term.weight * term.rank
         ),
     ]

@@ -26,7 +26,7 @@ from app.stats.arrays import FloatArray
 from app.stats.interval import percentile_interval
 from app.stats.strata import Group
 from app.stats.weighted_ranks import decided_by_name
-from app.values.frame import CalibratedCells, Ends, Field, with_calibrated, with_own_interval
+from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated, with_own_interval
 from app.values.table import Cell, Column, Table, finite
 
 VALIDITY = "validity_rate"
@@ -148,7 +148,7 @@ def _invalid_rate(groups: Sequence[Group], name: str) -> float | None:
     return float(1.0 - valid.mean()) if len(valid) else None
 
 
-def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
+def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[FrameField[_Line]]:
     score = Column("score", "Score", direction="minimize", glossary="weighted_rank", digits=3)
     yield from with_calibrated(score, lambda line: line.score, lambda line: line.calibrated)
     for at, name in enumerate(spec.weights):
@@ -161,10 +161,10 @@ def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[Field[_Line]]:
         yield from with_own_interval(column, partial(_value, at), partial(_calibrated_value, at))
     for at, name in enumerate(spec.weights):
         column = Column(f"rank__{name}", f"Rank in {name}", digits=1, detail=True, glossary="weighted_rank")
-        yield Field(column, partial(_rank, at))
+        yield FrameField(column, partial(_rank, at))
     yield from COUNTS
     if spec.ranking_rule == 1:
-        yield Field(
+        yield FrameField(
             Column("decided_by_name", "Left to the name", digits=2, glossary="rule_1"), lambda line: line.by_name
         )
 
@@ -181,8 +181,8 @@ def _rank(at: int, line: _Line) -> Cell:
     return None if line.ranks is None else line.ranks[at]
 
 
-COUNTS: tuple[Field[_Line], ...] = (
-    Field(
+COUNTS: tuple[FrameField[_Line], ...] = (
+    FrameField(
         Column("invalid_rate", "Invalid", direction="minimize", glossary="invalid_rate", digits=3),
         lambda line: line.invalid,
     ),
