@@ -20,6 +20,7 @@ from app.values.table import Cell, Column
 R = TypeVar("R")
 
 PARTIAL, NOT_ASKED, NOT_COUNTED = "partial", "not asked", "more than asked"
+LABEL_HOLDER = "label holder"
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,8 @@ class Coverage:
     `n_not_asked` counts cells of today's grid that were not in it when the entrant was admitted, and `n_over` cells
     beyond the number in the grid or, without a declared grid, beyond what at least half of the owners have. `is_filled`
     means that missing cells were given the worst value. `is_counted` means that the board declares what they count as,
-    so that the entrant is ranked with its gaps.
+    so that the entrant is ranked with its gaps. `is_reference` means that whoever sent the entrant can read the private
+    labels, so that it is shown for comparison, however much it delivered.
     """
 
     n_attempted: int
@@ -40,6 +42,7 @@ class Coverage:
     n_over: int = 0
     is_filled: bool = False
     is_counted: bool = False
+    is_reference: bool = False
 
     @property
     def n_lacking(self) -> int:
@@ -49,6 +52,8 @@ class Coverage:
     @property
     def why_unranked(self) -> str | None:
         """Return, in a word or two, why the entrant is not ranked; None if it is."""
+        if self.is_reference:
+            return LABEL_HOLDER
         if self.n_over:
             return NOT_COUNTED
         if self.n_not_asked:
@@ -70,6 +75,7 @@ class Coverage:
             self.n_over + other.n_over,
             self.is_filled and other.is_filled,
             self.is_counted and other.is_counted,
+            self.is_reference or other.is_reference,
         )
 
 
@@ -206,6 +212,7 @@ class Roster:
 
 _CELLS = "included"
 _WHY = {
+    LABEL_HOLDER: "Sent by who can read the private labels, so listed for comparison, without a rank",
     PARTIAL: "Partial, so listed separately, without a rank",
     NOT_ASKED: "Admitted before the grid had all of its cells, which were not asked; no rank until it runs them",
     NOT_COUNTED: "More than the grid asks for, so no rank",
@@ -216,7 +223,8 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
     """Return who is ranked. Without a declared grid those come first whose cells differ least from the common ones.
 
     What an entrant lacks and what it has beyond the others count alike there, since either way its score is over
-    different cells. An entrant admitted before a cell or metric was added is listed separately, with or without a grid.
+    different cells. An entrant admitted before a cell or metric was added is listed separately, with or without a grid,
+    and so is one of who can read the private labels.
     Source: our rule, docs/architecture.md, "coverage".
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
@@ -230,9 +238,9 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
         apart = tuple(name for name, c in coverages.items() if not c.is_whole)
         return Roster(ranked, (), apart, coverages, False)
     groups: dict[int, list[str]] = {}
-    apart = tuple(name for name, coverage in coverages.items() if coverage.n_not_asked)
+    apart = tuple(name for name, c in coverages.items() if c.n_not_asked or c.is_reference)
     for name, coverage in coverages.items():
-        if not coverage.n_not_asked:
+        if name not in apart:
             groups.setdefault(coverage.n_lacking + coverage.n_over, []).append(name)
     ordered = [tuple(groups[n_differing]) for n_differing in sorted(groups)]
     return Roster(ordered[0] if ordered else (), tuple(ordered[1:]), apart, coverages, True)

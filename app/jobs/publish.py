@@ -34,6 +34,7 @@ from app.store.publication import Publication, store_publication
 from app.store.publication_inputs import Inputs, described_facts, read_inputs
 from app.store.rows import read_rows
 from app.store.server_faults import Fault
+from app.values.forensics import LABEL_HOLDER
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
@@ -204,7 +205,9 @@ def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inp
     known = read_provenance(session, inputs)
     owners = {name: str(of.owner) for name, of in known.items() if of.owner is not None}
     declared = replace(inputs.declared, manifest=grids.with_grids(session, inputs.declared, stood, owners))
-    return replace(inputs, declared=declared, known=known)
+    holding = declared.manifest.asked.facts.label_holders
+    flagged = {name: replace(known[name], flags=(*known[name].flags, LABEL_HOLDER)) for name in holding}
+    return replace(inputs, declared=declared, known={**known, **flagged})
 
 
 def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:

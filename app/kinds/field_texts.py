@@ -131,6 +131,7 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
         "classes": "the classes, in the order of the columns",
         "positive": "the positive class, of two",
         "labels": "private: the steward uploads them, and no endpoint returns them",
+        "label_holders": "entrants of who can read private labels: reference, listed without a rank, or ranked",
         "missing": "how an item without a prediction is treated",
         "truncation": "the depth of the metrics of a ranking",
         "sum_tolerance": "how far the sum of an item's probabilities may be from 1",

@@ -30,7 +30,9 @@ class GridFacts:
     bytes; None before the upload. `chosen` are the registered axes of entrants. `earlier` are the grids under which
     entrants were admitted, where they differ from today's: cells that they did not ask for are not absent. `owners` are
     the entrants' owners, which matter where an axis is open. `part` is the part of private labels that decides now, see
-    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is held back.
+    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is held back. `is_exact` leaves their scores as they are, for
+    stewards alone. `label_holders` are the entrants of who can read these labels, whom only a manifest that says so has
+    ranked.
     """
 
     items: Mapping[str, Sequence[str]] | None = None
@@ -39,6 +41,14 @@ class GridFacts:
     earlier: Mapping[str, Sequence["Asked"]] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     part: str | None = None
+    is_exact: bool = False
+    label_holders: frozenset[str] = frozenset()
+    ranks_label_holders: bool = False
+
+    @property
+    def references(self) -> frozenset[str]:
+        """Return the entrants that are shown for comparison, without a rank, because who sent them has the labels."""
+        return frozenset() if self.ranks_label_holders else self.label_holders
 
     def owners_of(self, entrants: Sequence[str]) -> list[Hashable]:
         """Return the owner of each entrant; an entrant without a known owner counts as its own."""

@@ -121,6 +121,7 @@ class Manifest(Common):
         """Return, ready for JSON, the keys besides the board's own that decide what is measured from given rows."""
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
         of_labels = {} if self._facts.part is None else {"labels_of": self._facts.part}
+        of_labels |= {"precision": "exact"} if self._facts.is_exact else {}
         return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **of_labels}
 
     def with_grid_facts(self, facts: GridFacts) -> Self:

@@ -14,12 +14,14 @@ from sqlalchemy.orm import Session
 from app.db.models import ItemSet, ManifestVersion, Submission
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
+from app.kinds.predictions.manifest_part import ranks_label_holders
 from app.manifest.asked import Asked, Chosen, GridFacts
 from app.manifest.manifest import Manifest
 from app.prereg.prereg import Prereg, parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
 from app.store.disclosure import deciding_part
+from app.store.label_holders import entrants_of_holders
 from app.store.predictions import pack_items, unpack_items
 from app.store.sql_arrays import one_of
 
@@ -110,7 +112,7 @@ def chosen_by(manifest: Manifest, prereg: Prereg | None) -> Chosen:
 def with_grids(
     session: Session, declared: Declared, stood: Mapping[str, Sequence[int]], owners: Mapping[str, str] | None = None
 ) -> Manifest:
-    """Return the manifest with its items and, for each entrant, its registered axes and earlier grids.
+    """Return the manifest with its items and each entrant's registered axes and earlier grids, and who is a reference.
 
     `stood` are the submissions that are the evidence of entrants, `owners` whom they belong to, for boards.
     """
@@ -123,6 +125,8 @@ def with_grids(
         chosen={name: axes for name, admitted in of.items() if (axes := _chosen(session, declared.manifest, admitted))},
         earlier={name: grids for name, admitted in of.items() if (grids := earlier.of(admitted))},
         owners=owners or {},
+        label_holders=entrants_of_holders(session, declared, stood),
+        ranks_label_holders=ranks_label_holders(declared.manifest),
     )
     return declared.manifest.with_grid_facts(filled)
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import OwnerLink, Token
 from app.errors import Conflict
-from app.store import roles
+from app.store import benchmark_rows, roles
 
 
 def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
@@ -46,6 +46,8 @@ def link(session: Session, order: OwnerLink) -> None:
         )
     session.add(order)
     session.flush()
+    # Who is one with somebody who can read private labels is not ranked, see `app.store.label_holders`.
+    benchmark_rows.mark_data_changed(session, order.benchmark_id)
 
 
 def knows_labels(session: Session, benchmark_id: int, token_id: int) -> bool:

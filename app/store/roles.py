@@ -13,7 +13,7 @@ from sqlalchemy import ColumnElement, Select, and_, func, or_, select
 from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, aliased
 
-from app.db.models import Benchmark, RoleGrant, Token
+from app.db.models import Benchmark, LabelSecret, RoleGrant, Token
 from app.errors import Conflict, NotFound
 from app.store import benchmark_rows
 
@@ -61,10 +61,13 @@ def grant(session: Session, benchmark: Benchmark, token: Token, role: Role, by_i
     held = {(each.token.id, each.role): each.until for each in list_roles(session, benchmark.id)}
     if (token.id, role.name) in held and held[token.id, role.name] == role.until:
         return False
-    former = held.get((token.id, role.name))
+    is_new, former = (token.id, role.name) not in held, held.get((token.id, role.name))
     if role.until is not None and (former is None or former > role.until):
         _refuse_last(session, benchmark, token, role.name)
     _note(session, benchmark, token, role, by_id, granted=True)
+    if role.name == "steward" and is_new and session.get(LabelSecret, benchmark.id) is not None:
+        # Whoever can read private labels is not ranked, see `app.store.label_holders`.
+        benchmark_rows.mark_data_changed(session, benchmark.id)
     return True
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from app.values.fingerprints import Fingerprint
 
 EXACT_BEST, ONE_VALUE, LEAK_SERVES = "exact_best", "one_value", "leak_serves"
+LABEL_HOLDER = "label_holder"
 FLAGS: Mapping[str, str] = {
     "repeated_seed": "Rows with the same digits under several seeds",
     "same_seeds": "The same results under several seeds, item by item, which chance cannot explain",
@@ -27,6 +28,7 @@ FLAGS: Mapping[str, str] = {
     "identity": "The run says of itself something else than its registration or an earlier run",
     "lookalikes": "A name that looks like another entrant’s, in other letters or marks",
     "reference": "Others are measured against it, and who submitted it is no steward of the benchmark",
+    LABEL_HOLDER: "Who sent it can read the private labels that it is scored against",
     "own_grid": "Something else is asked of it than of others, and who submitted it is no steward of the benchmark",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",
 }

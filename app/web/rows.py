@@ -11,6 +11,7 @@ from starlette.responses import Response
 from app.boards.one_task import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
+from app.kinds.predictions.manifest_part import ranks_label_holders
 from app.render.addresses import name_in_path, path_of_name
 from app.render.panel import Panel
 from app.store import (
@@ -26,8 +27,11 @@ from app.store import (
 )
 from app.store.audit import Change
 from app.store.benchmarks import Declared
+from app.store.disclosure import scoring_of
 from app.store.entrants import Ownership
+from app.store.label_holders import entrants_of_holders
 from app.store.unreported import unreported_table
+from app.values.forensics import LABEL_HOLDER
 from app.values.table import Table
 from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
 from app.web.checked_first import CheckedFirst
@@ -96,6 +100,7 @@ def show_entrant(
     )
     row = entrants.find_entrant(session, declared.benchmark.id, name)
     table = _with_ownership(table, entrants.read_ownership(session, row))
+    table = _with_holding(session, declared, shown, table, name)
     history = [
         (f"Submission {e.submission_id} ({e.state.replace('_', ' ')})", f"/submissions/{e.submission_id}")
         for e in entrants.entries_of(session, row.id)
@@ -140,6 +145,18 @@ def _with_ownership(table: Table, ownership: Ownership) -> Table:
     ]
     about = {"owner": _holder(owner), "transfers": moves}
     return replace(table, notes=(*notes, *table.notes), meta={**table.meta, **about})
+
+
+def _with_holding(session: Session, declared: Declared, shown: Snapshot | None, table: Table, name: str) -> Table:
+    """Return an entrant's table with the note that who sent it can read the private labels, where that is so."""
+    if shown is None or scoring_of(declared.manifest) is None:
+        return table
+    stood = {name: snapshots.load_standings(session, shown.id).get(name, [])}
+    if name not in entrants_of_holders(session, declared, stood):
+        return table
+    place = "ranked all the same" if ranks_label_holders(declared.manifest) else "listed without a rank"
+    note = f"Who sent this entrant can read the private labels; it is {place}."
+    return replace(table, notes=(note, *table.notes), meta={**table.meta, LABEL_HOLDER: True})
 
 
 def _holder(token: Token | None) -> dict[str, Any] | None:

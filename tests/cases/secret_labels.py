@@ -39,6 +39,11 @@ def begin(site: Site, document: str, labels: Sequence[object]) -> Any:
     """Make the benchmark, put its labels and return the answer."""
     created = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
     assert created.status_code == 201, created.text
+    return put_labels(site, labels)
+
+
+def put_labels(site: Site, labels: Sequence[object]) -> Any:
+    """Put the labels of the benchmark and return the answer."""
     content = table(["item", "label"], list(zip(items(len(labels)), labels, strict=True)))
     put = site.http.put(
         f"/benchmarks/{SLUG}/labels", files={"file": ("labels.csv", content)}, headers=site.auth("steward")

@@ -30,16 +30,19 @@ class Predictions(Part):
 
     `labels: private` are the benchmark's, never served, and scored as `scoring` says; `public` are the benchmark's too
     and no secret, so that everything is shown at once; `submitted` come with each upload and are marked as such.
-    `missing` says whether an item without a prediction fails the upload or counts as a failure. `positive` is the
-    class whose probability a binary prediction is, by default the second one. The probabilities of all classes sum
-    to one within `sum_tolerance`. `truncation` is one number for every metric of rankings, or one for each.
-    `thresholds` are where a score begins to call the class: reports mark them, and tests of two classes compare them.
+    `label_holders` says whether entrants of who can read private labels are ranked: by default they are references,
+    listed without a rank. `missing` says whether an item without a prediction fails the upload or counts as a failure.
+    `positive` is the class whose probability a binary prediction is, by default the second one. The probabilities of
+    all classes sum to one within `sum_tolerance`. `truncation` is one number for every metric of rankings, or one for
+    each. `thresholds` are where a score begins to call the class: reports mark them, and tests of two classes compare
+    them.
     """
 
     kind: PredictionKind
     classes: list[ClassName] | None = Field(None, min_length=2, max_length=1000)
     positive: ClassName | None = None
     labels: LabelSource = "private"
+    label_holders: Literal["reference", "ranked"] = "reference"
     missing: Literal["refuse", "failure"] = "refuse"
     truncation: Truncation | Truncations = 5
     sum_tolerance: float = Field(1e-3, ge=0.0, le=0.1)
@@ -57,6 +60,8 @@ class Predictions(Part):
             raise ValueError("positive is one of two classes; with more of them, each is compared with the rest")
         if self.classes is None and "thresholds" in self.model_fields_set:
             raise ValueError("thresholds are declared for classification, and only for it")
+        if "label_holders" in self.model_fields_set and self.labels != "private":
+            raise ValueError(f"label_holders is about labels that are a secret; labels says {self.labels}")
         if len(set(self.thresholds)) != len(self.thresholds):
             raise ValueError("a threshold is declared twice")
         return self

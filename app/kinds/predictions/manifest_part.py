@@ -70,6 +70,11 @@ def has_private_labels(manifest: Manifest) -> bool:
     return part_of(manifest, PredictionsPart).predictions.labels == "private"
 
 
+def ranks_label_holders(manifest: Manifest) -> bool:
+    """Say whether the manifest has entrants ranked that were sent by who can read its private labels."""
+    return isinstance(manifest.part, PredictionsPart) and manifest.part.predictions.label_holders == "ranked"
+
+
 def scoring_of(manifest: Manifest) -> Scoring | None:
     """Return what is disclosed of private labels; None where there are none."""
     return part_of(manifest, PredictionsPart).rules if has_private_labels(manifest) else None

@@ -53,7 +53,8 @@ def pair_tables(
     manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], standing: BoardStanding | None
 ) -> tuple[Beside, ...]:
     """Return `comparisons/<board>` and `tests/<board>` of the contenders, who come first and from best to worst."""
-    comparable = [m for m in measurements if m.entrant not in spec.labels]
+    apart = {*spec.labels, *manifest.asked.facts.references}
+    comparable = [m for m in measurements if m.entrant not in apart]
     contenders = comparable[:MAX_ENTRANTS]
     if len(contenders) < 2:
         return ()

@@ -33,6 +33,11 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     if labelled := [m.entrant for m in ranked.others if m.entrant in spec.labels]:
         notes.append(f"Shown without a rank, for comparison: {names_in_words(labelled)}.")
     notes += ranked.roster.notes(words.cells)
+    if holding := [m.entrant for m in ranked.contenders if m.entrant in ranked.label_holders]:
+        notes.append(
+            "Ranked although who sent them can read the private labels, because the manifest says so "
+            f"(label_holders: ranked): {names_in_words(holding)}."
+        )
     if silent := [m.entrant for m in ranked.others if _reason(m, spec.ranked) == HELD_BACK]:
         notes.append(
             "Held back until the benchmark closes, not being better than the best of their owner by more than a "

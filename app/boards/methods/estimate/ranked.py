@@ -25,6 +25,7 @@ class Ranked:
     """The contenders from best to worst, with their rank standing; the others follow.
 
     `roster` says which of the others are behind the contenders and which apart; labelled entrants are in neither.
+    `label_holders` are those of who can read private labels.
     """
 
     contenders: tuple[Measurement, ...]
@@ -33,6 +34,7 @@ class Ranked:
     roster: Roster
     metric: str
     sign: float
+    label_holders: frozenset[str] = frozenset()
 
     def placed(self) -> list[tuple[Place, Measurement]]:
         """Return everybody's place; an entrant without replicates of the score has no rank interval."""
@@ -64,7 +66,8 @@ class Ranked:
     def _standing(self, measurement: Measurement) -> RankStatus:
         if measurement.entrant not in self.roster.coverages:
             coverage = measurement.coverage
-            why = coverage.why_unranked if coverage is not None and coverage.n_not_asked else None
+            is_apart = coverage is not None and (coverage.n_not_asked or coverage.is_reference)
+            why = coverage.why_unranked if coverage is not None and is_apart else None
             return RankStatus(coverage, why)
         return self.roster.standing(measurement.entrant, self._bounds(measurement))
 
@@ -80,7 +83,8 @@ class Ranked:
 def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement]) -> Ranked:
     """Order the contenders by the ranking metric, best first, ties by name.
 
-    The direction is the metric's own. An entrant that is labelled, or without a value (None), is not a contender.
+    The direction is the metric's own. An entrant that is labelled, that of who can read private labels, or one without
+    a value (None), is not a contender.
     Source: the competition rank of `app.stats.interval`.
 
     >>> from app.boards.example import benchmark, measured
@@ -89,18 +93,25 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
     >>> [m.entrant for m in ranked.contenders], [m.entrant for m in ranked.others]
     (['B', 'A'], ['C'])
     """
-    sign = sign_of(manifest, spec.ranked)
+    sign, references = sign_of(manifest, spec.ranked), manifest.asked.facts.references
+    measurements = [_as_reference(m) if m.entrant in references else m for m in measurements]
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
     roster = measured_roster(scored, manifest.asked.facts.owners_of([m.entrant for m in scored]))
     names = frozenset(roster.ranked)
     contenders = [m for m in scored if m.entrant in names]
     others = [m for m in measurements if m.entrant not in names]
+    holders = manifest.asked.facts.label_holders
     if not contenders:
-        return Ranked((), tuple(others), None, roster, spec.ranked, sign)
+        return Ranked((), tuple(others), None, roster, spec.ranked, sign, holders)
     order = stand(points_of(manifest, spec.ranked, contenders), None, spec.uncertainty.level)
     ordered = [contenders[at] for at in order.order([m.entrant for m in contenders])]
     standing = standing_by(manifest, spec, spec.ranked, ordered)
-    return Ranked(tuple(ordered), tuple(others), standing, roster, spec.ranked, sign)
+    return Ranked(tuple(ordered), tuple(others), standing, roster, spec.ranked, sign, holders)
+
+
+def _as_reference(measurement: Measurement) -> Measurement:
+    """Return the measurement of an entrant that is shown for comparison: without bounds of a rank, too."""
+    return replace(measurement, coverage=replace(measurement.coverage, is_reference=True), bounds=None)
 
 
 def standing_by(
