@@ -39,8 +39,8 @@ NO_WORST_VALUE = "no_worst_value"
 """An absent cell counts as the worst value, but the metric's range has no worst end."""
 HELD_BACK = "held_back"
 """The reason of a measurement without a number whose publication is held back."""
-PUBLIC_PART = "public_part"
-"""Suffix after a metric's name and a colon: its value on the public part of the labels."""
+PUBLIC_PART, ALL_ITEMS = "public_part", "all_items"
+"""Suffixes after a metric's name and a colon: its value on the public part of the labels, or on all of them."""
 
 
 @dataclass(frozen=True)

@@ -128,8 +128,8 @@ def _compute(
 ) -> Publication:
     with sessions() as session, ThreadPoolExecutor(1) as pool:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        inputs = _inputs(session, benchmark_id, without)
-        measuring, packing = _measuring(session, inputs), Packing(pool, partial(_finished, inputs))
+        inputs = read_everything(session, benchmark_id, without)
+        measuring, packing = measuring_of(session, inputs), Packing(pool, partial(finished, inputs))
         scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         described = partial(described_facts, session, inputs)
@@ -167,7 +167,8 @@ def _last_good(session: Session, inputs: Inputs, before: Snapshot | None, spec: 
     )
 
 
-def _finished(inputs: Inputs, table: Table) -> Table:
+def finished(inputs: Inputs, table: Table) -> Table:
+    """Return a computed table as it is published: a board with what is known of its entrants beside their ranks."""
     if LAST_GOOD in table.meta and OWNER in table.column_names():
         return table
     metrics = inputs.declared.manifest.metrics
@@ -175,7 +176,7 @@ def _finished(inputs: Inputs, table: Table) -> Table:
     return with_provenance(table, inputs.known, best)
 
 
-def _measuring(session: Session, inputs: Inputs) -> Measuring:
+def measuring_of(session: Session, inputs: Inputs) -> Measuring:
     """Return the measuring of entrants; without entrants where no board needs it, because their pieces are many."""
     is_measured = any(map(measured_method, inputs.declared.manifest.leaderboards))
     stood = inputs.by_entrant() if is_measured else {}
@@ -199,7 +200,8 @@ class _Watch:
                 raise Abandoned
 
 
-def _inputs(session: Session, benchmark_id: int, without: frozenset[int]) -> Inputs:
+def read_everything(session: Session, benchmark_id: int, without: frozenset[int] = frozenset()) -> Inputs:
+    """Return what boards are computed from now, minus some submissions, with the manifest's grids and provenance."""
     inputs = read_inputs(session, benchmark_id).without(without)
     stood = {name: [s.submission_id for s in own] for name, own in inputs.by_entrant().items()}
     known = read_provenance(session, inputs)

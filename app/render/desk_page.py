@@ -54,3 +54,5 @@ class DeskPage(Page):
     diff: Sequence[tuple[str, str]]
     preview: Mapping[str, Any] | None
     is_previewed: bool
+    has_private_labels: bool
+    is_closed: bool

@@ -23,7 +23,7 @@ RANGES: Mapping[str, tuple[float | None, float | None]] = {
     "skill_score": (None, 1.0),
     "mean_rank": (1.0, None),
 }
-AVERAGES = ("_iqm", "_mean", "_public_part", "_best_threshold", "_ydf")
+AVERAGES = ("_iqm", "_mean", "_public_part", "_all_items", "_best_threshold", "_ydf")
 """Suffixes of columns that are a metric by another statistic, and stay within its range."""
 UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 

@@ -76,7 +76,11 @@ def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
     stored = session.get(SnapshotTable, (snapshot_id, name))
     if stored is None:
         return None
-    table = unpack_table(stored.content)
+    return with_names(session, unpack_table(stored.content))
+
+
+def with_names(session: Session, table: Table) -> Table:
+    """Return a board whose owners are numbers with their names of today."""
     owners = owners_in(table)
     query = select(Token.id, Token.name).where(Token.id.in_(owners))
     return with_owners(table, dict(session.execute(query).all())) if owners else table

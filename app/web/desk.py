@@ -16,7 +16,7 @@ from app.kinds.parse import parse_manifest
 from app.reading.turns import owner_of_token
 from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
-from app.store import audit, benchmark_rows, benchmarks, clock, current, fingerprints, sessions, submissions
+from app.store import audit, benchmark_rows, benchmarks, clock, current, disclosure, fingerprints, sessions, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
@@ -145,6 +145,8 @@ def _desk(
         diff=diff,
         preview=preview,
         is_previewed=text is not None,
+        has_private_labels=disclosure.scoring_of(declared.manifest) is not None,
+        is_closed=disclosure.find_close(session, number) is not None,
     )
     shown.headers.update(PRIVATE)
     return shown

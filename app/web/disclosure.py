@@ -1,5 +1,6 @@
 """What binds the steward of private labels, closing a benchmark, and what each owner learned."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Annotated
 
@@ -67,9 +68,11 @@ def _time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _shown(request: Request, session: Session, declared: Declared, table: Table) -> Response:
+def _shown(
+    request: Request, session: Session, declared: Declared, table: Table, links: Sequence[tuple[str, str]] = ()
+) -> Response:
     address, fmt = split_format(request.url.path)
-    view = around(view_of(session, declared, table, None), address, [], {})
+    view = around(view_of(session, declared, table, None), address, links, {})
     answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)
     return answer
@@ -115,7 +118,9 @@ def show_disclosed(slug: str, request: Request, session: SessionDep, caller: Ste
     declared = benchmarks.find_declared(session, slug)
     if disclosure.scoring_of(declared.manifest) is None:
         raise NotFound(f"{slug} has no private labels, so nothing is disclosed of them.")
-    return _shown(request, session, declared, disclosed_table(session, declared))
+    closed = disclosure.find_close(session, declared.benchmark.id)
+    links = [] if closed is None else [("Exact scores", f"/benchmarks/{slug}/exact")]
+    return _shown(request, session, declared, disclosed_table(session, declared), links)
 
 
 class Link(Body):

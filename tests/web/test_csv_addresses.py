@@ -25,6 +25,7 @@ GUESSED = "kind: classification, classes: ['no', 'yes'], missing: failure, label
 ELSEWHERE = {
     "/benchmarks/{slug}/commitment.csv": "private labels only",
     "/benchmarks/{slug}/disclosed.csv": "private labels only",
+    "/benchmarks/{slug}/exact.csv": "private labels only",
     "/benchmarks/{slug}/drafts/{board}": "made by a steward, out of the same tables",
 }
 SUBMISSIONS = range(1, 13)

@@ -66,7 +66,8 @@ WAYS: tuple[dict[str, Any], ...] = (
 def test_no_way_of_asking_tells_of_what_is_private(hiding: Site, way: int) -> None:
     """Neither a head, a tag, another method, another format nor a cache; also after a member read it."""
     tails = ("", ".json", "/leaderboards/qqboard", "/entrants/Qqentrant", "/feed.atom", "/drafts", "/people", "/join",
-             "/leaderboards/qqboard/explore", "/tables.zip", "/disclosed", "/badge/qqboard/Qqentrant.svg")  # fmt: skip
+             "/leaderboards/qqboard/explore", "/tables.zip", "/disclosed", "/exact",
+             "/badge/qqboard/Qqentrant.svg")  # fmt: skip
     for tail in tails:
         ask(hiding, f"/benchmarks/{SECRET}{tail}", "alice")
     answers = [

@@ -6,7 +6,7 @@ a submission brings, pass as they are.
 
 from dataclasses import replace
 
-from app.boards.measured import PUBLIC_PART, EntrantEvidence, Measurement
+from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Measurement
 from app.boards.methods.estimate.spec import EstimateBoard
 from app.kinds.predictions.grain import Grain, coarse_table
 from app.kinds.predictions.label_parts import narrow
@@ -22,7 +22,7 @@ def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
     """Return every metric of one entrant, rounded for publication.
 
     Before the close it is of the public part alone. After it the private part decides, and the metrics of the public
-    part stand beside as `<metric>:public_part`.
+    part stand beside as `<metric>:public_part`. Exactly, for stewards, so do those of all items, `<metric>:all_items`.
     """
     rules = scoring_of(manifest)
     if rules is None:
@@ -34,6 +34,9 @@ def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: Entrant
         return final
     before = _measure(manifest, spec, narrow(evidence, public=True), rules)
     beside = {f"{metric}:{PUBLIC_PART}": before.estimates[metric] for metric in spec.metrics}
+    if manifest.asked.facts.is_exact:
+        whole = _measure(manifest, spec, evidence, rules)
+        beside |= {f"{metric}:{ALL_ITEMS}": whole.estimates[metric] for metric in spec.metrics}
     return replace(final, estimates={**final.estimates, **beside})
 
 
@@ -48,7 +51,7 @@ def _is_divided(evidence: EntrantEvidence) -> bool:
 
 def _measure(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence, rules: Scoring) -> Measurement:
     exact = measure_predictions(manifest, spec, evidence)
-    return grain_of(rules, spec).measurement(exact, evidence.labels)
+    return exact if manifest.asked.facts.is_exact else grain_of(rules, spec).measurement(exact, evidence.labels)
 
 
 def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
@@ -59,7 +62,7 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
 def coarse(manifest: Manifest, table: Table) -> Table:
     """Return a table of a board of private labels with what was computed between entrants rounded too."""
     rules = scoring_of(manifest)
-    return table if rules is None else coarse_table(table, rules.digits)
+    return table if rules is None or manifest.asked.facts.is_exact else coarse_table(table, rules.digits)
 
 
 def about_parts(manifest: Manifest) -> tuple[str, ...]:

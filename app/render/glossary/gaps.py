@@ -10,7 +10,7 @@ GAPS = (
         "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, and "
         "without a value those whose row has none; all of them were attempted. Depending on the manifest what is "
         "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below "
-        "the ranked ones. So is an entrant of who can read private labels, whatever it covers, unless the manifest says "
+        "the ranked ones. So is one of who can read private labels, whatever it covers, unless the manifest says "
         "otherwise. "
         "Cells that were added to the grid after an entrant was admitted were not asked of it, and N "
         "does not count them: it has no rank on the new board until it runs them, and keeps the one that it had on the "

@@ -42,7 +42,7 @@ def begin(site: Site) -> dict[str, Any]:
 def without_secret(manifest: str) -> str:
     """Return the manifest with every number at once, to compare them with another program."""
     kept = [line for line in manifest.splitlines() if not line.startswith("scoring:")]
-    return "\n".join(kept).replace("labels: private", "labels: public")
+    return "\n".join(kept).replace("labels: private, label_holders: ranked", "labels: public")
 
 
 def submit_all(site: Site, who: str = "alice") -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from app.boards.columns import board_table
-from app.boards.measured import PUBLIC_PART, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
+from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EvidenceWords, MeasuredEvidence, Measurement, calibrated_cells
 from app.boards.methods.estimate.notes import notes_of
 from app.boards.methods.estimate.pairs import pairwise
 from app.boards.methods.estimate.ranked import NOTHING, Ranked, rank, sign_of
@@ -20,6 +20,11 @@ from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.table import Cell, Column
+
+SHOWN_BESIDE = ("mean", PUBLIC_PART, ALL_ITEMS)
+"""What is shown of the metric that ranks beside it."""
+KINDS = {"profile_area": "profile", ALL_ITEMS: PUBLIC_PART}
+"""The glossary entries of estimates that are derived from a metric, where their own name is none."""
 
 
 def assemble_board(
@@ -171,8 +176,8 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
         title=title,
         unit=metric.unit if metric else None,
         direction=metric.direction if metric is not None and kind != "optimality_gap" else "minimize",
-        detail=name not in spec.metrics and name not in (f"{spec.ranked}:mean", f"{spec.ranked}:{PUBLIC_PART}"),
-        glossary={"": words.metric_glossary(stem), "profile_area": "profile"}.get(kind, kind),
+        detail=name not in spec.metrics and name not in {f"{spec.ranked}:{part}" for part in SHOWN_BESIDE},
+        glossary=KINDS.get(kind, kind) or words.metric_glossary(stem),
         digits=3,
     )
 
