@@ -74,6 +74,9 @@ COLUMNS = _known(
 
 PROVISIONAL = "provisional"
 """For a board's `meta.p_best_reason`: its grid is not declared, so no entrant is called first."""
+GAPS = "gaps"
+"""For the same: one that may not be first for its gaps has the best score in some resamples, so nobody's share of them
+says how often it is the best."""
 
 
 def board_table(
@@ -85,7 +88,8 @@ def board_table(
 ) -> Table:
     """Return the table of a board: the common columns, with the method's own fields in between.
 
-    Where no grid is declared, "may be first" and P(best) are None, and `meta` says why.
+    Where no grid is declared, "may be first" and P(best) are None; P(best) also may be because of gaps. `meta` says
+    why.
 
     >>> from app.manifest.manifest import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -95,13 +99,22 @@ def board_table(
     """
     placed = list(rows)
     places, own = [place for place, _ in placed], [row for _, row in placed]
-    withheld = {"p_best_reason": PROVISIONAL} if any(place.standing.is_provisional for place in places) else {}
+    withheld = _withheld(places)
     first, between, last = Frame(FIRST), Frame(fields), Frame(tuple(COLUMNS.values()))
     columns = (*first.columns, *between.columns, *last.columns)
     cells = (*first.columnwise(places), *between.columnwise(own), *last.columnwise(places))
     rows_of_cells = tuple(zip(*cells, strict=True))
     title = spec.title or spec.name
     return Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), {**meta, **withheld})
+
+
+def _withheld(places: Sequence[Place]) -> dict[str, str]:
+    """Return, for `meta`, why P(best) is None; empty where it is not."""
+    if any(place.standing.is_provisional for place in places):
+        return {"p_best_reason": PROVISIONAL}
+    # Both are known of who has replicates.
+    has_no_share = any(place.may_be_first is not None and place.p_best is None for place in places)
+    return {"p_best_reason": GAPS} if has_no_share else {}
 
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:

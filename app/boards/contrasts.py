@@ -45,24 +45,24 @@ class Contrasts:
     is_known: BoolArray
     widest: float = float("inf")
 
-    def by_rule(self, scores: FloatArray, leads: BoolArray, behind: BoolArray) -> "Contrasts":
-        """Return the contrasts in which the leader is better than those behind it by rule, each mask [n_shown].
+    def by_rule(self, ahead: FloatArray) -> "Contrasts":
+        """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
 
-        The difference of such a pair is that of the `scores` [n_shown] with the worst value in each gap; there is no
-        test, so there is no interval and no p-value. Without a worst value, −inf, the leader wins in any case.
+        The difference of such a pair is `ahead`, that with the worst value in each gap; there is no test, so there is
+        no interval and no p-value. Without a worst value, inf, row wins in any case.
         """
-        pairs = leads[:, None] & behind[None, :]
+        pairs = ~np.isnan(ahead)
         if not pairs.any():
             return self
         above, below = np.nonzero(pairs)
-        ahead = scores[above] - scores[below]
         changed = {
             name: getattr(self, name).copy() for name in ("differences", "margins", "errors", "beats", "p_values")
         }
         for values in changed.values():
             values[pairs | pairs.T] = np.nan
-        changed["differences"][above, below], changed["differences"][below, above] = ahead, -ahead
-        certain = np.isinf(ahead)
+        by = ahead[above, below]
+        changed["differences"][above, below], changed["differences"][below, above] = by, -by
+        certain = np.isinf(by)
         changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
         changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
         return replace(self, **changed)

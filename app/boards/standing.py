@@ -20,33 +20,81 @@ from app.stats.contests import Contests
 from app.stats.interval import TIE, competition_ranks, probability_beats, probability_best
 from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
 from app.stats.resample import Resamples, board_generator
+from app.values.table import finite
 
 REMEMBERED_CELLS = 2_000_000
 """Draws of at most this many tasks × resamples are kept for the next publication."""
 
 
 @dataclass(frozen=True)
-class AtWorst:
-    """Who cannot be first, because with the worst value in each of its gaps it would be behind the leader.
+class Gaps:
+    """What entrants lack, each [n_entrants].
 
-    `scores` [n_entrants] are the points, with the worst value in each gap; −inf where there is no worst value. The
-    `leader` has the best of them and, of equals, the best points, so that nobody can be better. `behind` [n_entrants]
-    marks those with gaps and a score below the leader's.
+    `at_worst` is an entrant's score, larger being better, with the worst value in each of its own gaps and all others
+    as the board counts them: −inf where there is no worst value, NaN for who has no gap. `delivered` counts the cells
+    with a value.
     """
 
+    at_worst: FloatArray
+    delivered: IntArray
+
+
+@dataclass(frozen=True)
+class AtWorst:
+    """Who cannot be first, because with the worst value in each of its gaps it would be behind one with fewer.
+
+    `points` and `scores` [n_entrants] are the scores by the board's rule, and those with the worst value in each gap;
+    −inf where there is no worst value. `above` [n_entrants] is the position of the one that an entrant is behind,
+    −1 where it is behind nobody.
+    """
+
+    points: FloatArray
     scores: FloatArray
-    leader: int
-    behind: BoolArray
+    above: IntArray
+
+    @property
+    def behind(self) -> BoolArray:
+        """Say who is behind somebody for its gaps, [n_entrants]."""
+        return np.asarray(self.above >= 0)
 
     @classmethod
-    def of(cls, points: FloatArray, at_worst: FloatArray) -> "AtWorst | None":
-        """Find the leader; None where everybody has gaps without a worst value, so that nobody leads in any case."""
-        scores = np.where(np.isnan(at_worst), points, at_worst)
-        if np.isneginf(scores).all():
-            return None
-        leads = scores >= scores.max() - TIE
-        leader = int(np.argmax(np.where(leads, points, -np.inf)))
-        return cls(scores, leader, ~(leads | np.isnan(at_worst)))
+    def of(cls, points: FloatArray, gaps: Gaps, known: BoolArray) -> "AtWorst | None":
+        """Compare each with the best of those who delivered more; None where nobody is behind for its gaps.
+
+        Of equals it is the one who delivered most. Only entrants with replicates, `known` [n_entrants], are compared:
+        of the others nobody can say whether they may be first.
+        """
+        scores = np.where(np.isnan(gaps.at_worst), points, gaps.at_worst)
+        above, lacks = np.full(len(points), -1), known & ~np.isnan(gaps.at_worst)
+        for n_cells in np.unique(gaps.delivered[lacks]).tolist():
+            more = np.flatnonzero(known & (gaps.delivered > n_cells))
+            if len(more):
+                best = points[more].max()
+                equals = more[points[more] >= best - TIE]
+                is_less = lacks & (gaps.delivered == n_cells) & (scores < best - TIE)
+                above[is_less] = equals[np.argmax(gaps.delivered[equals])]
+        return cls(points, scores, above) if (above >= 0).any() else None
+
+    def differences(self, sets: RankSets) -> FloatArray:
+        """Return by how much row is before column with the worst in each gap, where that is so by rule; NaN elsewhere.
+
+        From one to the next whom it is behind such differences add up, as differences do.
+        """
+        ahead, tested = np.full(sets.separated.shape, np.nan), sets.separated & ~self._ruled(sets)
+        for at in np.flatnonzero(self.behind).tolist():
+            left, cost, by = self._ruled(sets)[:, at].copy(), 0.0, int(self.above[at])
+            while by >= 0:
+                now = left & tested[:, by]
+                now[by] = left[by]
+                ahead[now, at] = self.points[now] - self.scores[at] + cost
+                left &= ~now
+                cost += float(self.points[by] - self.scores[by])
+                by = int(self.above[by])
+        return ahead
+
+    @staticmethod
+    def _ruled(sets: RankSets) -> BoolArray:
+        return np.zeros(sets.separated.shape, dtype=np.bool_) if sets.ruled is None else sets.ruled
 
 
 @dataclass(frozen=True)
@@ -54,8 +102,8 @@ class BoardStanding:
     """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
     `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `p_best` and
-    `groups` cover those with replicates. `widest` is the largest possible difference of two scores. `at_worst` is known
-    where entrants with gaps are ranked.
+    `groups` cover those with replicates; `p_best` is NaN where it is not known. `widest` is the largest possible
+    difference of two scores. `at_worst` is known where somebody cannot be first for its gaps.
     """
 
     points: FloatArray
@@ -83,7 +131,7 @@ class BoardStanding:
             rank,
             int(self.sets.low[at]),
             int(self.sets.high[at]),
-            float(self.p_best[at]),
+            finite(float(self.p_best[at])),
             bool(self.sets.may_be_first[at]),
             int(self.groups[at]),
         )
@@ -107,7 +155,7 @@ class BoardStanding:
         )
         if self.at_worst is None:
             return contrasts
-        return contrasts.by_rule(self.at_worst.scores[at], at == self.at_worst.leader, self.at_worst.behind[at])
+        return contrasts.by_rule(self.at_worst.differences(self.sets)[square])
 
     def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
         """Return each place with the entrant's position, from best to worst."""
@@ -195,18 +243,18 @@ def stand(
     *,
     rounds: int = MOST_ROUNDS,
     widest: float = float("inf"),
-    at_worst: FloatArray | None = None,
+    gaps: Gaps | None = None,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
     `rounds` are those of `rank_sets`, `widest` is the width of the range of the scores. Without a spread, None, only
     the ranks are known; an entrant without replicates has no rank interval.
 
-    Points follow the rule that a board declares for what is missing. `at_worst` [n_entrants] are, for entrants with
-    gaps, the points with the worst value in each gap instead; −inf where there is no worst value, NaN for who is
-    complete. Who is below the leader by these is worse than the leader in the matrix of decisions, so it may not be
-    first, whatever its rank: what it left out can only have been for its good. If nobody leads, because everybody has
-    gaps without a worst value, only the ranks are known.
+    Points follow the rule that a board declares for what is missing. Who has `gaps`, and with the worst value in each
+    of them a score below the best of those who delivered more, is worse than that one in the matrix of decisions, so it
+    may not be first, whatever its rank: what it left out can only have been for its good. Where nobody delivered more,
+    gaps decide nothing. Where such a one is the best in some resamples, P(best) of the others is unknown, NaN: to share
+    the resamples out among them would say that they are the best more often than they are.
     Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
     Source: `app.stats.rank_sets` for the intervals; `app.stats.interval.competition_ranks` for the ranks.
 
@@ -215,25 +263,23 @@ def stand(
     >>> rng = np.random.default_rng(1)
     >>> points = np.array([0.9, 0.5, 0.4])
     >>> spread = Spread.of_units(points + rng.normal(size=(200, 3)), 10)
-    >>> standing = stand(points, spread, 0.95, at_worst=np.array([0.45, np.nan, np.nan]))
+    >>> standing = stand(points, spread, 0.95, gaps=Gaps(np.array([0.45, np.nan, np.nan]), np.array([8, 9, 9])))
     >>> [(place.rank, place.rank_low, place.may_be_first) for place, _ in standing.placed("ABC")]
     [(1, 2, False), (2, 1, True), (3, 1, True)]
     """
     if not len(points):
         return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
     ranks = competition_ranks(points)
-    lacking = None if at_worst is None or np.isnan(at_worst).all() else AtWorst.of(points, at_worst)
-    has_no_leader = lacking is None and at_worst is not None and not np.isnan(at_worst).any()
-    if spread is None or has_no_leader or all(each is None for each in spread.precision):
+    if spread is None or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
     contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
-    sets, known = rank_sets(contests, level, rounds=rounds), np.flatnonzero(contests.has_spread)
+    lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
+    sets = rank_sets(contests, level, rounds=rounds, above=None if lacking is None else lacking.above)
+    known = np.flatnonzero(contests.has_spread)
     p_best, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
-    p_best[known], rivals = 0.0, known
-    if lacking is not None and lacking.behind.any():
-        sets, rivals = sets.put_behind(lacking.leader, lacking.behind), known[~lacking.behind[known]]
-    if len(rivals):
-        p_best[rivals] = probability_best(spread.replicates[:, rivals])
+    p_best[known] = probability_best(spread.replicates[:, known])
+    if lacking is not None:
+        p_best = np.where(lacking.behind, 0.0, np.nan if p_best[lacking.behind].any() else p_best)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
     return BoardStanding(points, ranks, level, contests, sets, p_best, groups, widest, lacking)

@@ -33,28 +33,18 @@ class RankSets:
 
     `low` and `high` are [n_entrants]: each entrant's interval, by itself, covers its rank at the level. `separated`
     [n_entrants, n_entrants] is True where row is better than column; all of these hold simultaneously at the level.
+    `ruled`, where there is a rule, is True where that is so by it and not by a test.
     """
 
     low: IntArray
     high: IntArray
     separated: BoolArray
+    ruled: BoolArray | None = None
 
     @cached_property
     def may_be_first(self) -> BoolArray:
         """Say who is separated from nobody better, [n_entrants]: at the level, whoever is truly first is among them."""
         return ~np.asarray(self.separated.any(axis=0))
-
-    def put_behind(self, leader: int, behind: BoolArray) -> "RankSets":
-        """Return the sets in which some entrants, `behind` [n_entrants], are worse than a leader by rule, not by test.
-
-        None of them may be first, and their intervals begin at 2 at the earliest. They stay better only than those than
-        whom the leader is better too, so that decisions stay transitive; nobody may be better than the leader.
-        """
-        separated = self.separated.copy()
-        separated[leader, behind] = True
-        separated[behind] &= separated[leader]
-        low = np.where(behind, np.maximum(self.low, 2), self.low)
-        return RankSets(low, np.maximum(self.high, low), separated)
 
     def groups(self, order: IntArray) -> IntArray:
         """Return the group of each entrant, from 1, in the given `order` from best to worst.
@@ -66,13 +56,16 @@ class RankSets:
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
 
 
-def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) -> RankSets:
+def rank_sets(
+    contests: Contests, level: float, *, rounds: int = MOST_ROUNDS, above: IntArray | None = None
+) -> RankSets:
     """Return the marginal interval of each rank, and which pairs are separated simultaneously.
 
     low = 1 + number significantly better, high = n − number significantly worse. Critical values are quantiles of the
     largest studentized difference over the resamples: over one entrant's opponents for its own interval, over all pairs
     for `separated`; both are stepped down. They never fall below the normal quantile of a single difference. Fewer
-    `rounds` of step-down are faster and give wider intervals.
+    `rounds` of step-down are faster and give wider intervals. `above` [n_entrants] is, for who is worse than another by
+    rule, the position of that one, else −1: see `put_behind`.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; the correction for small samples, as in Student's t, is ours: see
     `Contests`.
@@ -92,8 +85,54 @@ def rank_sets(contests: Contests, level: float, *, rounds: int = MOST_ROUNDS) ->
     pairs = LeftPairs(studentized, bounds)
     own = _step_down(contests, pairs, level, rounds, together=False)
     together = _step_down(contests, pairs, level, rounds, together=True)
+    if above is not None and (above >= 0).any():
+        return put_behind(own, together, above)
     worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
     return RankSets(1 + better, n_entrants - worse, together > 0)
+
+
+def put_behind(own: Signs, together: Signs, above: IntArray) -> RankSets:
+    """Return the sets in which some entrants are worse than another by rule, `above` [n_entrants], −1 where not.
+
+    `own` and `together` [n_entrants, n_entrants] are the tests row by row and of all pairs: 1 where row is above
+    column, −1 where below. None of those put behind may be first, and their intervals begin at 2 at the earliest. They
+    stay better only than whom all above them by rule are better than, too, and take a rank from nobody else. So
+    decisions stay transitive where the tests are, and somebody may always be first: decisions by test go up in the
+    score, and those by rule along `above`, which must lead back to nobody.
+    Source: our rule, docs/statistics.md, "Who may be first with gaps".
+
+    >>> tests = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]], dtype=np.int8)
+    >>> sets = put_behind(tests, tests, np.array([1, -1, -1]))
+    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist())
+    ([2, 1, 1], [3, 3, 3], [False, True, True])
+    """
+    tested, worse, better = together > 0, own > 0, own < 0
+    behind = _from_the_top(above)
+    for at in behind:
+        tested[at] &= tested[above[at]]
+        worse[at] &= worse[above[at]]
+        better[:, at] &= better[:, above[at]]
+    separated = tested.copy()
+    for at in behind:
+        separated[:, at] |= separated[:, above[at]]
+        separated[above[at], at] = True
+    ruled = separated & ~tested
+    ruled[above[behind], behind] = True
+    low = 1 + better.sum(axis=1)
+    low[behind] = np.maximum(low[behind], 2)
+    return RankSets(low, np.maximum(len(above) - worse.sum(axis=1), low), separated, ruled)
+
+
+def _from_the_top(above: IntArray) -> list[int]:
+    """Return the positions of those with somebody above, each after the one above it."""
+    steps = dict.fromkeys(np.flatnonzero(above < 0).tolist(), 0)
+    for at in np.flatnonzero(above >= 0).tolist():
+        way = [at]
+        while way[-1] not in steps:
+            way.append(int(above[way[-1]]))
+        for n, each in enumerate(reversed(way)):
+            steps[each] = steps[way[-1]] + n
+    return sorted((at for at, n in steps.items() if n), key=lambda at: (steps[at], at))
 
 
 def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, *, together: bool) -> Signs:

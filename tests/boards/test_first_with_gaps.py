@@ -1,4 +1,4 @@
-"""Who may be first although something of it is missing: whoever would lead with the worst value in each of its gaps."""
+"""Who may be first although something of it is missing: who, with the worst in its own gaps, leads all with fewer."""
 
 from typing import Any
 
@@ -7,12 +7,12 @@ import pytest
 
 from app.boards.example import benchmark
 from app.boards.spread import Spread
-from app.boards.standing import BoardStanding, among_others, stand
+from app.boards.standing import BoardStanding, Gaps, among_others, stand
 from app.manifest.leaderboard import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
 from app.render.reading import leader_sentence
-from app.stats.arrays import FloatArray
-from app.stats.rank_sets import RankSets
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.rank_sets import put_behind
 from app.values.columnar import ColumnarRows
 from app.values.table import Column, Table
 
@@ -20,11 +20,24 @@ NAN, NEVER = np.nan, -np.inf
 NAMES = "ABCD"
 
 
-def board(points: FloatArray, at_worst: list[float] | None, noise: float = 0.2, seed: int = 1) -> BoardStanding:
-    """Return the standing of points with replicates around them, some with another score at worst."""
+def board(
+    points: FloatArray,
+    at_worst: list[float] | None,
+    noise: float = 0.2,
+    seed: int = 1,
+    delivered: list[int] | None = None,
+) -> BoardStanding:
+    """Return the standing of points with replicates around them, some with another score at worst.
+
+    Without saying what is `delivered`, everybody with a gap has one.
+    """
     rng = np.random.default_rng(seed)
     spread = Spread.of_units(points + noise * rng.normal(size=(400, len(points))), 20)
-    return stand(points, spread, 0.95, at_worst=None if at_worst is None else np.array(at_worst))
+    if at_worst is None:
+        return stand(points, spread, 0.95)
+    scores = np.array(at_worst)
+    counts = np.where(np.isnan(scores), 10, 9) if delivered is None else np.array(delivered)
+    return stand(points, spread, 0.95, gaps=Gaps(scores, counts))
 
 
 def by_name(standing: BoardStanding) -> dict[str, Any]:
@@ -40,7 +53,7 @@ def test_the_first_rank_with_gaps_is_no_first_place() -> None:
     assert [places[name].rank for name in "ABC"] == [1, 2, 3]
     assert (places["A"].rank_low, places["A"].may_be_first, places["A"].p_best) == (2, False, 0.0)
     assert (places["B"].rank_low, places["B"].may_be_first) == (1, True)
-    assert sum(place.p_best for place in places.values()) == pytest.approx(1.0)
+    assert [places[name].p_best for name in "BC"] == [None, None]
     assert actual.sets is not None
     assert actual.sets.separated[1, 0]
 
@@ -52,12 +65,51 @@ def test_who_leads_with_the_worst_in_each_gap_is_first() -> None:
     assert by_name(actual) == by_name(plain)
 
 
-def test_a_score_that_counts_gaps_as_worst_already_needs_no_less() -> None:
-    """Borda: no points for what is missing. Behind the leader it may not be first, at its head it may."""
-    places = by_name(board(np.array([0.9, 0.89, 0.2]), [0.9, 0.89, NAN]))
+def test_p_best_is_known_where_who_is_put_behind_is_never_the_best() -> None:
+    """The others' shares are of all resamples, so they sum to one as on any board."""
+    plain, actual = (board(np.array([0.1, 0.9, 0.8]), worst, noise=0.1) for worst in (None, [0.0, NAN, NAN]))
 
-    assert [places[name].may_be_first for name in "AB"] == [True, False]
-    assert places["B"].rank_low == 2
+    assert by_name(plain)["A"].p_best == 0.0
+    assert [place.p_best for place in by_name(actual).values()] == [place.p_best for place in by_name(plain).values()]
+
+
+def test_who_was_worse_only_than_one_put_behind_may_be_first_from_rank_1() -> None:
+    """A's score is surely higher than B's, and A may not be first: nobody else takes the rank 1 from B."""
+    places = by_name(board(np.array([0.9, 0.8, 0.2]), [0.7, NAN, NAN], noise=0.001))
+
+    assert [(places[name].rank, places[name].rank_low, places[name].rank_high) for name in "ABC"] == [
+        (1, 2, 2),
+        (2, 1, 2),
+        (3, 3, 3),
+    ]
+    assert [places[name].may_be_first for name in "ABC"] == [False, True, False]
+
+
+def test_who_lacks_as_much_as_everybody_loses_nothing() -> None:
+    """Where nobody delivered more, gaps decide nothing, also where all of them are without a worst value."""
+    points = np.array([0.9, 0.3, 0.2])
+    plain = by_name(board(points, None))
+
+    assert by_name(board(points, [0.1, 0.0, 0.1])) == plain
+    assert by_name(board(points, [NEVER, NEVER, NEVER])) == plain
+
+
+def test_a_gap_is_compared_with_those_who_have_fewer() -> None:
+    """Only C is complete, and poor: with the worst in their gaps both are before it, so both may be first."""
+    places = by_name(board(np.array([0.9, 0.89, 0.2]), [0.5, 0.4, NAN]))
+
+    assert [places[name].may_be_first for name in "AB"] == [True, True]
+
+
+def test_the_best_of_those_with_fewer_gaps_counts_whether_it_may_be_first_or_not() -> None:
+    """A is behind B, which has fewer gaps; B is behind C, which has none; so A is behind C too, and C is first."""
+    standing = board(np.array([0.9, 0.8, 0.5]), [0.6, 0.3, NAN], delivered=[8, 9, 10])
+    places, pairs = by_name(standing), standing.contrasts([0, 1, 2])
+
+    assert [places[name].may_be_first for name in "ABC"] == [False, False, True]
+    assert [pairs.differences[at] for at in ((1, 0), (2, 1), (2, 0))] == pytest.approx([0.2, 0.2, 0.4])
+    assert pairs.separated[2, 0]
+    assert pairs.differences[0, 2] == pytest.approx(-0.4)
 
 
 def test_a_tie_at_worst_keeps_both() -> None:
@@ -68,28 +120,27 @@ def test_a_tie_at_worst_keeps_both() -> None:
 
 
 def test_without_a_worst_value_nobody_with_gaps_is_first() -> None:
-    """However far ahead it is; where everybody is so, nobody is said to be first."""
+    """However far ahead it is; where everybody lacks as much, that decides nothing."""
     places = by_name(board(np.array([9.0, 0.8, 0.2]), [NEVER, NAN, NAN]))
     nobody = by_name(board(np.array([9.0, 0.8]), [NEVER, NEVER]))
 
     assert (places["A"].rank, places["A"].rank_low, places["A"].may_be_first) == (1, 2, False)
     assert places["B"].may_be_first
-    assert {(place.may_be_first, place.rank_low, place.p_best) for place in nobody.values()} == {(None, None, None)}
-    assert [nobody[name].rank for name in "AB"] == [1, 2]
+    assert nobody == by_name(board(np.array([9.0, 0.8]), None))
 
 
 def test_without_resamples_only_ranks_are_known() -> None:
     """There is no matrix, so nobody is said to be first."""
-    actual = stand(np.array([0.9, 0.8]), None, 0.95, at_worst=np.array([0.1, NAN]))
+    actual = stand(np.array([0.9, 0.8]), None, 0.95, gaps=Gaps(np.array([0.1, NAN]), np.array([9, 10])))
 
     assert [(place.rank, place.may_be_first) for place, _ in actual.placed("AB")] == [(1, None), (2, None)]
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(120))
 def test_the_matrix_stays_consistent(seed: int) -> None:
-    """Decisions stay antisymmetric and transitive, the leader may be first, and no interval misses a rank but for gaps.
+    """Decisions stay antisymmetric and transitive, somebody may be first, and no interval misses a rank but for gaps.
 
-    Brute force: who has gaps may be first only if its score at worst is nowhere below another's.
+    Brute force: who has gaps is behind only if with the worst in them it is below the best of those who delivered more.
     """
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 9))
@@ -97,39 +148,55 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
     lacking = rng.random(n) < rng.choice([0.3, 1.0])
     at_worst = np.where(lacking, points - np.round(rng.exponential(size=n), 1), NAN)
     at_worst[lacking & (rng.random(n) < 0.2)] = NEVER
-    standing = board(points, list(at_worst), noise=float(rng.choice([0.01, 0.1, 0.6])), seed=seed)
-    if standing.sets is None:
-        assert (at_worst == NEVER).all()
-        return
-    better = standing.sets.separated
-    assert not (better & better.T).any()
-    scores = np.where(lacking, at_worst, points)
+    delivered = np.where(lacking, rng.integers(5, 10, size=n), 10)
+    noise = float(rng.choice([0.01, 0.1, 0.6]))
+    standing = board(points, list(at_worst), noise, seed, delivered.tolist())
+    plain = board(points, None, noise, seed)
+    assert standing.sets is not None
+    assert plain.sets is not None
+    better, tested, scores = standing.sets.separated, plain.sets.separated, np.where(lacking, at_worst, points)
+    behind = [
+        any(delivered > delivered[at]) and scores[at] < points[delivered > delivered[at]].max() - 1e-9
+        for at in range(n)
+    ]
+    places = [standing.place(at, "x") for at in range(n)]
+    differences = standing.contrasts(range(n)).differences
 
-    for at in range(n):
-        place = standing.place(at, "x")
+    assert not (better & better.T).any()
+    assert any(place.may_be_first for place in places)
+    for at, place in enumerate(places):
         assert place.rank_low is not None
         assert place.rank_high is not None
-        is_behind = bool(lacking[at] and scores[at] < scores.max() - 1e-9)
         assert place.may_be_first == (not better[:, at].any())
-        assert not (is_behind and (place.may_be_first or place.rank_low < 2))
-        assert place.rank_low <= place.rank_high
-        assert place.rank_low <= (place.rank or 0) <= place.rank_high or (is_behind and place.rank_low == 2)
-    assert any(standing.place(at, "x").may_be_first for at in range(n) if scores[at] >= scores.max() - 1e-9)
-    for above, below in np.argwhere(better & (points[:, None] <= points[None, :])):
-        assert better[above][better[below]].all()
+        assert place.rank_low <= (place.rank or 0) <= place.rank_high or (behind[at] and place.rank_low == 2)
+        if behind[at]:
+            assert (place.may_be_first, place.p_best) == (False, 0.0)
+            assert place.rank_low >= 2
+        else:
+            assert not (better[:, at] & ~tested[:, at]).any()
+            assert place.rank_low <= plain.place(at, "x").rank_low
+    for above, below in np.argwhere(better):
+        assert differences[above, below] > 0.0 or at_worst[below] == NEVER or NEVER in at_worst
+        assert better[above][better[below]].all() or not is_transitive(tested)
+    known = [place.p_best for place in places if place.p_best is not None]
+    assert sum(known) == pytest.approx(1.0) or len(known) < n
 
 
-def test_who_is_put_behind_is_better_only_than_whom_the_leader_is_better() -> None:
+def is_transitive(better: BoolArray) -> bool:
+    """Say whether decisions are transitive before any rule."""
+    return all(better[above][better[below]].all() for above, below in np.argwhere(better))
+
+
+def test_who_is_put_behind_is_better_only_than_whom_the_other_is_better() -> None:
     """A beat C by its score; B, now before A, is not sure to be before C, so neither is A."""
-    separated = np.zeros((4, 4), dtype=np.bool_)
-    separated[0, [1, 2, 3]], separated[1, 3] = True, True
-    actual = RankSets(np.array([1, 2, 2, 3]), np.array([1, 3, 4, 4]), separated).put_behind(
-        1, np.array([True, False, False, False])
-    )
+    tests = np.zeros((4, 4), dtype=np.int8)
+    tests[0, [1, 2, 3]], tests[1, 3] = 1, 1
+    tests -= tests.T
+    actual = put_behind(tests, tests, np.array([1, -1, -1, -1]))
 
     assert actual.separated[1].tolist() == [True, False, False, True]
     assert actual.separated[0].tolist() == [False, False, False, True]
-    assert (actual.low.tolist(), actual.high.tolist()) == ([2, 2, 2, 3], [2, 3, 4, 4])
+    assert (actual.low.tolist(), actual.high.tolist()) == ([2, 1, 1, 3], [3, 3, 4, 4])
 
 
 def pairs(standing: BoardStanding) -> Table:

@@ -149,27 +149,55 @@ def small(*rows: tuple[str, str, float]) -> BoardTables:
     return compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"]))
 
 
-def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> None:
-    """A gap counts as the baseline's error in the score, but with the clip's largest in it A would not lead."""
-    tasks = [f"t{at}" for at in range(12)]
-    rows = [("B", task, 1.0) for task in tasks]
-    rows += [("A", task, 0.5) for task in tasks[:6]]
-    rows += [("C", task, 0.8 + 0.01 * at) for at, task in enumerate(tasks)]
-    board = "{name: b, method: skill_score, metric: SQL, baseline: B, missing: impute, uncertainty: {n_resamples: 200}}"
+def imputed(errors: dict[str, list[float]], rank_by: str = "skill_score") -> Table:
+    """Return a board that imputes, of errors task by task, NaN where a row is left out; B is the baseline."""
+    n_tasks = len(errors["B"])
+    rows = [(name, f"t{at}", own[at]) for name, own in errors.items() for at in range(n_tasks) if own[at] == own[at]]
+    board = (
+        f"{{name: b, method: skill_score, metric: SQL, baseline: B, missing: impute, rank_by: {rank_by}, "
+        "uncertainty: {n_resamples: 200}}"
+    )
     text = (
         "schema_version: 1\nslug: s\ntitle: s\nevidence: evaluation_summary\n"
-        f"tasks: [{', '.join(f'{{id: {task}}}' for task in tasks)}]\n"
+        f"tasks: [{', '.join(f'{{id: t{at}}}' for at in range(n_tasks))}]\n"
         f"metrics: {{SQL: {{direction: minimize}}}}\nleaderboards: [{board}]\n"
     )
     declared = parse_manifest(text.encode())
     table = pd.DataFrame(rows, columns=["model_name", "task_name", "SQL"])
     table[["training_time_s", "inference_time_s", "num_forecasts"]] = np.nan
     table["trained_on_this_dataset"] = False
-    ours = frame(compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"])).leaderboard, "entrant")
+    return compute_board(declared, declared.leaderboards[0], to_scores(table, ["SQL"])).leaderboard
+
+
+def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> None:
+    """A gap counts as the baseline's error in the score, but with the clip's largest in it A would not lead."""
+    table = imputed({"B": [1.0] * 12, "A": [0.5] * 6 + [np.nan] * 6, "C": [0.8 + 0.01 * at for at in range(12)]})
+    ours = frame(table, "entrant")
 
     assert ours["rank"].to_dict() == {"A": 1, "C": 2, "B": 3}
-    assert ours.loc["A", ["covered", "rank_low", "may_be_first"]].tolist() == ["6 of 12", 2, False]
+    assert ours.loc["A", ["covered", "rank_low", "may_be_first", "p_best"]].tolist() == ["6 of 12", 2, False, 0.0]
     assert ours.loc["C", "may_be_first"]
+    assert ours.loc[["B", "C"], "p_best"].isna().all()
+    assert table.meta["p_best_reason"] == "gaps"
+
+
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+@pytest.mark.parametrize("seed", range(15))
+def test_somebody_may_be_first_whoever_has_gaps(seed: int, rank_by: str) -> None:
+    """Also where all but the baseline have them; who is best and may not be first delivered less than somebody."""
+    rng = np.random.default_rng(seed)
+    errors = {name: rng.lognormal(sigma=0.4, size=12) for name in "BACDE"}
+    for name in "ACDE":
+        errors[name][rng.choice(12, int(rng.integers(seed % 2, 4)), replace=False)] = np.nan
+    table = imputed({name: own.tolist() for name, own in errors.items()}, rank_by)
+    ours = frame(table, "entrant")
+
+    assert ours["may_be_first"].any()
+    for row in (row for row in table.records() if row["rank"] == 1 and not row["may_be_first"]):
+        assert row["n_included"] < 12
+        assert (row["rank_low"], row["p_best"]) == (2, 0.0)
+    known = ours["p_best"].dropna()
+    assert known.sum() == pytest.approx(1.0 if len(known) == 5 else 0.0)
 
 
 def test_a_board_worked_by_hand() -> None:

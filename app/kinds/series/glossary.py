@@ -28,9 +28,10 @@ ENTRIES = (
         "Weighted rank",
         "In each component the estimators are ranked, ties sharing the average rank and a missing value taking the "
         "rank after the last; the score is the weighted sum of the ranks. Lower is better. Declared failures "
-        "are left out of the means, and who would not lead with the last rank in each gap may not be first; what is "
-        "left out without a declared failure ranks behind all values, or nowhere. A rank says who is ahead "
-        "and not by how much: read it beside the values, which are published with it.",
+        "are left out of the means, and who, with the last rank in each of its gaps, is behind the best of those who "
+        "delivered more may not be first; what is left out without a declared failure ranks behind all values, or "
+        "nowhere. A rank says who is ahead and not by how much: read it beside the values, which are published with "
+        "it.",
         "Σ weight × rank; ties of the score are broken by one component, then ranks are shared (1, 1, 3)",
         "lrdbench 2.0, ranking rule 2",
     ),

@@ -48,9 +48,10 @@ UNCERTAINTY = (
         "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
         "simultaneously: with the stated level all who are truly first are among them. So somebody else is first in "
         "at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is missing, everybody is "
-        "ranked by it; but who has gaps and would not lead with the worst value in each of them counts as separable "
-        "from the leader, so that leaving out bad results makes nobody possibly first: no, and a rank interval that "
-        "begins at 2, even beside the rank 1.",
+        "ranked by it; but who has gaps and with the worst value in each of its own would be behind the best of those "
+        "who delivered more counts as separable from that one, so that leaving out bad results makes nobody possibly "
+        "first: no, and a rank interval that begins at 2, even beside the rank 1. Where nobody delivered more its gaps "
+        "decide nothing, so somebody may always be first.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -73,9 +74,9 @@ UNCERTAINTY = (
         "P(best)",
         "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
         "best place would go round in other data like these, and is no test: of two equals one may have 0.9 by chance. "
-        "Who may be first says that, and who may not be for its gaps has no share. On a provisional board, whose grid "
-        "nobody has declared, it is withheld: what is "
-        "compared there depends on who submits.",
+        "Who may be first says that, and who may not be for its gaps has 0. Where such a one is the best in some "
+        "resamples, the others have none: to share these out among them would say too much. On a provisional board, "
+        "whose grid nobody has declared, it is withheld too: what is compared there depends on who submits.",
     ),
     Entry(
         "p_a_beats_b",

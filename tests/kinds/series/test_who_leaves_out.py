@@ -118,6 +118,43 @@ def test_who_fails_on_all_that_is_hard_is_not_first() -> None:
     assert (rows["Picky"]["rank"], rows["Picky"]["covered"]) == (1, "24 of 48")
     assert (rows["Picky"]["may_be_first"], rows["Picky"]["rank_low"]) == (False, 2)
     assert rows["A"]["may_be_first"] is True
+    assert (rows["Picky"]["p_best"], rows["A"]["p_best"], rows["B"]["p_best"]) == (0.0, None, None)
+
+
+def test_of_two_with_a_failure_each_the_better_one_may_be_first() -> None:
+    """DFA fails everywhere, DMA and RS once each; RS has the worse errors, and gains nothing by what both lack."""
+    dma, rs = cells(0.1, fails=[1]), cells(0.2, fails=[0])
+    dma[2, METRICS.index("validity_rate")] = 0.9
+    rows = {row["entrant"]: row for row in board({"DFA": cells(0.05, fails=range(N)), "DMA": dma, "RS": rs})}
+
+    assert {name: row["covered"] for name, row in rows.items()} == {
+        "DMA": "93 of 96", "RS": "93 of 96", "DFA": "24 of 96"
+    }  # fmt: skip
+    assert (rows["DMA"]["rank"], rows["DMA"]["rank_low"], rows["DMA"]["may_be_first"]) == (1, 1, True)
+    assert (rows["RS"]["rank"], rows["DMA"]["p_best"], rows["RS"]["p_best"]) == (2, 1.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_somebody_may_be_first_and_gaps_put_behind_only_who_delivered_less(seed: int) -> None:
+    """Also where all have failures; what is said of the first place agrees on every row."""
+    rng = np.random.default_rng(seed)
+    least = int(rng.integers(0, 2))
+    rows = board({
+        name: cells(float(rng.uniform(0.05, 0.4)),
+                    fails=rng.choice(N, max(least, rng.choice([0, 1, 1, 3, 12])), replace=False).tolist())
+        for name in "ABCDE"
+    })  # fmt: skip
+    most = max(int(str(row["n_included"])) for row in rows)
+    best = min(float(str(row["score"])) for row in rows)
+
+    assert any(row["may_be_first"] for row in rows)
+    for row in rows:
+        is_best = row["score"] == best
+        assert row["may_be_first"] or not is_best or int(str(row["n_included"])) < most
+        if is_best and not row["may_be_first"]:
+            assert (row["rank"], row["rank_low"], row["p_best"]) == (1, 2, 0.0)
+    known = [float(str(row["p_best"])) for row in rows if row["p_best"] is not None]
+    assert sum(known) == pytest.approx(1.0 if len(known) == len(rows) else 0.0)
 
 
 @pytest.mark.parametrize("seed", range(40))

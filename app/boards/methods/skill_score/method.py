@@ -29,6 +29,7 @@ from app.boards.methods.skill_score.times import median_times
 from app.boards.provenance import SERVED_BY_LEAKS
 from app.boards.spread import Spread, draw_named_tasks, named_means
 from app.boards.standing import (
+    Gaps,
     draw_tasks,
     rounds_of,
     stand,
@@ -101,10 +102,10 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = Places.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
-    at_worst = among.at_worst(ranked[0])
+    gaps = among.gaps(ranked[0])
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
     del by_task, cells, errors, everyone, scored, raw, among
-    own = _rank(spec, places.roster, *ranked, at_worst)
+    own = _rank(spec, places.roster, *ranked, gaps)
     board = board_table(spec, fields, places.all_of(own), notes, meta | served)
     if best is None:
         return BoardTables(board)
@@ -129,12 +130,12 @@ def _rank(
     rank_by: str,
     points: FloatArray,
     spread: Spread | None,
-    at_worst: FloatArray | None,
+    gaps: Gaps | None,
 ) -> Own:
     """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
-    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec), at_worst=at_worst)
+    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec), gaps=gaps)
     return Own(roster.ranked, rank_by, standing)
 
 

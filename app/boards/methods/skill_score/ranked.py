@@ -12,6 +12,7 @@ from app.boards.cells import CellMatrix
 from app.boards.coverage import Roster, rank_among
 from app.boards.methods.skill_score.relative import Relative, own_errors, treat_missing
 from app.boards.methods.skill_score.spec import Missing, SkillScore
+from app.boards.standing import Gaps
 from app.boards.task_coverage import filled, task_roster
 from app.manifest.manifest import Manifest
 from app.stats.arrays import FloatArray, IntArray
@@ -49,10 +50,10 @@ class Among:
             if_worst, if_best = (rank_among(point, among) for point in _skills_of(np.column_stack(ends)).tolist())
         return if_worst, if_best
 
-    def at_worst(self, rank_by: str) -> FloatArray | None:
-        """Return the points of the ranked with the largest error of the clip in each gap, [n_ranked].
+    def gaps(self, rank_by: str) -> Gaps | None:
+        """Return the points of the ranked with the largest error of the clip in each of their own gaps.
 
-        NaN for an entrant without a gap; None where nobody has one, or where gaps have the largest error anyway.
+        None where nobody has one, or where gaps have the largest error anyway.
         """
         names = self.roster.ranked
         lacking = [at for at, name in enumerate(names) if self.roster.coverages[name].is_counted and self._lacks(name)]
@@ -66,7 +67,7 @@ class Among:
             points[lacking] = np.array(left) / n_halves
         else:
             points[lacking] = _skills_of(np.column_stack([own, np.ones(len(own))]))[:-1]
-        return points
+        return Gaps(points, np.array([self.roster.coverages[name].n_included for name in names], dtype=np.int64))
 
     def served_by_leaks(self, rank_by: str) -> list[str]:
         """Return which ranked entrants would rank lower without the leakage model's errors in place of their own.

@@ -44,7 +44,7 @@ from app.boards.methods.weighted_rank.resampling import (
 )
 from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
 from app.boards.methods.weighted_rank.tables import Components, RankedBoard, leaderboard
-from app.boards.standing import stand
+from app.boards.standing import Gaps, stand
 from app.boards.tables import Beside, BoardTables, TableMethod, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.manifest import Manifest, part_of
@@ -93,7 +93,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         spread=spread,
         again=again,
         calibrated=calibrated_ranks(manifest, spec, components.values, np.array(points.scores), drawn, again),
-        standing=stand(scored, spread, spec.uncertainty.level, at_worst=_at_worst(spec, of)),
+        standing=stand(scored, spread, spec.uncertainty.level, gaps=_gaps(spec, of)),
         others=others,
         held=of.held,
         groups=of.groups,
@@ -180,19 +180,24 @@ def rank_rows(
     return RankedRows(scores, held, covered, groups, labels, roster, over_strata, points, n_enrolled, gaps, last)
 
 
-def _at_worst(spec: WeightedRank, of: RankedRows) -> FloatArray | None:
-    """Return the scores of who has gaps, larger being better, if all gaps had the last rank; NaN for who has none.
+def _gaps(spec: WeightedRank, of: RankedRows) -> Gaps | None:
+    """Return the scores of who has gaps, larger being better, if its own gaps alone had the last rank.
 
-    They are counted from the score of who is first then, so that what the others gain by it counts too.
+    None where nobody has gaps.
+    The others keep their values: set back together with them, whoever lacks least would gain by what others lack.
     """
     if not of.gaps.any():
         return None
-    ranks = _ranks(spec, np.where(of.gaps & ~np.isnan(of.points.components.oriented), np.inf,
-                                  of.points.components.oriented), of.n_enrolled)  # fmt: skip
-    worst = np.array([float(score) for score in exact_scores(ranks, list(spec.weights.values()))])
-    first = int(np.argmin(worst))
-    counted: FloatArray = -(of.points.scores[first] + worst - worst[first])
-    return np.where(of.gaps.any(axis=1), counted, np.nan)
+    oriented, at_worst = of.points.components.oriented, np.full(len(of.gaps), np.nan)
+    for at in np.flatnonzero(of.gaps.any(axis=1)).tolist():
+        others = np.delete(oriented, at, axis=0)
+        ties = np.isposinf(others)
+        before = ties[:at].sum(axis=0) if spec.ranking_rule == 1 else 0.5 * ties.sum(axis=0)
+        last = 1.0 + (others < np.inf).sum(axis=0) + before
+        own = np.where(of.gaps[at] & ~np.isnan(oriented[at]), last, of.points.ranks[at])
+        at_worst[at] = -float(exact_scores(own[None, :], list(spec.weights.values()))[0])
+    delivered = [of.roster.coverages[name].n_included for name in of.points.components.names]
+    return Gaps(at_worst, np.array(delivered, dtype=np.int64))
 
 
 @dataclass(frozen=True)
