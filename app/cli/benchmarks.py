@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from app.boards.methods.skill_score.spec import RankBy
 from app.cli import drafts, life, roles, secret_labels
 from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.cli.output import note, say
@@ -120,6 +121,9 @@ def import_fev(
         int | None, typer.Option(min=1, help="Report times per this many forecasts; default: 100 if counts are known.")
     ] = None,
     plain_times: Annotated[bool, typer.Option("--plain-times", help="Report times as the rows give them.")] = False,
+    rank_by: Annotated[
+        RankBy, typer.Option(help="The column that ranks; fev 0.10.0 sorts its own list by win_rate.")
+    ] = "skill_score",
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
     ] = None,
@@ -129,7 +133,7 @@ def import_fev(
     Result files say which models there are, who has seen data, and how many forecasts each task asks for.
     """
     given = (tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title or slug)
-    options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description)
+    options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description, rank_by)
     plain = parse_manifest(manifest_from_fev_tasks(*given))
     read = None if results is None else read_results(results, plain)
     if read is not None and read.n_other:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from app.boards.methods.skill_score.spec import RankBy
 from app.errors import ManifestRejected, Problem
 from app.kinds.summary.fev_results import FevResults
 from app.names import first_few
@@ -23,7 +24,7 @@ LEAKAGE_MODELS = ("chronosbolt", "chronosboltbase")
 class FevChoices:
     """What a task list does not say. `leakage_model` None is none; `per_n_forecasts` None is times as they are.
 
-    `counts` are the forecasts of each task.
+    `counts` are the forecasts of each task. `rank_by` is the column that ranks: fev's own list is sorted by `win_rate`.
     """
 
     baseline: str = BASELINE
@@ -31,6 +32,7 @@ class FevChoices:
     per_n_forecasts: int | None = NORMALIZE_TIME_PER
     description: str | None = None
     counts: Mapping[str, int] = field(default_factory=dict)
+    rank_by: RankBy = "skill_score"
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ class FevOptions:
     per_n_forecasts: int | None = None
     plain_times: bool = False
     description: str | None = None
+    rank_by: RankBy = "skill_score"
 
 
 def choose(options: FevOptions, results: FevResults | None, tasks: Sequence[str]) -> FevChoices:
@@ -55,7 +58,8 @@ def choose(options: FevOptions, results: FevResults | None, tasks: Sequence[str]
     leakage_model = None if options.no_leakage_model else _leakage_model(options, results, problems)
     if problems:
         raise ManifestRejected("The result files leave open what the boards need.", problems)
-    return FevChoices(baseline, leakage_model, None if options.plain_times else per, options.description, counts)
+    per = None if options.plain_times else per
+    return FevChoices(baseline, leakage_model, per, options.description, counts, options.rank_by)
 
 
 def _baseline(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str:

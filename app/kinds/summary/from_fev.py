@@ -131,7 +131,7 @@ def _board(metric: str, choices: FevChoices) -> dict[str, Any]:
         **({} if choices.leakage_model is None else {"leakage_model": choices.leakage_model}),
         "missing": "impute",
         "clip": [0.01, 100],
-        "rank_by": "skill_score",
+        "rank_by": choices.rank_by,
         **({} if per is None else {"normalize_time_per_n_forecasts": per}),
         "uncertainty": {"n_resamples": 1000, "rng_seed": 123, "level": 0.95, "stream": "fev"},
     }

@@ -290,6 +290,14 @@ def zero_shot(folder: Path, **options: object) -> dict[str, object]:
     return dict(yaml.safe_load(manifest_from_fev_tasks(ZERO_SHOT, None, "zero-shot", "Zero shot", choices)))
 
 
+def test_a_steward_chooses_what_ranks(tmp_path: Path) -> None:
+    """fev's own list is sorted by win rate; boards rank by skill score unless told otherwise."""
+    plain, by_wins = zero_shot(tmp_path), zero_shot(tmp_path, rank_by="win_rate")
+
+    assert {board["rank_by"] for board in plain["leaderboards"]} == {"skill_score"}  # type: ignore[attr-defined]
+    assert {board["rank_by"] for board in by_wins["leaderboards"]} == {"win_rate"}  # type: ignore[attr-defined]
+
+
 def test_the_models_of_the_result_files_decide(tmp_path: Path) -> None:
     """fev's own other lists call them otherwise, and have no counts of forecasts."""
     board = zero_shot(tmp_path)["leaderboards"][0]  # type: ignore[index]

@@ -67,7 +67,8 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     """Compute the board and its pairwise table. Raises BoardUnavailable when the evidence does not allow it.
 
     The score columns are fev's, with failures treated as the board declares. Where it imputes them, everybody is ranked
-    by these scores, in fev's order; otherwise only entrants with every task of the grid are, among themselves. Skills
+    by one of these scores: by the win rate in the order of fev's list, by the skill score in that of fev's list sorted
+    by it; otherwise only entrants with every task of the grid are, among themselves. Skills
     are at most 1, win rates are shares of opponents, and larger is better for both; a missing score is None.
     Source: fev 0.10, `leaderboard` and `pairwise_comparison`.
 

@@ -9,6 +9,7 @@ from app.manifest.leaderboard import Leaderboard
 from app.manifest.metric import Metric
 
 Missing = Literal["error", "drop", "impute"]
+RankBy = Literal["skill_score", "win_rate"]
 
 
 class SkillScore(Leaderboard):
@@ -22,7 +23,7 @@ class SkillScore(Leaderboard):
     leakage_model: Name | None = None
     missing: Missing = "error"
     clip: list[float] = Field(default=[0.01, 100.0], min_length=2, max_length=2)
-    rank_by: Literal["skill_score", "win_rate"] = "skill_score"
+    rank_by: RankBy = "skill_score"
     normalize_time_per_n_forecasts: int | None = Field(None, ge=1)
 
     @field_validator("clip")
