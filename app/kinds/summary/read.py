@@ -26,6 +26,7 @@ from app.kinds.summary.blocks import BlockReader, Part
 from app.kinds.summary.columns import FileColumns, SummaryColumns, columns_of
 from app.kinds.summary.old_fev import is_old
 from app.stats.arrays import IntArray
+from app.values.counts import count
 from app.values.scores import NONE, OVERLAP_UNSAID, Coded, ScoreTable
 from app.values.table import Table
 
@@ -151,7 +152,8 @@ class _Submission:
     def _warn_of_silent_flags(self) -> None:
         """Say that a flag is missing. It costs nothing to leave out, and no more to set to False."""
         if self._reader.n_silent:
-            message = f"{self._reader.n_silent} rows do not say it; they are taken as False, as fev takes them"
+            silent = f"{count(self._reader.n_silent, 'row')} without a value"
+            message = f"{silent}: as in fev, errors there are not replaced, and the overlap counts what is known"
             self._warnings.append(Problem(message, column=self._columns.leaked))
 
     def _warn_of_old_releases(self) -> None:

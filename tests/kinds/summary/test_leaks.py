@@ -33,7 +33,7 @@ def results(name: str, flag: str, at: int = 0) -> str:
 
 @pytest.mark.parametrize(("flag", "leaked"), [("1.0", True), ("0.0", False), ("", False), ("True", True)])
 def test_flags_are_read_as_fev_reads_them(tmp_path: Path, flag: str, leaked: bool) -> None:
-    """An empty one says no, and pandas writes 1.0 beside gaps."""
+    """By an empty one nothing is replaced, and pandas writes 1.0 beside gaps."""
     scores = read(tmp_path, {"r.csv": results("naive.csv", flag)}, manifest()).scores
 
     assert bool(scores.leaked[0]) is leaked
@@ -44,7 +44,7 @@ def test_rows_that_do_not_say_it_are_counted_in_a_warning(tmp_path: Path) -> Non
     warnings = read(tmp_path, {"r.csv": results("naive.csv", "")}, manifest()).warnings
 
     assert [(w.column, w.message) for w in warnings if w.column == FLAG] == [
-        (FLAG, "1 rows do not say it; they are taken as False, as fev takes them")
+        (FLAG, "1 row without a value: as in fev, errors there are not replaced, and the overlap counts what is known")
     ]
 
 
