@@ -78,9 +78,15 @@ class ForkServer:
 
     def kill(self, number: int) -> None:
         """End a reader; harmless if it has ended already."""
-        with self._lock:
-            if self._running is not None and not self._running.is_gone:
-                self._running.tell({"kill": number})
+        self._tell({"kill": number})
+
+    def stop(self, number: int) -> None:
+        """Stop a reader where it is, with everything it started; harmless if it has ended already."""
+        self._tell({"stop": number})
+
+    def go_on(self, number: int) -> None:
+        """Let a stopped reader go on."""
+        self._tell({"go_on": number})
 
     def end_unready(self) -> None:
         """End the process if it is still importing; once it serves, it ignores the signal and ends with its socket."""
@@ -92,6 +98,11 @@ class ForkServer:
     def pid(self) -> int | None:
         """The number of the process."""
         return None if self._running is None else self._running.process.pid
+
+    def _tell(self, order: dict[str, object]) -> None:
+        with self._lock:
+            if self._running is not None and not self._running.is_gone:
+                self._running.tell(order)
 
     def _ready(self) -> "_Running":
         if self._running is None or self._running.is_gone:

@@ -19,7 +19,7 @@ from app.errors import Busy, EvidenceRejected, Problem, TooLarge
 from app.reading.answers import ANSWER, JOB, read_answer
 from app.reading.fork_server import FAULT, OUT_OF_MEMORY, Allowance, Ended, ForkServer, ServerGone, fork_server
 from app.reading.jobs import Failed, Job, Refused
-from app.reading.turns import RETRY_AFTER_S, Turn, Turns, owner_of_token
+from app.reading.turns import RETRY_AFTER_S, Turn, Turns
 
 KILLED_WITHIN_S = 5.0
 # The largest file that a reader may write; an answer may be larger than what was unpacked.
@@ -32,8 +32,32 @@ COSTLY_S = 30.0
 """Who has used more processor time for readings lately comes again later, while others wait."""
 
 
+GIVEN_UP = "Reading this upload was stopped, because many that take less time wait; send it again later."
+
+
 class ReaderFailed(Exception):
     """A fault of ours in a reader; the text is its traceback."""
+
+
+class _Running:
+    """A reading that can be stopped where it is (`app.reading.turns.Work`)."""
+
+    def __init__(self, server: ForkServer, number: int) -> None:
+        self._server, self._number = server, number
+        self.given_up: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    def stop(self) -> None:
+        """Stop its process, which keeps what it has in memory."""
+        self._server.stop(self._number)
+
+    def go_on(self) -> None:
+        """Let its process go on."""
+        self._server.go_on(self._number)
+
+    def give_up(self) -> None:
+        """Have it ended, and its sender told to come again."""
+        if not self.given_up.done():
+            self.given_up.set_result(None)
 
 
 class Readers:
@@ -57,14 +81,16 @@ class Readers:
         await run_in_threadpool(self._server.start)
 
     async def read(self, job: Job, folder: Path, owner: int, gone: Awaitable[None], storing: Turn) -> Any:
-        """Return the result of a job; `gone` completes when the client has disconnected.
+        """Return the result of a job of a token; `gone` completes when the client has disconnected.
+
+        It is read in a turn of the owner of `storing`, and is stopped while others go before (`Turns`).
 
         Then `storing` has a place of `beside`, waited for with the place of the reading in hand: nothing is read faster
         than it is stored. Raises what the reader raised, TooLarge beyond the limits of one reading, and Busy.
         """
         leaving = asyncio.ensure_future(gone)
         try:
-            async with self.turns.taken(Turn.of(owner_of_token(owner))) as turn:
+            async with self.turns.taken(Turn(dict(storing.owners))) as turn:
                 result = await self._read(job, folder, owner, leaving, turn)
                 await self.beside.wait(storing)
                 return result
@@ -74,16 +100,21 @@ class Readers:
     async def _read(self, job: Job, folder: Path, owner: int, leaving: asyncio.Future[None], turn: Turn) -> Any:
         number, ended = await run_in_threadpool(self._order, job, folder, owner)
         end = asyncio.wrap_future(ended)
+        work = _Running(self._server, number)
         try:
-            waited: list[asyncio.Future[Any]] = [end, leaving]
+            self.turns.may_stop(turn, work)
+            waited: list[asyncio.Future[Any]] = [end, leaving, work.given_up]
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if not end.done():
-                raise Busy("The client has gone.", RETRY_AFTER_S)
+                raise Busy(GIVEN_UP if work.given_up.done() else "The client has gone.", RETRY_AFTER_S)
             turn.cost_s = end.result().cpu_s
+            if end.result().is_late and turn.charged_s:
+                raise Busy(GIVEN_UP, RETRY_AFTER_S)
             self._check(end.result())
         except ServerGone:
             raise Busy("The readers had to be started again; send the upload again.", RETRY_AFTER_S) from None
         finally:
+            turn.work = None
             if not end.done():
                 self._server.kill(number)
                 await asyncio.wait([end], timeout=KILLED_WITHIN_S)

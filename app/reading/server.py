@@ -27,6 +27,7 @@ from app.reading.child import REPORT, read_as_ordered
 from app.reading.kept import UNKNOWN, KeptReaders, is_as_new, memory_of
 
 NICENESS = 2
+SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "go_on": signal.SIGCONT}
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,13 @@ class Server:
         *lines, self._received = (self._received + received).split(b"\n")
         for line in lines:
             order = json.loads(line)
-            if "kill" in order:
-                for child in self._children.values():
-                    if child.number == order["kill"]:
-                        _kill(child.pid)
-            else:
+            if "start" in order:
                 self._start(order)
+                continue
+            for word, number in order.items():
+                for child in self._children.values():
+                    if child.number == number:
+                        _signal(child.pid, SIGNALS[word])
         return bool(received)
 
     def _start(self, order: dict[str, Any]) -> None:
@@ -168,6 +170,8 @@ class Server:
                 if report := child.line.recv(REPORT.size):
                     status, cpu_s = REPORT.unpack(report)
                     del self._children[child.pid]
+                    # It may have been stopped between its report and now, and is to read again.
+                    _signal(child.pid, signal.SIGCONT)
                     self._report(child, status, cpu_s)
                     self._keep(child, is_kept=status == 0 and not child.is_late)
 
@@ -221,10 +225,15 @@ class Server:
 
 
 def _kill(pid: int) -> None:
-    """End a child and everything it started; it leads its own process group as soon as it runs."""
-    for kill in (os.killpg, os.kill):
+    """End a child and everything it started."""
+    _signal(pid, signal.SIGKILL)
+
+
+def _signal(pid: int, number: int) -> None:
+    """Send a signal to a child and everything it started; it leads its own process group as soon as it runs."""
+    for send in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
-            kill(pid, signal.SIGKILL)
+            send(pid, number)
 
 
 def main() -> int:

@@ -2,7 +2,8 @@
 
 Used wherever somebody waits here: for uploads to be read (`app.reading.readers`), pages and boards to be rendered
 (`app.web.cache`), requests to be processed (`app.web.beginning`), boards of dry runs to be computed (`app.web.state`).
-An owner is a text: of a token, whoever shows it (`token 5`), else the network of an address (`app.web.limits`).
+An owner is a text: of a person's tokens as far as the server knows it, whoever shows them (`token 5`,
+`app.web.caller`), else the network of an address (`app.web.limits`).
 """
 
 import asyncio
@@ -13,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
+from typing import Protocol
 
 from anyio import from_thread
 
@@ -22,12 +24,34 @@ RETRY_AFTER_S = 5
 FORGETS_S = 60.0
 """After so long, e⁻¹ = 37 % of the processor time that somebody used still counts."""
 MOST_REMEMBERED = 10_000
+SLICE_S, FAR_MORE = 1.0, 2.0
+"""Work that can be stopped goes on at least this long; it makes way for who has used less than 1/FAR_MORE of the rest.
+
+Equals never stop each other, and whoever stopped somebody is not stopped by them until it has used twice as much.
+"""
+LOOKS_EVERY_S = 0.2
 BUSY = "Too many requests are in hand; send this one again a little later."
 
 
 def owner_of_token(token_id: int) -> str:
-    """Return the owner that the holder of a token is, in whatever session and with whichever text of it."""
+    """Return the owner that the holder of a token is, in whatever session and with whichever text of it.
+
+    Where a steward has said that several tokens are one owner, the number is that owner's (`app.web.caller`).
+    """
     return f"token {token_id}"
+
+
+class Work(Protocol):
+    """What is done in a turn, where it can be stopped for somebody else."""
+
+    def stop(self) -> None:
+        """Stop it where it is."""
+
+    def go_on(self) -> None:
+        """Let it go on."""
+
+    def give_up(self) -> None:
+        """End it for good; who waits for it is told to come again."""
 
 
 @dataclass(eq=False)
@@ -35,6 +59,7 @@ class Turn:
     """A wait for a place, then the place: one owner's, or that of several who want the same.
 
     `cost_s` is the processor time that was used in it; where nobody says, the time counts for which it was held.
+    Of that `charged_s` was counted when its work was stopped.
     """
 
     owners: dict[str, None]
@@ -43,6 +68,8 @@ class Turn:
     number: int = 0
     payer: str | None = None
     began_at: float = 0.0
+    charged_s: float = 0.0
+    work: Work | None = None
     is_over: bool = False
     called: asyncio.Future[None] | None = None
 
@@ -54,7 +81,7 @@ class Turn:
     @property
     def is_waiting(self) -> bool:
         """Say whether it waits for a place."""
-        return self.called is not None and not self.called.done()
+        return self.called is not None and not self.called.done() and not self.is_over
 
 
 @dataclass
@@ -77,6 +104,10 @@ class Turns:
 
     At most `room` wait; of more, the last one of whoever waits with most is told to come again (Busy), so that nobody
     fills the room for others. Who has used more than `costly_s` lately does not begin while somebody else waits.
+
+    Work that can be stopped makes way: for whoever has used far less lately, that of whoever has used the most waits
+    where it is, and goes on in a turn of its own. As many are stopped as there are places; of more, that of whoever has
+    used the most is given up.
     """
 
     def __init__(
@@ -99,6 +130,9 @@ class Turns:
         self._owners: dict[str, _Owner] = {}
         self._queued: dict[str, _Owner] = {}
         self._numbers = itertools.count()
+        self._running: list[Turn] = []
+        self._stopped: list[Turn] = []
+        self._looking: asyncio.TimerHandle | None = None
         self.n_waiting = 0
 
     @property
@@ -121,7 +155,7 @@ class Turns:
         if self._n_free and len(known.held) < self._most_each:
             return
         most = max((each.n_waiting for each in self._queued.values()), default=0)
-        if self.n_waiting >= self._room and known.n_waiting + 1 >= most:
+        if self._n_fresh >= self._room and known.n_waiting + 1 >= most:
             raise Busy(self._busy, RETRY_AFTER_S)
 
     def enter(self, turn: Turn) -> None:
@@ -133,7 +167,7 @@ class Turns:
         for owner in turn.owners:
             self._queue(turn, owner)
         self._let_in()
-        if self.n_waiting > self._room:
+        if self._n_fresh > self._room:
             self._refuse_one()
 
     def join(self, turn: Turn, owner: str) -> None:
@@ -144,6 +178,15 @@ class Turns:
         if turn.is_waiting:
             self._queue(turn, owner)
             self._let_in()
+
+    def may_stop(self, turn: Turn, work: Work | None) -> None:
+        """Say what is done in a turn that has come, so that it can make way for others; None for nothing any more."""
+        turn.work = work
+        self._let_in()
+
+    def look(self) -> None:
+        """Have work make way where somebody waits who has used far less; by itself several times a second."""
+        self._let_in()
 
     async def wait(self, turn: Turn) -> None:
         """Wait until the turn has come; one that is cancelled, or comes too late, holds no place. Raises Busy."""
@@ -172,10 +215,13 @@ class Turns:
         if turn.payer is None:
             self._stop_waiting(turn)
             return
-        held = self._clock() - turn.began_at
-        self._owners[turn.payer].held.discard(turn)
-        self._charge(turn.payer, held if turn.cost_s is None else turn.cost_s)
-        self._n_free += 1
+        if turn in self._stopped:
+            self._stopped.remove(turn)
+            self._stop_waiting(turn)
+        else:
+            self._leave_place(turn)
+        if turn.cost_s is not None:
+            self._charge(turn.payer, turn.cost_s - turn.charged_s)
         self._let_in()
 
     @asynccontextmanager
@@ -225,15 +271,79 @@ class Turns:
         for owner in turn.owners:
             self._owners[owner].n_waiting -= 1
 
+    @property
+    def _n_fresh(self) -> int:
+        """Return how many wait that have not begun."""
+        return self.n_waiting - len(self._stopped)
+
     def _let_in(self) -> None:
-        while self._n_free and (found := self._next()) is not None:
-            owner, turn = found
-            self._stop_waiting(turn)
-            self._n_free -= 1
-            turn.payer, turn.began_at = owner, self._clock()
-            self._owners[owner].held.add(turn)
-            if turn.called is not None:
-                turn.called.set_result(None)
+        while (found := self._next()) is not None:
+            if not self._n_free and not self._make_way(found[0]):
+                break
+            self._begin(*found)
+        while len(self._stopped) > self._places:
+            self._give_up_one()
+        self._look_again(is_needed=found is not None)
+
+    def _begin(self, owner: str, turn: Turn) -> None:
+        self._stop_waiting(turn)
+        self._n_free -= 1
+        turn.payer, turn.began_at = owner, self._clock()
+        self._owners[owner].held.add(turn)
+        self._running.append(turn)
+        if turn.called is not None:
+            turn.called.set_result(None)
+        if turn in self._stopped:
+            self._stopped.remove(turn)
+            if turn.work is not None:
+                turn.work.go_on()
+
+    def _make_way(self, owner: str) -> bool:
+        """Stop the work of whoever has used the most, if that is far more than an owner has; say whether it was."""
+        found = max(self._stoppable(), key=lambda each: self.used_s(each.payer or ""), default=None)
+        if found is None or found.payer is None or found.work is None:
+            return False
+        if self.used_s(found.payer) < SLICE_S + FAR_MORE * self.used_s(owner):
+            return False
+        found.work.stop()
+        self._leave_place(found)
+        found.called = asyncio.get_running_loop().create_future()
+        self.n_waiting += 1
+        self._stopped.append(found)
+        for each in found.owners:
+            self._queue(found, each)
+        return True
+
+    def _stoppable(self) -> list[Turn]:
+        """Return what runs for a whole slice by now and can be stopped."""
+        since = self._clock() - SLICE_S
+        return [turn for turn in self._running if turn.work is not None and turn.began_at <= since]
+
+    def _leave_place(self, turn: Turn) -> None:
+        """Give the place of a turn back, and count the time for which it was held."""
+        held_s = self._clock() - turn.began_at
+        owner = turn.payer or ""
+        self._owners[owner].held.discard(turn)
+        self._running.remove(turn)
+        self._charge(owner, held_s)
+        turn.charged_s += held_s
+        self._n_free += 1
+
+    def _give_up_one(self) -> None:
+        """End the stopped work of whoever has used the most."""
+        most = max(self._stopped, key=lambda turn: (self.used_s(turn.payer or ""), turn.number))
+        self._stopped.remove(most)
+        self._stop_waiting(most)
+        most.is_over = True
+        if most.work is not None:
+            most.work.give_up()
+
+    def _look_again(self, *, is_needed: bool) -> None:
+        """Have the time that passes noticed while somebody waits and something that runs can be stopped."""
+        is_needed = is_needed and any(turn.work is not None for turn in self._running)
+        if self._looking is not None:
+            self._looking.cancel()
+        self._looking = asyncio.get_running_loop().call_later(LOOKS_EVERY_S, self.look) if is_needed else None
 
     def _next(self) -> tuple[str, Turn] | None:
         """Return whose turn it is, and which."""
@@ -252,7 +362,12 @@ class Turns:
 
     def _refuse_one(self) -> None:
         """Refuse the last one of whoever waits with most; what several wait for counts as of the one with fewest."""
-        waiting = [turn for owner in self._queued.values() for *_, turn in owner.waiting if turn.is_waiting]
+        waiting = [
+            turn
+            for owner in self._queued.values()
+            for *_, turn in owner.waiting
+            if turn.is_waiting and turn not in self._stopped
+        ]
         last = max(waiting, key=lambda turn: (min(self._owners[each].n_waiting for each in turn.owners), turn.number))
         last.is_over = True
         self._stop_waiting(last)
@@ -261,7 +376,7 @@ class Turns:
 
     def _charge(self, name: str, cost_s: float) -> None:
         owner, now = self._owners[name], self._clock()
-        owner.used_s = owner.used_s * math.exp((owner.used_at - now) / FORGETS_S) + cost_s
+        owner.used_s = max(0.0, owner.used_s * math.exp((owner.used_at - now) / FORGETS_S) + cost_s)
         owner.used_at = now
 
     def _forget(self) -> None:

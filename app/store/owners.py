@@ -1,4 +1,4 @@
-"""Which tokens are one owner in a benchmark. Called by `app.store.quotas` and `app.store.ladders`.
+"""Which tokens are one owner in a benchmark. Called by `app.store.quotas`, `app.store.ladders` and `app.web.caller`.
 
 By default every token is its own owner. If somebody has several, a steward links them, since a quota per token could be
 evaded.
@@ -6,10 +6,10 @@ evaded.
 
 from collections.abc import Mapping
 
-from sqlalchemy import select
+from sqlalchemy import ColumnElement, ScalarSelect, literal, select
 from sqlalchemy.orm import Session
 
-from app.db.models import OwnerLink, Token
+from app.db.models import Benchmark, OwnerLink, Token
 from app.errors import Conflict
 from app.store import benchmark_rows, roles
 
@@ -19,6 +19,18 @@ def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
     query = select(OwnerLink.token_id, OwnerLink.owner_id).where(OwnerLink.benchmark_id == benchmark_id)
     newest: dict[int, int] = dict(session.execute(query.order_by(OwnerLink.id)).all())
     return {token: owner for token, owner in newest.items() if token != owner}
+
+
+def newest_link(slug: str | None, token_id: ColumnElement[int]) -> ScalarSelect[int]:
+    """Return the owner that a token was linked to last in a benchmark, to be read with what else is asked of it."""
+    query = select(OwnerLink.owner_id).join(Benchmark, Benchmark.id == OwnerLink.benchmark_id)
+    query = query.where(Benchmark.slug == slug, OwnerLink.token_id == token_id)
+    return query.order_by(OwnerLink.id.desc()).limit(1).scalar_subquery()
+
+
+def find_linked(session: Session, slug: str | None, token_id: int) -> int | None:
+    """Return the owner that a token was linked to last in a benchmark, if it ever was."""
+    return None if slug is None else session.scalar(select(newest_link(slug, literal(token_id))))
 
 
 def owner_of(session: Session, benchmark_id: int, token_id: int) -> int:

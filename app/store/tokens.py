@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
-from sqlalchemy import any_, func, literal, or_, select
+from sqlalchemy import ColumnElement, any_, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Token
 from app.errors import Conflict, NotFound
 from app.names import clip_for_message
-from app.store import benchmark_rows, clock, roles
+from app.store import benchmark_rows, clock, owners, roles
 from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
 
 PREFIX = "plb_"
@@ -99,9 +99,20 @@ def free_name(session: Session, wanted: str) -> str:
 
 def find_token(session: Session, text: str) -> Token | None:
     """Return the token with this text, whether it works or not; with its former text while that is left to it."""
+    return session.scalar(select(Token).where(_has_text(text)))
+
+
+def find_linked_token(session: Session, text: str, slug: str | None) -> tuple[Token | None, int | None]:
+    """Return the same with the owner that it was linked to last in a benchmark, if it ever was."""
+    query = select(Token, owners.newest_link(slug, Token.id)).where(_has_text(text))
+    found = session.execute(query).one_or_none()
+    return (None, None) if found is None else (found[0], found[1])
+
+
+def _has_text(text: str) -> ColumnElement[bool]:
     digest = _hash(text)
     is_former = (Token.former_hash == digest) & (Token.former_until > func.now())
-    return session.scalar(select(Token).where(or_(Token.hash == digest, is_former)))
+    return or_(Token.hash == digest, is_former)
 
 
 def list_tokens(session: Session) -> Sequence[Token]:

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Busy
-from app.reading.turns import RETRY_AFTER_S, Turn, Turns, owner_of_token
+from app.reading.turns import RETRY_AFTER_S, Turn, Turns
 from app.web.limits import network_of
 from app.web.renderer import unavailable
 
@@ -168,7 +168,7 @@ def _owner_of(scope: Scope) -> str:
     """Return whose request it is: the token's that was checked before the body, else the address's."""
     caller = scope["state"].get("caller")
     address = str((scope.get("client") or ("",))[0])
-    return network_of(address) if caller is None else owner_of_token(caller.id)
+    return network_of(address) if caller is None else str(caller.owner)
 
 
 def _has_files(scope: Scope) -> bool:

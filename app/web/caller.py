@@ -10,7 +10,8 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Token
 from app.errors import Unauthenticated
-from app.store import sessions, tokens
+from app.reading.turns import owner_of_token
+from app.store import owners, sessions, tokens
 from app.store.audit import Act
 from app.web.audit_notes import act_of
 from app.web.cookies import refuse_forged
@@ -21,6 +22,8 @@ from app.web.limits import count_guess, refuse_guesses
 class Caller:
     """The caller of a write: the number, name and role of a token, its act, and the token's limits.
 
+    `owner_id` is the token that a steward of the benchmark of the address has linked this one to, else itself.
+
     `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
     what a steward does.
     """
@@ -29,10 +32,16 @@ class Caller:
     name: str
     role: str
     act: Act
+    owner_id: int
     benchmarks: frozenset[str] | None = None
     scopes: frozenset[str] | None = None
     entrants: frozenset[str] | None = None
     is_fresh: bool = True
+
+    @property
+    def owner(self) -> str:
+        """Return whose turn it is where something waits (`app.reading.turns`)."""
+        return owner_of_token(self.owner_id)
 
     def has_scope(self, scope: str) -> bool:
         """Say whether the token's scopes allow this: reading non-public data, submitting, or acting as a steward."""
@@ -51,7 +60,11 @@ def caller_of_token(session: Session, text: str, request: Request) -> Caller:
     shown: Token | None = getattr(request.state, "token_shown", None)
     if shown is None:
         refuse_guesses(session, request)
-    token = tokens.find_token(session, text) if shown is None else session.merge(shown, load=False)
+    linked = None
+    if shown is None:
+        token, linked = tokens.find_linked_token(session, text, _slug_of(request))
+    else:
+        token = session.merge(shown, load=False)
     # For recording refusals: whose token it was.
     request.state.token_id = None if token is None else token.id
     if token is None or token.revoked_at is not None:
@@ -59,7 +72,7 @@ def caller_of_token(session: Session, text: str, request: Request) -> Caller:
         raise Unauthenticated("This token is unknown, or it was revoked.")
     if (ended := tokens.why_ended(token)) is not None:
         raise Unauthenticated(f"This token {ended}.")
-    return _working(session, token, request)
+    return _working(session, token, request, linked)
 
 
 def caller_of_session(session: Session, secret: str, request: Request) -> Caller:
@@ -75,13 +88,21 @@ def caller_of_session(session: Session, secret: str, request: Request) -> Caller
         refuse_forged(request, secret)
     begun, token = known
     sessions.note_use(session, begun)
-    caller = _working(session, token, request)
+    linked = None if is_read else owners.find_linked(session, _slug_of(request), token.id)
+    caller = _working(session, token, request, linked)
     act = replace(caller.act, session_id=begun.id)
     return replace(caller, act=act, is_fresh=is_read or sessions.is_fresh(begun))
 
 
-def _working(session: Session, token: Token, request: Request) -> Caller:
+def _slug_of(request: Request) -> str | None:
+    """Return the benchmark that a request is about, if its address says it."""
+    slug: str | None = request.path_params.get("slug")
+    return slug
+
+
+def _working(session: Session, token: Token, request: Request, linked: int | None) -> Caller:
     tokens.note_use(session, token)
     limits = (token.benchmarks, token.scopes, token.entrants)
     slugs, scopes, names = (None if each is None else frozenset(each) for each in limits)
-    return Caller(token.id, token.name, token.role, act_of(request, token.id), slugs, scopes, names)
+    act = act_of(request, token.id)
+    return Caller(token.id, token.name, token.role, act, linked or token.id, slugs, scopes, names)

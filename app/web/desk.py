@@ -13,7 +13,6 @@ from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Fingerprint, Submission, SubmissionEvent
 from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
-from app.reading.turns import owner_of_token
 from app.receiving.preview import diff_of, preview_of
 from app.render.desk_page import Flagged
 from app.store import audit, benchmark_rows, benchmarks, clock, current, disclosure, fingerprints, sessions, submissions
@@ -103,7 +102,7 @@ def put_manifest(
         parsed = parse_manifest(yaml)
         benchmarks.check_update(session, slug, parsed, yaml)
         allow(session, LONG_REQUESTS)
-        with state.computing.taken_in_thread(owner_of_token(caller.id)):
+        with state.computing.taken_in_thread(caller.owner):
             preview = preview_of(session, declared, parsed, state.rows)
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 

@@ -11,7 +11,7 @@ from app.config.settings import MIB, Settings
 from app.files.uploads import Limits, Upload
 from app.reading.jobs import Job
 from app.reading.readers import LATER
-from app.reading.turns import Turn, owner_of_token
+from app.reading.turns import Turn
 from app.store import benchmarks
 from app.store.benchmarks import Declared
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
@@ -66,7 +66,7 @@ async def read_and_store(
 ) -> Response:
     """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
     with received_files() as folder:
-        beside, owner = state.readers.beside, owner_of_token(uploader.id)
+        beside, owner = state.readers.beside, uploader.owner
         async with beside.taken(Turn.of(owner, LATER)):
             uploads = await run_in_threadpool(spool, [file], folder)
         reading_job = job(uploads, Limits.from_settings(state.settings))

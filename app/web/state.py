@@ -20,7 +20,7 @@ from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthentica
 from app.jobs.choice_evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading.readers import Readers
-from app.reading.turns import Turns, owner_of_token
+from app.reading.turns import Turns
 from app.store import benchmark_rows, rates, roles, snapshots
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
@@ -181,7 +181,7 @@ WholeHolder = Annotated[Caller, Depends(get_whole_holder)]
 
 async def get_uploader(caller: Submitter, state: StateDep) -> Caller:
     """Return the caller if an upload of theirs could be read soon. Raises Busy."""
-    state.readers.turns.refuse_if_full(owner_of_token(caller.id))
+    state.readers.turns.refuse_if_full(caller.owner)
     return caller
 
 

@@ -23,7 +23,7 @@ from app.kinds.reader import Evidence, reader_of
 from app.manifest.problems import problems_from
 from app.reading.jobs import SubmissionJob
 from app.reading.readers import LATER
-from app.reading.turns import Turn, owner_of_token
+from app.reading.turns import Turn
 from app.receiving.receive import Run, Sent
 from app.receiving.written_for import not_asked, open_versions, version_written_for
 from app.store import audit, benchmark_rows, benchmarks, clock, labels
@@ -134,7 +134,7 @@ async def submit(
     form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
     upload = SentUpload(slug, form, files, caller, is_dry=dry_run)
     if dry_run:
-        return json_answer(await take(request, state, upload, partial(check_upload, with_impact=impact)))
+        return json_answer(await take(request, state, upload, partial(check_upload, caller.owner, with_impact=impact)))
     stored, document = await take(request, state, upload, partial(store_upload, caller.act))
     return json_answer(document, 202, {"Location": stored})
 
@@ -156,7 +156,7 @@ async def take(request: Request, state: State, upload: "SentUpload", finish: Cal
 async def _taken(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
     caller = upload.caller
     with received_files() as folder:
-        beside, owner = state.readers.beside, owner_of_token(caller.id)
+        beside, owner = state.readers.beside, caller.owner
         async with beside.taken(Turn.of(owner, LATER)):
             spooled = await run_in_threadpool(_spooled, state, upload, folder)
         with beside.ending(Turn.of(owner)) as storing:

@@ -129,7 +129,7 @@ async def submit_form(
         if act == "submit":
             stored, _ = await take(request, state, upload, partial(store_upload, caller.act))
             return RedirectResponse(stored, 303, PRIVATE)
-        answered = await take(request, state, upload, check_upload)
+        answered = await take(request, state, upload, partial(check_upload, caller.owner))
         number: str | None = await run_in_threadpool(_keep, state, slug, caller, answered)
     except PlumblineError:
         number = getattr(request.state, "try_number", None)

@@ -13,7 +13,6 @@ from app.admission.check import Check
 from app.admission.rules import is_admitted
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import Busy
-from app.reading.turns import owner_of_token
 from app.receiving.impact import impact_of
 from app.receiving.receive import Sent, check_claims, receive, rehearse
 from app.store import audit
@@ -53,7 +52,7 @@ def _count_failed(checks: Sequence[Mapping[str, str]]) -> None:
             CHECKS_FAILED.labels(check["rule"]).inc()
 
 
-def check_upload(state: State, sent: Sent, *, with_impact: bool = True) -> dict[str, Any]:
+def check_upload(owner: str, state: State, sent: Sent, *, with_impact: bool = True) -> dict[str, Any]:
     """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
     # Before the transaction: it may draw for a second.
     claimed = check_claims(sent.run, is_request=True)
@@ -66,7 +65,7 @@ def check_upload(state: State, sent: Sent, *, with_impact: bool = True) -> dict[
         "n_rows": len(scores),
         "entrants": list(scores.entrant.words),
         "warnings": _warnings(sent),
-        **({"impact": _impact(state, sent, admitted=is_admitted(checks))} if with_impact else {}),
+        **({"impact": _impact(owner, state, sent, admitted=is_admitted(checks))} if with_impact else {}),
     }
 
 
@@ -75,10 +74,9 @@ def _rehearsed(session: Session, sent: Sent) -> list[Check]:
     return rehearse(session, sent)
 
 
-def _impact(state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
+def _impact(owner: str, state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
     if not admitted:
         return {"reason": "It would not be admitted, so no board would change.", "boards": []}
-    owner = owner_of_token(sent.submitter.id)
     try:
         with state.computing.taken_in_thread(owner), state.sessions() as session:
             allow(session, LONG_REQUESTS)

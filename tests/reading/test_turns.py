@@ -7,7 +7,7 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 
 from app.errors import Busy
-from app.reading.turns import FORGETS_S, Turn, Turns
+from app.reading.turns import FORGETS_S, SLICE_S, Turn, Turns
 
 ANN, BOB, EVE = "token 1", "token 2", "192.0.2.7"
 
@@ -279,5 +279,144 @@ def test_a_thread_waits_for_its_turn_too() -> None:
         with pytest.raises(RuntimeError, match="1"):
             await run_in_threadpool(compute)
         assert turns.n_running == 0
+
+    run(work)
+
+
+class Halted:
+    """Work that notes whether it runs."""
+
+    def __init__(self) -> None:
+        self.states: list[str] = []
+
+    def stop(self) -> None:
+        """Note that it was stopped."""
+        self.states.append("stopped")
+
+    def go_on(self) -> None:
+        """Note that it goes on."""
+        self.states.append("goes on")
+
+    def give_up(self) -> None:
+        """Note that it is given up."""
+        self.states.append("given up")
+
+
+def working(turns: Turns, *owners: str) -> list[tuple[Turn, Halted]]:
+    """Return the turns of these owners, asked for in this order, with work that can be stopped."""
+    asked = []
+    for turn in entered(turns, *owners):
+        work = Halted()
+        turns.may_stop(turn, work)
+        asked.append((turn, work))
+    return asked
+
+
+def test_work_makes_way_for_who_has_used_far_less() -> None:
+    """Not before it has gone on for a slice; it goes on by itself, and counts once."""
+
+    async def work() -> None:
+        clock = Clock()
+        turns = Turns(2, clock=clock)
+        (anns, _), (eves, halted) = working(turns, ANN, EVE)
+        clock.now += SLICE_S / 2
+        (bobs,) = entered(turns, BOB)
+        assert (bobs.payer, halted.states) == (None, [])
+        turns.end(anns)
+        assert bobs.payer == BOB
+        clock.now += 9.5
+        (late,) = entered(turns, ANN)
+        assert (late.payer, halted.states) == (ANN, ["stopped"])
+        turns.end(late)
+        assert halted.states == ["stopped", "goes on"]
+        clock.now += 2
+        eves.cost_s = 7.0
+        turns.end(eves)
+        turns.end(bobs)
+        assert turns.used_s(EVE) == pytest.approx(7.0, abs=0.5)
+        assert (turns.n_running, turns.n_waiting) == (0, 0)
+
+    run(work)
+
+
+@pytest.mark.parametrize("n_owners", [1, 2, 3, 8])
+def test_whoever_used_little_has_a_place_after_one_slice_each(n_owners: int) -> None:
+    """However many others have heavy work: those that came before have had a slice, and no more."""
+
+    async def work() -> None:
+        clock = Clock()
+        turns = Turns(2, room=32, clock=clock)
+        heavy = [each for _ in range(4) for each in working(turns, *[f"token {9 + at}" for at in range(n_owners)])]
+        for _ in range(40):
+            clock.now += SLICE_S / 4
+            turns.look()
+        (ann,) = entered(turns, ANN)
+        for _ in range(4):
+            clock.now += SLICE_S / 4
+            turns.look()
+        assert ann.payer == ANN
+        running = [turn for turn, _ in heavy if turn in turns._running]
+        assert len(running) == 1
+
+    run(work)
+
+
+def test_equals_do_not_stop_each_other() -> None:
+    """What has begun goes on while others wait that have used as much, or half."""
+
+    async def work() -> None:
+        clock = Clock()
+        turns = Turns(1, clock=clock)
+        (used,) = entered(turns, BOB)
+        used.cost_s = 5.0
+        turns.end(used)
+        ((_, halted),) = working(turns, ANN)
+        entered(turns, BOB)
+        clock.now += 8
+        turns.look()
+        assert halted.states == []
+        clock.now += 2
+        turns.look()
+        assert halted.states == ["stopped"]
+
+    run(work)
+
+
+def test_of_more_stopped_than_places_who_used_most_is_given_up() -> None:
+    """So that what is kept in memory is bounded; it holds nothing afterwards."""
+
+    async def work() -> None:
+        clock = Clock()
+        turns = Turns(1, clock=clock)
+        ((eves, eve_halted),) = working(turns, EVE)
+        clock.now += 5
+        ((anns, ann_halted),) = working(turns, ANN)
+        clock.now += 1.5
+        (bobs,) = entered(turns, BOB)
+        assert (bobs.payer, eve_halted.states) == (BOB, ["stopped", "given up"])
+        for turn in (eves, bobs):
+            turns.end(turn)
+        assert ann_halted.states == ["stopped", "goes on"]
+        turns.end(anns)
+        assert (turns.n_running, turns.n_waiting) == (0, 0)
+
+    run(work)
+
+
+def test_work_that_ends_while_it_is_stopped_gives_no_place_back_twice() -> None:
+    """As when its process was done before the signal came."""
+
+    async def work() -> None:
+        clock = Clock()
+        turns = Turns(1, clock=clock)
+        ((eves, _),) = working(turns, EVE)
+        clock.now += 5
+        (anns,) = entered(turns, ANN)
+        eves.work = None
+        turns.end(anns)
+        assert turns.n_running == 1
+        turns.end(eves)
+        (again,) = entered(turns, EVE)
+        assert (again.payer, turns.n_running, turns.n_waiting) == (EVE, 1, 0)
 
     run(work)
