@@ -71,6 +71,7 @@ from app.web.freshness import Freshness, watch
 from app.web.front import Front
 from app.web.lanes import EXPLORERS
 from app.web.limits import RateLimit
+from app.web.prepared import prepare
 from app.web.provider import Provider
 from app.web.renderer import RenderProcess
 from app.web.shared_reads import share_reads
@@ -93,8 +94,8 @@ def create_app(
     freshness = freshness or Freshness()
     readers = Readers(settings)
     apart = [
-        RenderProcess(_render_app, settings, database_url, forked=True)
-        for _ in range(1 + EXPLORERS if render_apart else 0)
+        RenderProcess(_render_app, settings, database_url, forked=True, prepare=prepare if at else None)
+        for at in range(1 + EXPLORERS if render_apart else 0)
     ]
 
     async def shown(slug: str, boards: int) -> None:

@@ -81,6 +81,7 @@ class RenderProcess:
 
     Until it has begun, which takes seconds where it imports everything, pages are rendered beside their readers. A
     `forked` one shares what this process has imported; its successor does not, for then there are threads and a loop.
+    `prepare` is what it does then, before somebody waits.
     """
 
     def __init__(
@@ -91,9 +92,10 @@ class RenderProcess:
         *,
         within_s: float = LONGEST_S,
         forked: bool = False,
+        prepare: Callable[[], object] | None = None,
     ) -> None:
         self._arguments = (make_app, settings, database_url)
-        self._within_s = within_s
+        self._within_s, self._prepare = within_s, prepare
         self._pool = self._fork() if forked else self._make_pool()
         self._has_begun, self._is_warm, self._is_stopped = forked, False, False
 
@@ -116,6 +118,9 @@ class RenderProcess:
         with suppress(BrokenProcessPool):
             self._pool.submit(os.getpid).result()
             self._has_begun = self._is_warm = True
+            if self._prepare is not None:
+                # Whoever asks meanwhile waits for it, as they would have for its parts.
+                self._pool.submit(self._prepare)
         if self._is_stopped:
             self._end()
 
