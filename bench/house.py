@@ -1,6 +1,6 @@
 """Counts of the plan of the code that can be read off its files: `python -m bench.house`.
 
-The figures are copied by hand to `docs/architecture.md`; what runs is counted by `bench.walk`.
+What runs is counted by `bench.walk`.
 """
 
 import re

@@ -1,6 +1,6 @@
 """Counts the files of `app` that one CSV row enters on its way from POST to the published CSV, and the calls between
 files: `python -m bench.walk`. `*` marks files with a function that is handed the row itself or what was made of it; the
-others guard, count and decide around it. The figures are copied by hand into `docs/architecture.md`.
+others guard, count and decide around it.
 """
 
 import logging
