@@ -1,17 +1,28 @@
-"""The documents say what the tree holds: paths that are there, decisions that one can cite, tests that stand alone."""
+"""The documents say what the tree holds: paths that are there, records that the index lists, tests that stand alone."""
 
 import ast
 import re
+from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parent.parent
-DOCUMENTS = ("CONTRIBUTING.md", "docs/architecture.md", "docs/decisions.md", "docs/testing.md")
-PATH = re.compile(r"`((?:app|bench|docs|examples|migrations|static|templates|tests|\.ci)/[\w/.-]+)`")
-DECISION = re.compile(r"^## D-(\d{3}) · (.+)\n\n(\S+) · (.+)\n\n(?=\S)", re.MULTILINE)
-STATUS = re.compile(r"accepted|(?:amended|superseded) by D-\d{3}(?: and D-\d{3})*")
+RECORDS = sorted((ROOT / "docs/adr").glob("*.md"))
+DOCUMENTS = (
+    "CONTRIBUTING.md",
+    "docs/architecture.md",
+    "docs/testing.md",
+    *(f"docs/adr/{path.name}" for path in RECORDS),
+)
+PATH = re.compile(r"`((?:app|bench|client|deploy|docs|examples|migrations|static|templates|tests|\.ci)/[\w/.-]+)`")
+RECORD = re.compile(
+    r"# (\d{3}) · (.+)\n\nAccepted, (\S+)(?: to (\S+))?\n"
+    r"\n## Context\n\n(?!#).+\n## Decision\n\n(?!#).+\n## Rejected\n\n\* .+\n## Modules\n\n`.+",
+    re.DOTALL,
+)
+LISTED = re.compile(r"^\| \[.+?\]\((\S+?)\) \| .*\?", re.MULTILINE)
 
 
 def missing_paths(text: str) -> set[str]:
@@ -19,18 +30,26 @@ def missing_paths(text: str) -> set[str]:
     return {path for path in PATH.findall(text) if not (ROOT / path).exists()}
 
 
-def broken_decisions(text: str) -> list[str]:
-    """Return what is wrong with the numbers, dates and statuses of decisions."""
-    decisions = DECISION.findall(text)
-    numbers = [int(number) for number, *_ in decisions]
-    wrong = [] if numbers == list(range(1, text.count("\n## ") + 1)) else [f"numbers {numbers}"]
-    for number, _, day, status in decisions:
-        later = [int(cited) for cited in re.findall(r"D-(\d{3})", status)]
-        if STATUS.fullmatch(status) is None or not all(int(number) < cited <= len(numbers) for cited in later):
-            wrong.append(f"D-{number}: {status}")
-        if date.fromisoformat(day).isoformat() != day:
-            wrong.append(f"D-{number}: {day}")
+def broken_records(texts: Mapping[str, str]) -> list[str]:
+    """Return what is wrong with records by the names of their files: their numbers, dates, and the parts they have."""
+    wrong = []
+    for number, (name, text) in enumerate(sorted(texts.items()), start=1):
+        record = RECORD.fullmatch(text)
+        if record is None:
+            wrong.append(f"{name}: not of the form of a record")
+        elif not record[1] == name[:3] == f"{number:03}" or "\n" in record[2]:
+            wrong.append(f"{name}: not the record {number:03}, in one line")
+        elif not is_period(record[3], record[4] or record[3]):
+            wrong.append(f"{name}: not from a day to a later one")
     return wrong
+
+
+def is_period(first: str, last: str) -> bool:
+    """Say whether two texts are days, in order."""
+    try:
+        return date.fromisoformat(first) <= date.fromisoformat(last)
+    except ValueError:
+        return False
 
 
 def imported_tests(source: str) -> list[str]:
@@ -55,26 +74,53 @@ def test_a_named_path_is_there(document: str) -> None:
 
 def test_a_path_that_is_not_there_is_named() -> None:
     """A file that moved away is seen."""
-    assert missing_paths("see `app/attic/old.py` and `docs/decisions.md`") == {"app/attic/old.py"}
+    assert missing_paths("see `app/attic/old.py` and `docs/architecture.md`") == {"app/attic/old.py"}
 
 
-def test_every_decision_can_be_cited() -> None:
-    """Numbers without gaps, a date, and a status that refers to later decisions only."""
-    assert broken_decisions((ROOT / "docs/decisions.md").read_text("utf-8")) == []
+def test_every_record_says_what_was_decided_and_rejected_and_where() -> None:
+    """Numbers without gaps, dates in order, the four parts, and modules that are there."""
+    assert RECORDS
+    assert broken_records({path.name: path.read_text("utf-8") for path in RECORDS}) == []
+
+
+RECORD_TEXT = (
+    "# 001 · One\n\nAccepted, 2026-11-21 to 2026-11-23\n\n## Context\n\nA.\n\n## Decision\n\nB.\n\n"
+    "## Rejected\n\n* C.\n\n## Modules\n\n`docs/adr`\n"
+)
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("right", "wrong"),
     [
-        "\n## D-002 · Begins late\n\n2026-11-21 · accepted\n\nText.\n",
-        "\n## D-001 · Has no status\n\n2026-11-21\n\nText.\n",
-        "\n## D-001 · Has another status\n\n2026-11-21 · perhaps\n\nText.\n",
-        "\n## D-001 · Is superseded by nothing\n\n2026-11-21 · superseded by D-002\n\nText.\n",
+        ("# 001", "# 002"),
+        ("Accepted, 2026-11-21 to 2026-11-23", "Accepted"),
+        ("2026-11-23", "2026-11-31"),
+        ("2026-11-23", "2026-11-20"),
+        ("## Rejected\n\n* C.\n\n", ""),
+        ("\n\nB.\n", "\n"),
     ],
 )
-def test_a_decision_that_cannot_be_cited_is_seen(text: str) -> None:
-    """A gap in the numbers, a status that is missing or unknown, a reference into the void."""
-    assert broken_decisions(text) != []
+def test_a_record_that_lacks_something_is_seen(right: str, wrong: str) -> None:
+    """A number of another file, dates that are none or turned round, a part that is missing or empty."""
+    assert broken_records({"001-one.md": RECORD_TEXT}) == []
+    assert broken_records({"001-one.md": RECORD_TEXT.replace(right, wrong)}) != []
+    assert broken_records({"002-one.md": RECORD_TEXT}) != []
+
+
+def test_the_index_lists_every_document_once() -> None:
+    """Each document and each record has one line in docs/README.md, with the question it answers, in order."""
+    documents = sorted(path for path in (ROOT / "docs").glob("*.md") if path.name != "README.md")
+    names = [path.relative_to(ROOT / "docs").as_posix() for path in (*documents, *RECORDS)]
+
+    assert LISTED.findall((ROOT / "docs/README.md").read_text("utf-8")) == names
+
+
+def test_the_index_has_the_titles_of_the_records() -> None:
+    """A record whose subject changed is not listed under its former title."""
+    index = (ROOT / "docs/README.md").read_text("utf-8")
+    titles = {path.name: path.read_text("utf-8").partition("\n")[0].partition(" · ")[2] for path in RECORDS}
+
+    assert [name for name, title in titles.items() if f"(adr/{name}) | {title} |" not in index] == []
 
 
 @pytest.mark.heavy
