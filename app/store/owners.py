@@ -7,7 +7,7 @@ evaded.
 from collections.abc import Mapping
 
 from sqlalchemy import ColumnElement, ScalarSelect, literal, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Benchmark, OwnerLink, Token
 from app.errors import Conflict
@@ -21,7 +21,7 @@ def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
     return {token: owner for token, owner in newest.items() if token != owner}
 
 
-def newest_link(slug: str | None, token_id: ColumnElement[int]) -> ScalarSelect[int]:
+def newest_link(slug: str | None, token_id: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
     """Return the owner that a token was linked to last in a benchmark, to be read with what else is asked of it."""
     query = select(OwnerLink.owner_id).join(Benchmark, Benchmark.id == OwnerLink.benchmark_id)
     query = query.where(Benchmark.slug == slug, OwnerLink.token_id == token_id)
