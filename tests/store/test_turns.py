@@ -29,6 +29,7 @@ def server(data_dir: Path) -> Iterator[RunningServer]:
     with running_server(data_dir, PLUMBLINE_MAX_REQUESTS_PER_MINUTE="10000") as running:
         patient.post(f"{running.address}/benchmarks", content=MANIFEST, headers=admin(running)).raise_for_status()
         patient.post(f"{running.address}/preregs", content=PREREG, headers=admin(running)).raise_for_status()
+        wait_until_settled(running, send(running, "Base", 0.5).json()["id"])
         yield running
 
 
