@@ -19,6 +19,7 @@ from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
 from app.jobs.choice_evidence import KeptRows
 from app.jobs.queue import QueuedJobs
+from app.names import first_few
 from app.reading.readers import Readers
 from app.reading.turns import Turns
 from app.store import benchmark_rows, rates, roles, snapshots
@@ -161,15 +162,16 @@ Submitter = Annotated[Caller, Depends(get_submitter)]
 
 
 async def get_whole_holder(caller: Holder) -> Caller:
-    """Return the caller if its token has all scopes of its role and was shown lately.
+    """Return the caller if nothing limits what its token is for, and it was shown lately.
 
-    A token that leaked from where it only reads or submits must not lock its owner out, or erase them.
-    Raises Forbidden, or SignedInLongAgo.
+    A token that leaked from where it only reads or submits, or is for one benchmark or entrant, must not lock its owner
+    out, or erase them. Raises Forbidden, or SignedInLongAgo.
     """
-    if caller.scopes is not None:
+    limits = [sorted(each) for each in (caller.scopes, caller.benchmarks, caller.entrants) if each is not None]
+    if limits:
         raise Forbidden(
-            f"This token is only for {', '.join(sorted(caller.scopes))}; renewing a token or erasing its name "
-            "needs one without scopes, or an admin."
+            f"This token is only for {'; '.join(first_few(each) for each in limits)}. Renewing a token or erasing its "
+            "name needs one that is not limited to scopes, benchmarks or entrants, or an admin."
         )
     if not caller.is_fresh:
         raise SignedInLongAgo

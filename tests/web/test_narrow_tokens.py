@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from tests.cases.signing_in import signed
 from tests.cases.walkthrough import declare
 from tests.fixtures import Site
@@ -24,6 +26,21 @@ def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(si
         itself = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 1}, headers=site.auth(scope))
 
         assert (renewed.status_code, erased.status_code, itself.status_code) == (403, 403, 403)
+
+
+@pytest.mark.parametrize("limits", [{"scopes": ["submit"]}, {"benchmarks": ["tiny"]}, {"entrants": ["Base"]}], ids=str)
+def test_a_token_that_is_limited_neither_renews_nor_erases_itself(site: Site, limits: dict[str, list[str]]) -> None:
+    """It lies where one job runs: whoever finds it there would lock its owner out, or erase them for ever."""
+    declare(site)
+    own = make(site, "narrow", "submitter", **limits)
+    refused = [
+        site.http.post(f"/tokens/{own}/{act}", json=order, headers=site.auth("narrow"))
+        for act, order in (("rotate", {"overlap_h": 0}), ("erase", {"reason": "x"}))
+    ]
+    renewed = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=site.auth("admin"))
+
+    assert [answer.status_code for answer in (*refused, renewed)] == [403, 403, 200]
+    assert f"only for {next(iter(limits.values()))[0]}. " in refused[0].json()["detail"]
 
 
 def test_an_admins_token_for_reading_is_not_the_last_admin(site: Site) -> None:
