@@ -99,13 +99,15 @@ def _compute(manifest: Manifest, chosen: Chosen, evidence: Evidence) -> Table:
 
 def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice, chosen: Chosen) -> Iterator[str]:
     n_known = len(evidence.entrants)
-    if choice.entrants or choice.matching or choice.described:
+    asked = set(choice.names(evidence.entrants))
+    needed = " and ".join(name for name in chosen.entrants if name not in asked)
+    if choice.entrants:
+        without = f"; scores are relative to {needed}, not ranked here" if needed else ""
+        yield f"{len(asked):,} of {n_known:,} entrants ({len(choice.entrants)} named{without})"
+    elif choice.matching or choice.described:
         why = [f"“{choice.matching}” in the name"] if choice.matching else []
         why += [choice.described] if choice.described else []
-        why += [f"{len(choice.entrants)} named"] if choice.entrants else []
-        asked = set(choice.names(evidence.entrants))
-        needed = [name for name in chosen.entrants if name not in asked]
-        why += [f"with {' and '.join(needed)}, whom scores are relative to"] if needed else []
+        why += [f"with {needed}, whom scores are relative to"] if needed else []
         yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))

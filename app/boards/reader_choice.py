@@ -28,10 +28,11 @@ QUICK_FROM, QUICK_RESAMPLES = 600, 200
 class Choice:
     """A reader's choice; empty parts leave the board as declared.
 
-    `entrants` are chosen by name, `matching` is text in the names of further ones. `within` are those to whom the
-    filter described in words by `described` applies; None: everybody. `tasks` are chosen by name, `groups` are those of
-    `Leaderboard.groups_of_tasks`: a task counts if named, or if it is in a chosen group for every column with chosen
-    groups. `weights` are by task, group or component, 0 leaving it out. Scores are relative to `baseline`.
+    `entrants` are chosen by name, and then nobody else is; otherwise `matching` is text in the names of those who are.
+    `within` are those to whom the filter described in words by `described` applies; None: everybody. `tasks` are chosen
+    by name, `groups` are those of `Leaderboard.groups_of_tasks`: a task counts if named, or if it is in a chosen group
+    for every column with chosen groups. `weights` are by task, group or component, 0 leaving it out. Scores are
+    relative to `baseline`.
     """
 
     entrants: tuple[str, ...] = ()
@@ -50,20 +51,19 @@ class Choice:
 
     def names(self, known: Sequence[str]) -> list[str]:
         """Return the chosen ones of the known entrants."""
-        if not self.entrants and not self.matching and self.within is None:
-            return list(known)
-        text, named = self.matching.casefold(), set(self.entrants)
-        is_open = bool(text) or self.within is not None
-        return [
-            name
-            for name in known
-            if name in named or (is_open and text in name.casefold() and (self.within is None or name in self.within))
-        ]
+        if self.entrants:
+            named = set(self.entrants)
+            return [name for name in known if name in named]
+        text = self.matching.casefold()
+        return [name for name in known if text in name.casefold() and (self.within is None or name in self.within)]
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A validated choice: the board to compute, for which entrants, over which tasks (None: as declared)."""
+    """A validated choice: the board to compute, from which entrants, over which tasks (None: as declared).
+
+    Entrants that a choice by name did not name are there for what scores are relative to: `Explored.beside`.
+    """
 
     spec: Leaderboard
     entrants: Sequence[str]
@@ -115,10 +115,11 @@ def understand(
             "The choice leaves no task.", [Problem("no task is left; choose one at least", column="task")]
         )
     board = spec.against(choice.baseline) or spec if choice.baseline else spec
-    wanted = {*choice.names(known), *board.required_entrants()}
-    among = [name for name in known if name in wanted]
+    asked, required = set(choice.names(known)), set(board.required_entrants())
+    among = [name for name in known if name in asked or name in required]
     is_quick = len(among) > QUICK_FROM
-    chosen = board.as_chosen(left, Explored(weights, is_quick))
+    beside = tuple(name for name in among if name not in asked) if choice.entrants else ()
+    chosen = board.as_chosen(left, Explored(weights, is_quick, beside))
     return Chosen(_drawn_quickly(chosen) if is_quick else chosen, among, left)
 
 

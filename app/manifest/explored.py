@@ -16,11 +16,13 @@ class Explored:
     """A reader's settings for a board, which is then computed without its pairs.
 
     `weights` override the board's weights of tasks, groups or components, by name; 0 leaves one out. `is_quick`: rank
-    intervals may be wider than necessary, so that very many entrants are compared within a second.
+    intervals may be wider than necessary, so that very many entrants are compared within a second. `beside` are
+    entrants whom scores are relative to and who are not on the board, because the reader named others.
     """
 
     weights: Mapping[str, float] = field(default_factory=dict)
     is_quick: bool = False
+    beside: tuple[str, ...] = ()
 
 
 def common_values(tasks: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:

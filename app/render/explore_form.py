@@ -153,7 +153,7 @@ def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[Tick]:
     if spec.against("") is None or "entrant" not in table.column_names():
         return []
     at = table.index("entrant")
-    names = sorted({str(row[at]) for row in table.rows})[:MOST_BASELINES]
+    names = sorted({*(str(row[at]) for row in table.rows), *filter(None, [choice.baseline])})[:MOST_BASELINES]
     return [Tick(name, name, name == choice.baseline) for name in names]
 
 

@@ -66,10 +66,11 @@ def read_asked(
     wish: WishDep,
 ) -> Asked:
     """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
-    text = (q or "").strip()
+    text, named = (q or "").strip(), filled(entrants)
+    # Who is named is who is ranked, whatever was searched for when the names were ticked.
     choice = Choice(
-        entrants=filled(entrants),
-        matching=text if among == "matching" else "",
+        entrants=named,
+        matching=text if among == "matching" and not named else "",
         tasks=filled(task),
         groups=filled(group),
         weights=_weights(filled(weight)),
@@ -127,10 +128,10 @@ def board_as_asked(
     facts = described_entrants(session, shown.id)
     within, wish_in_words = _described(asked.wish, facts)
     choice = asked.choice
-    if asked.is_among and within is not None:
+    if asked.is_among and within is not None and not choice.entrants:
         choice = replace(choice, within=within, described=wish_in_words)
     table = _table(session, evidence, spec, choice)
-    # Who is ranked anew is all shown: who has no part in what was asked is the baseline, or was named beside it.
+    # Who is ranked anew is all shown: who has no part in what was asked was named, or is the baseline.
     rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
     return ChosenBoard(declared, shown, spec, choice, table, rows, facts, evidence)
 

@@ -36,7 +36,7 @@ METHODS = {
     "group_mean": "method: group_mean, groups: {easy: [easy1, easy2], hard: [hard1, hard2]}",
 }
 CHOICES: Mapping[str, Choice] = {
-    "entrants": Choice(entrants=("lab/Gamma",), matching="ORG/"),
+    "entrants": Choice(entrants=("lab/Gamma", "org/Alpha", "org/Beta")),
     "tasks": Choice(tasks=("odd",), groups=("level:easy", "level:hard")),
     "weights": Choice(weights={"odd": 2.0, "easy1": 0.5}),
     "no weight": Choice(weights={"odd": 0.0}),

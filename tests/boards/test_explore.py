@@ -94,7 +94,7 @@ def test_a_choice_of_tasks_is_the_board_that_declares_them(method: str) -> None:
 @pytest.mark.parametrize("method", METHODS)
 def test_a_choice_of_entrants_is_the_board_without_the_others(method: str) -> None:
     """As if nobody else had ever submitted."""
-    chosen = explored(benchmark(method), Choice(entrants=("lab/Gamma",), matching="ORG/"))
+    chosen = explored(benchmark(method), Choice(entrants=("lab/Gamma", "org/Alpha", "org/Beta")))
 
     assert by_entrant(chosen) == published(benchmark(method), scores(["org/Alpha", "org/Beta", "lab/Gamma"]))
 
@@ -151,11 +151,13 @@ def test_weights_that_are_all_the_same_change_no_rank(method: str) -> None:
 
 
 def test_another_baseline_is_what_scores_are_relative_to() -> None:
-    """Its own skill is 0, and it is on the board also where it was not chosen."""
-    board = explored(benchmark("skill_score"), Choice(entrants=("org/Alpha",), baseline="lab/Delta"))
+    """Its own skill is 0, and it is on the board of who is found; where others are named it is not among them."""
+    found = by_entrant(explored(benchmark("skill_score"), Choice(matching="org/", baseline="lab/Delta")))
+    named = by_entrant(explored(benchmark("skill_score"), Choice(entrants=("org/Alpha",), baseline="lab/Delta")))
 
-    assert by_entrant(board)["lab/Delta"]["skill_score"] == 0.0
-    assert set(by_entrant(board)) == {"org/Alpha", "lab/Delta"}
+    assert found["lab/Delta"]["skill_score"] == 0.0
+    assert set(named) == {"org/Alpha"}
+    assert named["org/Alpha"]["skill_score"] == found["org/Alpha"]["skill_score"]
 
 
 def test_a_choice_on_a_board_of_measured_entrants_is_in_the_words_of_its_evidence() -> None:

@@ -74,6 +74,20 @@ def test_whom_scores_are_relative_to_is_shown_among_the_found(published: Site) -
     assert "(“Goo” in the name, with Base, whom scores are relative to)" in answer["notes"][0]
 
 
+@pytest.mark.parametrize("searched", ["", "&q=G&among=matching", "&q=zzz&among=matching"], ids=["", "found", "nobody"])
+@pytest.mark.parametrize("board", ["average", "skill"])
+def test_who_is_named_is_who_is_ranked(published: Site, board: str, searched: str) -> None:
+    """Whatever was searched for before: neither the others that were found nor the baseline, although it is needed."""
+    address = f"/benchmarks/tiny/leaderboards/{board}/explore.json?snapshot=1&entrant=Good"
+    one, two = (published.http.get(f"{address}{more}{searched}").json() for more in ("", "&entrant=Great"))
+
+    assert [(row["entrant"], row["rank"]) for row in one["rows"]] == [("Good", 1)]
+    assert {row["entrant"] for row in two["rows"]} == {"Good", "Great"}
+    assert {row["rank"] for row in two["rows"] if row["rank"] is not None} == {1, 2}
+    assert "2 of 3 entrants (2 named" in two["notes"][0]
+    assert ("relative to Base, not ranked here" in two["notes"][0]) == (board == "skill")
+
+
 def test_a_choice_of_task_and_entrants_is_ranked_on_it(published: Site) -> None:
     """On the first task alone Great is best."""
     assert ranks(published, f"{EXPLORE}.csv?{CHOICE}") == {"Great": "1", "Base": "2"}

@@ -82,7 +82,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     cells = build_cells(manifest, spec, scores, spec.metric)
     require_baseline(cells, spec)
     errors = clipped_errors(cells, spec)
-    among = find_ranked(manifest, spec, cells, errors)
+    baseline = cells.values[:, [cells.column(spec.baseline)]]
+    cells, errors = _without_beside(spec, cells, errors)
+    among = find_ranked(manifest, spec, cells, errors, baseline)
     everyone = treat_missing(cells, errors, spec.missing)
     counted = replace(everyone, n_failures=everyone.n_failures - among.roster.not_asked(cells.entrants))
     scored = among.relative if spec.missing == "error" else everyone
@@ -111,6 +113,15 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     if best is None:
         return BoardTables(board)
     return BoardTables(board, pairs_beside(spec, partial(_pairwise, manifest, spec, best, n_scored, resamples, own)))
+
+
+def _without_beside(spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> tuple[CellMatrix, FloatArray]:
+    """Return cells and errors without those whom scores are relative to but whom a reader has not named."""
+    beside = () if spec.explored is None else spec.explored.beside
+    left = [name for name in cells.entrants if name not in beside]
+    if not left or len(left) == len(cells.entrants):
+        return cells, errors
+    return cells.only(left), errors[:, [cells.column(name) for name in left]]
 
 
 def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, Spread | None]:
@@ -164,7 +175,8 @@ def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative) -> Mapping[
 
     The baseline's own ratios are always one, so its skill is exactly 0 and needs no interval.
     """
-    level, baseline = spec.uncertainty.level, scored.cells.column(spec.baseline)
+    level, names = spec.uncertainty.level, scored.cells.entrants
+    baseline = scored.cells.column(spec.baseline) if spec.baseline in names else None
     of_skill = task_intervals(by_task.logs, Range(), level, scale=skill)
     known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
     return {

@@ -24,13 +24,17 @@ MOST_COMPARED = 100_000_000
 
 @dataclass(frozen=True)
 class Among:
-    """The ranked, with their errors in `relative`; `errors` [n_tasks, n_entrants] is everybody's, NaN if missing."""
+    """The ranked, with their errors in `relative`; `errors` [n_tasks, n_entrants] is everybody's, NaN if missing.
+
+    `baseline` [n_tasks, 1] is the error that they are relative to; None where the baseline is one of the cells.
+    """
 
     spec: SkillScore
     cells: CellMatrix
     errors: FloatArray
     roster: Roster
     relative: Relative
+    baseline: FloatArray | None = None
 
     def bounds(self, entrant: str, rank_by: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if its missing errors were the largest and the smallest that the clip allows.
@@ -78,7 +82,7 @@ class Among:
         if self.spec.leakage_model is None or not self.cells.leaked.any():
             return []
         errors, ranked = self.relative.errors, self.roster.ranked
-        own = own_errors(self.cells, self.errors, self.spec)[self.relative.kept]
+        own = own_errors(self.cells, self.errors, self.spec, self.baseline)[self.relative.kept]
         # Where the board fills an absent error, that is not the entrant's own either.
         own = np.fmax(own[:, [self.cells.column(name) for name in ranked]], errors)
         gains = np.flatnonzero((own > errors).any(axis=0))
@@ -177,11 +181,13 @@ def _skills_of(errors: FloatArray) -> FloatArray:
     return skill(np.log(errors).mean(axis=0))
 
 
-def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> Among:
+def find_ranked(
+    manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors: FloatArray, baseline: FloatArray | None = None
+) -> Among:
     """Return who is ranked under the grid. Raises BoardUnavailable where the ranked have no task in common.
 
     `errors` [n_tasks, n_entrants] are relative to the baseline's and clipped, smaller being better, NaN for a failure.
-    Source: `app.boards.task_coverage`.
+    `baseline` [n_tasks, 1] are the baseline's own; None: those among the cells. Source: `app.boards.task_coverage`.
 
     >>> from app.boards.cells import build_cells
     >>> from app.boards.example import benchmark, rows
@@ -198,4 +204,4 @@ def find_ranked(manifest: Manifest, spec: SkillScore, cells: CellMatrix, errors:
         own = own[:, [cells.column(name) for name in roster.ranked]]
     # Where the board imputes, the ranked have gaps, and these count as fev counts them.
     treatment: Missing = "impute" if spec.imputes() and not roster.is_provisional else "drop"
-    return Among(spec, cells, errors, roster, treat_missing(ranked, own, treatment))
+    return Among(spec, cells, errors, roster, treat_missing(ranked, own, treatment), baseline)

@@ -103,10 +103,13 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     return replaced
 
 
-def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
+def own_errors(
+    cells: CellMatrix, errors: FloatArray, spec: SkillScore, baseline: FloatArray | None = None
+) -> FloatArray:
     """Return clipped relative errors [n_tasks, n_entrants] with an entrant's own where its replacement is smaller.
 
-    `errors` are those of `clipped_errors`; smaller is better, NaN is a failure.
+    `errors` are those of `clipped_errors`; smaller is better, NaN is a failure. `baseline` [n_tasks, 1] are the
+    baseline's own errors; None: those among the cells.
     Source: fev 0.10, `leaderboard`, without `leakage_imputation_model`.
 
     >>> leaked = np.array([[True, False]])
@@ -115,7 +118,8 @@ def own_errors(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> Float
     >>> own_errors(cells, clipped_errors(cells, board), board).tolist()
     [[2.0, 1.0]]
     """
-    own = np.clip(ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]]), spec.clip[0], spec.clip[1])
+    divisor = cells.values[:, [cells.column(spec.baseline)]] if baseline is None else baseline
+    own = np.clip(ratios(cells.values, divisor), spec.clip[0], spec.clip[1])
     return np.where(cells.leaked & (own > errors), own, errors)
 
 
