@@ -97,12 +97,12 @@ def test_a_dry_run_stores_nothing(site: Site) -> None:
 def test_without_a_preregistration_it_is_stored_and_not_admitted(site: Site) -> None:
     """The reason is shown, and the entrant is still anybody's."""
     declare(site)
-    answer = site.http.post("/benchmarks/tiny/submissions", files=[("files", ("r.csv", BASE))], headers=site.auth())
+    answer = site.http.post("/benchmarks/tiny/submissions", files=[("files", ("r.csv", GOOD))], headers=site.auth())
 
     assert answer.status_code == 202
     assert answer.json()["status"] == "not_admitted"
     assert "preregistration" in answer.json()["reason"]
-    assert send(site, BASE, "bob")["status"] == "received"
+    assert send(site, GOOD, "bob")["status"] == "received"
 
 
 def test_a_claim_that_differs_is_not_admitted(site: Site) -> None:

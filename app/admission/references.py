@@ -1,27 +1,30 @@
-"""Who submits an entrant that the manifest names: one that others are scored relative to, or is asked something else.
+"""Entrants that the manifest names: those that others are scored relative to, and those that are asked something else.
 
-A manipulated baseline shifts everybody's score, and who takes a name of which the grid asks five items reports its best
-five. Called by `app.receiving.receive`; pure. It is flagged and not refused: the authors need not be stewards.
+A manipulated baseline shifts everybody's score, so its name belongs to the stewards: `app.store.references` refuses
+others. Who takes a name of which the grid asks five items reports its best five; that shifts nobody else's score, and
+is flagged for `app.receiving.receive`. Pure.
 """
 
 from collections.abc import Iterable, Iterator
 
 from app.manifest.manifest import Manifest
-from app.names import name_key
 from app.values.forensics import Finding
 
-FLAG, OWN_GRID = "reference", "own_grid"
+OWN_GRID = "own_grid"
 
 
-def reference_findings(manifest: Manifest, entrants: Iterable[str]) -> Iterator[Finding]:
-    """Yield which of these entrants, sent by someone who is not a steward, the manifest treats unlike others."""
+def reference_boards(manifest: Manifest) -> dict[str, list[str]]:
+    """Return by entrant the boards on which others are scored relative to it."""
     boards: dict[str, list[str]] = {}
     for board in manifest.leaderboards:
-        for name in board.required_entrants():
-            boards.setdefault(name_key(name), []).append(board.name)
+        for name in dict.fromkeys(board.required_entrants()):
+            boards.setdefault(name, []).append(board.name)
+    return boards
+
+
+def own_grid_findings(manifest: Manifest, entrants: Iterable[str]) -> Iterator[Finding]:
+    """Yield of which of these entrants, sent by someone who is not a steward, the grid asks something else."""
     own = {} if manifest.grid is None else manifest.grid.entrants
     for entrant in entrants:
         if entrant in own:
             yield Finding(OWN_GRID, entrant, f"{entrant}, which the manifest's grid names")
-        if names := boards.get(name_key(entrant)):
-            yield Finding(FLAG, entrant, f"{entrant}, on {', '.join(dict.fromkeys(names))}")

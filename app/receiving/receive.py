@@ -16,7 +16,7 @@ from app.admission.check import Check, CurrentRecord, Registered, TokenHolder
 from app.admission.claims import Claimed
 from app.admission.deviations import deviations_table
 from app.admission.fields import Fields
-from app.admission.references import reference_findings
+from app.admission.references import own_grid_findings
 from app.admission.rules import check_admission, findings_of
 from app.db.models import Submission
 from app.kinds.known import kind_of
@@ -166,9 +166,9 @@ def look_up(session: Session, sent: Sent) -> Known:
     if kind_of(run.manifest).rows.form == "records":
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
     history = attempts.read_history(session, sent.declared.benchmark.id, run.manifest, run.evidence, registered)
-    references = tuple(reference_findings(run.manifest, run.evidence.scores.entrant.words))
-    if references and not roles.decides(session, sent.declared.benchmark.id, sent.submitter.id):
-        history = replace(history, findings=(*history.findings, *references))
+    own_grid = tuple(own_grid_findings(run.manifest, run.evidence.scores.entrant.words))
+    if own_grid and not roles.decides(session, sent.declared.benchmark.id, sent.submitter.id):
+        history = replace(history, findings=(*history.findings, *own_grid))
     known = entrants.names(session, sent.declared.benchmark.id)
     return Known(registered, standing, sent.submitter, known, history)
 

@@ -25,7 +25,6 @@ from app.store import benchmarks, entrants, predictions, scores, series
 from app.store.benchmarks import Declared
 from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
-from app.store.reservations import refuse_reserved
 from app.store.submission_parts import Parts
 from app.store.submissions import add_checks, write_table
 from app.values.forensics import Finding, flags_by_entrant
@@ -96,15 +95,14 @@ class Written:
 def write_submission(session: Session, arrival: Arrival) -> Written:
     """Store a complete upload: submission, files, checks, entries and every row, in the caller's transaction.
 
-    Raises Conflict when an entrant belongs to another submitter, or is reserved for one.
+    Raises Conflict when an entrant belongs to another submitter or to stewards, or is reserved for one.
     """
     table = arrival.evidence.scores
     benchmark_id = arrival.declared.benchmark.id
     locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
     diagnostics = series.diagnostic_names(table)
     named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
-    entrants.refuse_foreign(named.values(), arrival.token_id)
-    refuse_reserved(session, arrival.declared.benchmark, named, arrival.token_id)
+    entrants.refuse_not_theirs(session, arrival.declared.benchmark, named, named.values(), arrival.token_id)
     if arrival.admitted:
         entrants.claim(named.values(), arrival.token_id)
     submission = _add_submission(session, arrival)

@@ -15,6 +15,7 @@ from app.manifest.manifest import Manifest
 from app.store import benchmark_rows
 from app.store.life import newest_text
 from app.store.outside_range import refuse_outside_range
+from app.store.references import refuse_owned
 from app.store.spelling import add_names, refuse_respelled
 
 MAX_NAMED = 10
@@ -49,7 +50,8 @@ def update_benchmark(session: Session, slug: str, manifest: Manifest, yaml: byte
     """Add a version of the manifest; the same bytes as the newest version change nothing.
 
     Raises NotFound, or Conflict when the manifest names another slug, another kind of evidence, other tasks than
-    those whose labels are there, or a range that scores on the boards are outside of.
+    those whose labels are there, a range that scores on the boards are outside of, or a new reference entrant that
+    somebody else than a steward owns.
     """
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     if not check_update(session, slug, manifest, yaml):
@@ -77,6 +79,7 @@ def check_update(session: Session, slug: str, manifest: Manifest, yaml: bytes) -
         raise Conflict(f"{slug} has {newest.manifest.part.bound}: make a new benchmark.")
     _refuse_other_tasks(session, benchmark, manifest)
     refuse_outside_range(session, benchmark.id, newest.manifest, manifest)
+    refuse_owned(session, benchmark, newest.manifest, manifest)
     return True
 
 

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
 from app.errors import Conflict, NotFound
 from app.names import first_few, name_key
-from app.store import reservations
+from app.store import references, reservations
 from app.store.spelling import add_names, refuse_respelled
 from app.store.sql_arrays import one_of
 
@@ -79,10 +79,23 @@ def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
 
 
 def refuse_taken(session: Session, benchmark: Benchmark, names: Iterable[str], token_id: int) -> None:
-    """Raise Conflict naming every entrant that belongs to another submitter, or is reserved for one."""
+    """Raise Conflict naming every entrant that is not for this submitter, see `refuse_not_theirs`."""
     wanted = sorted(names)
-    refuse_foreign(known_entrants(session, benchmark.id, wanted), token_id)
-    reservations.refuse_reserved(session, benchmark, wanted, token_id)
+    known = known_entrants(session, benchmark.id, wanted)
+    refuse_not_theirs(session, benchmark, wanted, known, token_id)
+
+
+def refuse_not_theirs(
+    session: Session, benchmark: Benchmark, names: Iterable[str], known: Iterable[Entrant], token_id: int
+) -> None:
+    """Raise Conflict naming every entrant that belongs to another submitter or to stewards, or is reserved for one.
+
+    `known` are the stored ones of the names. A registration reserves no reference entrant, not one of before either.
+    """
+    wanted, named = sorted(names), references.current(session, benchmark)
+    references.refuse_reference(session, benchmark, named, wanted, token_id)
+    refuse_foreign(known, token_id)
+    reservations.refuse_reserved(session, benchmark, named.without(wanted), token_id)
 
 
 def known_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Entrant]:

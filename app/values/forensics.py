@@ -27,7 +27,6 @@ FLAGS: Mapping[str, str] = {
     "began_before": "The run began before its registration, as an earlier submission of the entrant said",
     "identity": "The run says of itself something else than its registration or an earlier run",
     "lookalikes": "A name that looks like another entrant’s, in other letters or marks",
-    "reference": "Others are measured against it, and who submitted it is no steward of the benchmark",
     LABEL_HOLDER: "Who sent it can read the private labels that it is scored against",
     "own_grid": "Something else is asked of it than of others, and who submitted it is no steward of the benchmark",
     "no_prereg_in_bundle": "A bundle without the preregistration that it cites",

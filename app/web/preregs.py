@@ -19,7 +19,17 @@ from app.prereg.prereg import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.page_tables import citing_table
 from app.render.pages import Outcome, ShownTable
-from app.store import audit, benchmark_rows, benchmarks, entrants, preregs, reservations, snapshots, submissions
+from app.store import (
+    audit,
+    benchmark_rows,
+    benchmarks,
+    entrants,
+    preregs,
+    references,
+    reservations,
+    snapshots,
+    submissions,
+)
 from app.store.audit import Change
 from app.store.tokens import get_token
 from app.values.table import Table
@@ -73,6 +83,7 @@ def _register(
     refuse_other_entrants(caller, parsed.entrants or ())
     if slug is not None:
         reservations.take_turns_at(session, slug, token_id)
+    _refuse_references(session, slug, parsed, token_id)
     if benchmark is not None:
         benchmark_rows.find_benchmark(session, benchmark)
         _refuse_another(parsed.benchmark, benchmark)
@@ -93,6 +104,14 @@ def _refuse_uninvited(session: Session, slug: str | None, caller: Caller) -> Non
         refuse_other_scopes(caller)
     else:
         refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
+
+
+def _refuse_references(session: Session, slug: str | None, parsed: ParsedPrereg, token_id: int) -> None:
+    """Refuse a reference entrant to whom it is not for. Raises Conflict."""
+    if slug is not None and benchmark_rows.known_slugs(session, [slug]):
+        found = benchmark_rows.find_benchmark(session, slug)
+        named = references.current(session, found)
+        references.refuse_reference(session, found, named, parsed.entrants or (), token_id)
 
 
 def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:

@@ -20,6 +20,7 @@ from app.store import (
     benchmarks,
     entrant_story,
     entrants,
+    references,
     reservations,
     snapshots,
     tables,
@@ -188,14 +189,15 @@ class Transfer(Body):
     responses=described(403, 404, 409, answer=OwnerDocument),
 )
 def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: StewardHere) -> Response:
-    """Move an entrant, or a reserved name, to another owner; the reason is stored and shown.
+    """Move an entrant, a reserved name, or a reference entrant's, to another owner; the reason is stored and shown.
 
     Naming its own owner changes nothing.
     """
     entrant = name_in_path(entrant)
     benchmark = benchmark_rows.find_benchmark(session, slug)
     reserved = reservations.find_open(session, slug, entrant)
-    if reserved is not None and reserved.reservation.name == entrant:
+    is_reserved = reserved is not None and reserved.reservation.name == entrant
+    if is_reserved or entrant in references.current(session, benchmark).names:
         entrants.lock_entrants(session, benchmark.id, [entrant])
     row = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)
