@@ -14,8 +14,7 @@ from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
 from app.config.settings import MIB, Settings
-from app.db.engine import EXPORTS, REQUESTS, dispose_unused, make_engine, make_session_factory
-from app.db.replica import Replica
+from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
 from app.reading.readers import Readers
@@ -79,8 +78,6 @@ from app.web.state import State
 from app.web.visitors import sees_more
 
 SMALL_BODY = 1 * MIB
-# An export reads one part at a time, with a session for each.
-COPY_POOL = 5
 LEAVES_WITHIN_S = 1.0
 
 
@@ -125,8 +122,6 @@ def create_app(
         for process in apart:
             process.stop()
         await dispose_unused(engine)
-        if api.state.plumbline.replica is not None:
-            api.state.plumbline.replica.close()
 
     engine = _serving_engine(settings, database_url, 10)
     api = _make_api(settings, engine, readers, lifespan, freshness.heard_s)
@@ -157,14 +152,6 @@ def _serving_engine(settings: Settings, database_url: str, pool_size: int) -> En
     return make_engine(settings.database_url, pool_size=pool_size, is_pooled=True, lane=REQUESTS)
 
 
-def _replica(settings: Settings) -> Replica | None:
-    """Return the replica for reading, if there is one; it needs no session state, so a pooler may be in front of it."""
-    if settings.read_database_url is None:
-        return None
-    engine = make_engine(settings.read_database_url, pool_size=COPY_POOL, is_pooled=True, lane=EXPORTS)
-    return Replica(narrow_to_reader(make_session_factory(engine)))
-
-
 def _make_api(
     settings: Settings,
     engine: Engine,
@@ -187,7 +174,6 @@ def _make_api(
     own = settings.oidc
     provider = None if own is None else Provider(own)
     reads = RateLimit(settings.max_reads_per_minute)
-    copy = _replica(settings)
     followers = Followers(partial(read_statuses, factory))
     app.state.plumbline = State(
         settings,
@@ -197,7 +183,6 @@ def _make_api(
         followers,
         provider=provider,
         reads=reads,
-        replica=copy,
         heard_s=heard_s,
     )
     problems.install(app)

@@ -28,7 +28,6 @@ def configure_log(settings: Settings, process: str) -> None:
     addresses = (
         settings.database_url,
         settings.direct_database_url,
-        settings.read_database_url,
         settings.smtp_url,
     )
     passwords = (None if url is None else make_url(url).password for url in addresses)

@@ -13,7 +13,6 @@ SECRETS = (
     "database_url",
     "owner_database_url",
     "direct_database_url",
-    "read_database_url",
     "oidc_client_secret",
     "smtp_url",
 )

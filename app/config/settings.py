@@ -14,7 +14,7 @@ from typing import Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from app.config.oidc import Oidc, read_group_roles
-from app.config.secrets import HARD_TO_GUESS, SECRETS, is_plausible_secret, with_secret_files
+from app.config.secrets import FROM_FILE, HARD_TO_GUESS, SECRETS, is_plausible_secret, with_secret_files
 from app.errors import SettingsError
 
 PREFIX = "PLUMBLINE_"
@@ -50,9 +50,6 @@ class Settings(BaseModel):
     )
     direct_database_url: str | None = Field(
         None, description="address of the Postgres itself, where PLUMBLINE_DATABASE_URL leads to a pooler (pgbouncer)"
-    )
-    read_database_url: str | None = Field(
-        None, description="address of a copy that follows the database (streaming replica), from which exports are read"
     )
     log_format: Literal["text", "json"] = Field("text", description="form of the log: lines for people, or JSON")
     tracing: bool = Field(False, description="send traces by OpenTelemetry; needs the extra otel and OTEL_* settings")
@@ -165,13 +162,6 @@ class Settings(BaseModel):
             raise ValueError(HARD_TO_GUESS)
         return text
 
-    @field_validator("read_database_url")
-    @classmethod
-    def _is_of_postgres(cls, url: str | None) -> str | None:
-        if url is not None and not re.match(r"postgres(ql)?://", url):
-            raise ValueError("expected postgresql://user@host/name")
-        return url
-
     @field_validator("oidc_roles")
     @classmethod
     def _are_group_roles(cls, text: str | None) -> str | None:
@@ -234,6 +224,11 @@ class Settings(BaseModel):
         return settings
 
 
+GONE = {
+    "PLUMBLINE_READ_DATABASE_URL": "exports are read from PLUMBLINE_DATABASE_URL, which may be a managed Postgres",
+}
+"""Settings that there were, and what to use instead of each."""
+
 # Read by the test-suite and the benches, not by the server.
 FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PLUMBLINE_SERVER"})
 
@@ -249,5 +244,7 @@ def _complaint(field: str, value: object, message: str) -> str:
 
 
 def _unknown(name: str) -> str:
+    if (instead := GONE.get(name.removesuffix(FROM_FILE))) is not None:
+        return f"{name} is not a setting any more: {instead}"
     near = difflib.get_close_matches(name, sorted(variable_names()), n=1, cutoff=0.0)
     return f"{name} is not a setting; did you mean {near[0]}?"

@@ -6,7 +6,9 @@ Each transaction has limits of time, by what it is for: a request has those of
 
 import asyncio
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sqlalchemy import Connection, Engine, QueuePool, create_engine, event, make_url, text
 from sqlalchemy.orm import Session, sessionmaker
@@ -20,6 +22,7 @@ CONNECT_OPTIONS = f"-c search_path=public,{QUEUE_SCHEMA}"
 LAST_STATEMENTS_S = 5.0
 
 SessionFactory = sessionmaker[Session]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,13 @@ def _begin(connection: Connection, statement: str) -> None:
 def allow(session: Session, lane: Lane) -> None:
     """Give the rest of a session's transaction other limits of time."""
     session.execute(text(lane.begin()))
+
+
+def read_for_export(sessions: SessionFactory, work: Callable[[Session], T]) -> T:
+    """Return what `work` reads in a session of its own, which may take as long as an export does."""
+    with sessions() as session:
+        allow(session, EXPORTS)
+        return work(session)
 
 
 def _create(database_url: str, pool_size: int, about_pooling: dict[str, str | None]) -> Engine:

@@ -11,8 +11,8 @@ from functools import partial
 from sqlalchemy import and_, select
 from sqlalchemy.orm import Session
 
+from app.db.engine import SessionFactory, read_for_export
 from app.db.models import Entry, SnapshotEntry, Submission
-from app.db.replica import Source
 from app.errors import NotFound
 from app.kinds.known import kind_of
 from app.store import snapshots
@@ -48,10 +48,10 @@ def find_counted(session: Session, declared: Declared, snapshot_id: int, part_ro
     return CountedRows(tuple(name for name in known if name in sent), parts_of(session, snapshot_id, part_rows))
 
 
-def read_counted(source: Source, counted: CountedRows) -> Iterator[ScoreTable]:
+def read_counted(sessions: SessionFactory, counted: CountedRows) -> Iterator[ScoreTable]:
     """Yield the rows, by entrant and task."""
     for tasks_of in counted.parts:
-        yield source.read(partial(_read_part, columns=counted.columns, tasks_of=tasks_of))
+        yield read_for_export(sessions, partial(_read_part, columns=counted.columns, tasks_of=tasks_of))
 
 
 def _read_part(session: Session, columns: tuple[str, ...], tasks_of: TasksOf) -> ScoreTable:

@@ -12,8 +12,8 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.db.driver import bulk_cursor
+from app.db.engine import SessionFactory, read_for_export
 from app.db.models import Score, Submission
-from app.db.replica import Source
 from app.values.table import Column, Table
 
 PART_ROWS = 10_000
@@ -29,12 +29,12 @@ READ = """
 VALUES_AT = 6
 
 
-def read_sent(source: Source, submission: int, part_rows: int = PART_ROWS) -> Iterator[Table]:
+def read_sent(sessions: SessionFactory, submission: int, part_rows: int = PART_ROWS) -> Iterator[Table]:
     """Yield the rows in the order of the upload, as tables of the same columns; one of no rows where there is none."""
-    columns, kept = source.read(partial(_columns, submission=submission))
+    columns, kept = read_for_export(sessions, partial(_columns, submission=submission))
     after: int | None = -1
     while after is not None:
-        rows = source.read(partial(_part, submission=submission, after=after, n_rows=part_rows))
+        rows = read_for_export(sessions, partial(_part, submission=submission, after=after, n_rows=part_rows))
         if rows or after < 0:
             cells = tuple((*(row[at] for at in kept), *row[VALUES_AT], *row[VALUES_AT + 1 :]) for row in rows)
             yield Table("scores", f"Rows of submission {submission}", columns, cells)

@@ -17,8 +17,8 @@ from sqlalchemy.orm import Session
 from app.admission.check import CurrentRecord
 from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
 from app.boards.methods.weighted_rank.resampling import CLEAN_SERIES
+from app.db.engine import SessionFactory, read_for_export
 from app.db.models import Entrant, Entry, Score, Submission, Task
-from app.db.replica import Source
 from app.store.assembly import STRATUM
 from app.store.sql_arrays import one_of
 from app.values.scores import NONE, Coded, ScoreTable
@@ -79,7 +79,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     return [CurrentRecord(record or "", *rest) for record, *rest in session.execute(query)]
 
 
-def read_parts(source: Source, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
+def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
     """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS, each read in a session of its own.
 
     So a reader who is slow holds no connection, and one who goes away leaves nothing open; rows are never rewritten.
@@ -87,7 +87,7 @@ def read_parts(source: Source, pairs: Sequence[tuple[int, int]]) -> Iterator[Sco
     for run in _runs(pairs):
         after: int | None = -1
         while after is not None:
-            stored, rows = source.read(partial(_read_part, run=run, after=after))
+            stored, rows = read_for_export(sessions, partial(_read_part, run=run, after=after))
             if rows:
                 yield _to_table(rows, tuple(stored))
             after = rows[-1][0] if len(rows) == PART_ROWS else None

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.methods.weighted_rank.groups import PAIRED_RATIO
 from app.boards.methods.weighted_rank.identity import split_identity
-from app.db.replica import Source
+from app.db.engine import SessionFactory, read_for_export
 from app.kinds.series.estimates import NUMBERS, RECORDED_AS
 from app.store import snapshots
 from app.store.assembly import STRATUM
@@ -29,22 +29,22 @@ SCOPES = {"aggregate": "tables/per_stratum_metrics", "uncertainty": "tables/benc
 Row = Sequence[Cell]
 
 
-def metric_rows(source: Source, snapshot_id: int) -> Iterator[Iterable[Row]]:
+def metric_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[Iterable[Row]]:
     """Yield the file in parts, the header first; no session is open while a part is being read."""
     yield [HEADER]
-    pairs = source.read(lambda session: snapshots.entrant_ids(session, snapshot_id))
-    for part in read_parts(source, pairs):
+    pairs = read_for_export(sessions, lambda session: snapshots.entrant_ids(session, snapshot_id))
+    for part in read_parts(sessions, pairs):
         yield _per_series(part)
     for scope, name in SCOPES.items():
-        table = source.read(partial(_load, snapshot_id=snapshot_id, name=name))
+        table = read_for_export(sessions, partial(_load, snapshot_id=snapshot_id, name=name))
         yield [] if table is None else _computed(scope, table)
 
 
-def estimate_rows(source: Source, snapshot_id: int) -> Iterator[Iterable[Row]]:
+def estimate_rows(sessions: SessionFactory, snapshot_id: int) -> Iterator[Iterable[Row]]:
     """Yield raw/estimates.csv in parts, as `metric_rows`: each estimate with its own intervals, as it was sent."""
     yield [ESTIMATES]
-    pairs = source.read(lambda session: snapshots.entrant_ids(session, snapshot_id))
-    for part in read_parts(source, pairs):
+    pairs = read_for_export(sessions, lambda session: snapshots.entrant_ids(session, snapshot_id))
+    for part in read_parts(sessions, pairs):
         yield _estimates(part)
 
 

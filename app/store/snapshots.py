@@ -49,16 +49,6 @@ def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = N
     return snapshot
 
 
-def is_there(session: Session, shown: Snapshot) -> bool:
-    """Say whether another database has this very snapshot, by number and time, and so everything that it counts.
-
-    A copy that is behind does not have it yet, and where the numbers of a database are by chance the same, the
-    microsecond of publication is not.
-    """
-    query = select(Snapshot.id).where(Snapshot.id == shown.id, Snapshot.published_at == shown.published_at)
-    return session.scalar(query) is not None
-
-
 def newest_snapshot(session: Session, benchmark_id: int) -> Snapshot | None:
     """Return the last snapshot that was made, which need not be the current one; None before the first."""
     query = select(Snapshot).where(Snapshot.benchmark_id == benchmark_id)

@@ -56,7 +56,7 @@ def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: Snap
 def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
     shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, metric_rows(state.source_of(shown), shown.id))
+    rows = map(csv_bytes, metric_rows(state.sessions, shown.id))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
@@ -64,7 +64,7 @@ def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: Sna
 def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every estimate with the estimator's own intervals, as lrdbench writes them."""
     shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, estimate_rows(state.source_of(shown), shown.id))
+    rows = map(csv_bytes, estimate_rows(state.sessions, shown.id))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
@@ -77,7 +77,7 @@ def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: 
     """Return every row that a snapshot was computed from, by entrant and task; of series see `raw/metrics.csv`."""
     declared, shown = _snapshot(session, slug, snapshot)
     counted = find_counted(session, declared, shown.id)
-    rows = scores_to_csv(counted.columns, read_counted(state.source_of(shown), counted))
+    rows = scores_to_csv(counted.columns, read_counted(state.sessions, counted))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-rows.csv"'} | NOT_KEPT
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -97,7 +97,7 @@ def _pack(packed: IO[bytes], session: Session, state: State, slug: str, shown: S
             archive.writestr(_member(f"{name}.csv"), table_to_csv(_load(session, slug, shown, name)))
         for name, rows in RAW.items():
             with archive.open(_member(f"raw/{name}"), "w", force_zip64=True) as member:
-                for part in rows(state.source_of(shown), shown.id):
+                for part in rows(state.sessions, shown.id):
                     member.write(csv_bytes(part))
 
 

@@ -82,8 +82,6 @@ def look(state: State) -> Readiness:
         warnings.append(too_much)
     if silent_s is None or silent_s > WORKER_SILENT_S:
         warnings.append("No worker has reported within the last minute: submissions are stored, but wait.")
-    if state.replica is not None and state.replica.is_left_alone:
-        warnings.append("The read replica (PLUMBLINE_READ_DATABASE_URL) fails: exports come from the primary database.")
     free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
     if free_mib < ROOM_MIB:
         warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")

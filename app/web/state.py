@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request, Security
@@ -13,8 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from app.config.settings import Settings
 from app.db.engine import SessionFactory
-from app.db.models import Benchmark, Snapshot
-from app.db.replica import Replica, Source
+from app.db.models import Benchmark
 from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
 from app.jobs.choice_evidence import KeptRows
@@ -22,7 +20,7 @@ from app.jobs.queue import QueuedJobs
 from app.names import first_few
 from app.reading.readers import Readers
 from app.reading.turns import Turns
-from app.store import benchmark_rows, rates, roles, snapshots
+from app.store import benchmark_rows, rates, roles
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
 from app.web.following import Followers
@@ -58,17 +56,12 @@ class State:
     computing: Turns = field(default_factory=computing_turns)
     provider: Provider | None = None
     reads: RateLimit | None = None
-    replica: Replica | None = None
     probe: Probe[Any] = field(default_factory=Probe)
     heard_s: Callable[[], float] = lambda: math.inf
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""
         return await run_in_threadpool(self.transact, lambda session: work(session, *arguments))
-
-    def source_of(self, shown: Snapshot) -> Source:
-        """Return where the rows of a snapshot are read: from the replica once it has the snapshot."""
-        return Source(self.sessions, self.replica, partial(snapshots.is_there, shown=shown))
 
     def transact(self, work: Callable[[Session], T]) -> T:
         """Run `work(session)` in one transaction, again when the database broke it off."""

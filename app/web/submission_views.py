@@ -8,7 +8,6 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Submission, SubmissionEvent
-from app.db.replica import Source
 from app.errors import Forbidden, NotFound
 from app.kinds.known import kind_of
 from app.manifest.declared_metadata import units_of
@@ -150,8 +149,7 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
 def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
-    # Never from the copy for reading, which may not have the submission yet.
-    rows = parts_to_csv(read_sent(Source(state.sessions), stored.id))
+    rows = parts_to_csv(read_sent(state.sessions, stored.id))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 

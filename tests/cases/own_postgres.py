@@ -26,9 +26,9 @@ from tests.cases.waiting import eventually
 AWAY = "127.0.0.77"
 SUPERUSER, ROLE, PASSWORD = "postgres", "plumbline_owner", "not-a-secret"
 RUNTIME = "plumbline"
-# What a steward of a database gives: no superuser, but one that makes databases (as tests do) and base backups. Tests
-# that write a history which no program of ours would write must set its triggers aside.
-GIVEN = f"CREATE ROLE {ROLE} LOGIN CREATEDB REPLICATION PASSWORD '{PASSWORD}'"
+# What a steward of a database gives: no superuser, but one that makes databases, as tests do. Tests that write
+# a history which no program of ours would write must set its triggers aside.
+GIVEN = f"CREATE ROLE {ROLE} LOGIN CREATEDB PASSWORD '{PASSWORD}'"
 FOR_TESTS = f"GRANT SET ON PARAMETER session_replication_role TO {ROLE}"
 PAUSE_S = 0.2
 

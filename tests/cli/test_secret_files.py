@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.serve import NOT_HANDED_ON
-from app.config.settings import Settings
+from app.config.settings import GONE, Settings, variable_names
 from app.errors import SettingsError
 
 TOKEN = "0123456789abcdef0123456789abcdex"
@@ -17,7 +17,6 @@ TOKEN = "0123456789abcdef0123456789abcdex"
         ("PLUMBLINE_ADMIN_TOKEN", "admin_token", TOKEN),
         ("PLUMBLINE_DATABASE_URL", "database_url", "postgresql://a:b@c/d"),
         ("PLUMBLINE_DIRECT_DATABASE_URL", "direct_database_url", "postgresql://a:b@c/d"),
-        ("PLUMBLINE_READ_DATABASE_URL", "read_database_url", "postgresql://a:b@c/d"),
         ("PLUMBLINE_SMTP_URL", "smtp_url", "smtp://user:password@mail.example.org:587"),
         ("PLUMBLINE_OIDC_CLIENT_SECRET", "oidc_client_secret", "the provider's secret"),
     ],
@@ -70,6 +69,17 @@ def test_only_secrets_have_files() -> None:
     """Any other name that ends so is a misspelt setting."""
     with pytest.raises(SettingsError, match="PLUMBLINE_PORT_FILE is not a setting"):
         Settings.from_env({"PLUMBLINE_PORT_FILE": "/etc/port"})
+
+
+@pytest.mark.parametrize("ending", ["", "_FILE"])
+@pytest.mark.parametrize("name", sorted(GONE))
+def test_a_setting_that_is_gone_is_refused_with_what_to_use_instead(name: str, ending: str) -> None:
+    """Not with the nearest name, and without its value."""
+    with pytest.raises(SettingsError) as refused:
+        Settings.from_env({name + ending: "postgresql://u:hunter2@h/d"})
+
+    assert str(refused.value) == f"{name}{ending} is not a setting any more: {GONE[name]}"
+    assert name not in variable_names()
 
 
 def test_the_admins_token_is_handed_to_no_other_process() -> None:

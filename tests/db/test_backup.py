@@ -1,19 +1,15 @@
-"""Copies of a database come back byte for byte, whole or as of an instant, and what is no such copy is refused."""
+"""Copies of a database come back byte for byte, and what is no such copy is refused."""
 
-import gzip
 import json
 import shutil
-import tarfile
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from app.db.backup.dump import make_dump, restore_dump
-from app.db.backup.note import note_files, read_note, verify, write_note
+from app.db.backup.note import verify
 from app.db.backup.programs import BackupError
-from app.db.backup.recover import lay_out, recover_embedded
 from app.db.embedded.running import running_server
 from app.db.migrate import SchemaMismatch
 from tests.cases.copies import Copies, copies
@@ -34,34 +30,7 @@ def test_a_dump_comes_back_on_an_empty_machine_byte_for_byte(copies: Copies) -> 
         actual = exports_of_folder(data_dir)
 
     assert len(actual) > 20
-    assert actual == copies.exports_then
-
-
-@pytest.mark.parametrize("which", ["then", "last"])
-def test_a_base_backup_comes_forward_byte_for_byte(copies: Copies, which: str) -> None:
-    """To an instant between two publications, or to the end of the log."""
-    with fresh_data_dir() as data_dir:
-        recover_embedded(copies.base, copies.wal, copies.then if which == "then" else None, data_dir)
-
-        actual = exports_of_folder(data_dir)
-
-    assert copies.exports_then != copies.exports_last
-    assert actual == (copies.exports_then if which == "then" else copies.exports_last)
-
-
-def test_an_instant_that_the_log_does_not_reach_is_refused(copies: Copies) -> None:
-    """One sentence, and the folder holds no database as before."""
-    with fresh_data_dir() as data_dir:
-        with pytest.raises(BackupError, match=r"The log does not lead there: .*before configured recovery target"):
-            recover_embedded(copies.base, copies.wal, datetime.now(UTC) + timedelta(days=1), data_dir)
-
-        assert not (data_dir / "cluster").exists()
-
-
-def test_an_instant_before_the_backup_is_refused(copies: Copies) -> None:
-    """It says when the backup was made."""
-    with pytest.raises(BackupError, match="cannot be brought to an instant before"):
-        recover_embedded(copies.base, copies.wal, datetime(2020, 1, 1, tzinfo=UTC), Path("/nowhere"))
+    assert actual == copies.exports
 
 
 def test_a_dump_is_not_restored_onto_data(copies: Copies, database_url: str) -> None:
@@ -77,21 +46,12 @@ def test_a_dump_is_not_restored_onto_a_running_target(copies: Copies, postgres_u
             restore_dump(copies.dump, target)
 
 
-def test_a_base_backup_is_not_restored_onto_data(copies: Copies) -> None:
-    """A data folder with a database is left as it is."""
-    with fresh_data_dir() as data_dir:
-        (data_dir / "cluster").mkdir(parents=True)
-        with pytest.raises(BackupError, match=r"There is a database in .* already"):
-            recover_embedded(copies.base, None, None, data_dir)
-
-
-@pytest.mark.parametrize("kind", ["dump", "base"])
 @pytest.mark.parametrize("harm", ["cut", "changed", "missing"])
-def test_a_copy_that_is_not_whole_is_refused(copies: Copies, tmp_path: Path, kind: str, harm: str) -> None:
+def test_a_copy_that_is_not_whole_is_refused(copies: Copies, tmp_path: Path, harm: str) -> None:
     """A file cut short, a byte changed, a file gone: the sentence names the file."""
     folder = tmp_path / "copy"
-    shutil.copytree(copies.dump if kind == "dump" else copies.base, folder)
-    harmed = folder / ("database.dump" if kind == "dump" else "base.tar.gz")
+    shutil.copytree(copies.dump, folder)
+    harmed = folder / "database.dump"
     content = harmed.read_bytes()
     harmed.unlink()
     if harm != "missing":
@@ -109,7 +69,7 @@ def test_a_backup_that_was_interrupted_is_none(copies: Copies, tmp_path: Path) -
         verify(tmp_path)
 
 
-@pytest.mark.parametrize("change", [{"product": "mlflow"}, {"layout": 2}, {"files": None}])
+@pytest.mark.parametrize("change", [{"product": "mlflow"}, {"layout": 2}, {"kind": "base"}, {"files": None}])
 def test_a_backup_of_another_product_is_refused(copies: Copies, tmp_path: Path, change: dict[str, object]) -> None:
     """Whatever has a note that says something else."""
     note = json.loads((copies.dump / "backup.json").read_text())
@@ -131,57 +91,6 @@ def test_a_backup_whose_note_leaves_a_file_out_is_refused(copies: Copies, tmp_pa
         verify(tmp_path / "copy")
 
 
-def test_files_that_are_no_archive_are_refused_in_a_sentence(copies: Copies, tmp_path: Path) -> None:
-    """Even with a note that says they are as they were made."""
-    shutil.copytree(copies.base, tmp_path / "copy")
-    (tmp_path / "copy" / "base.tar.gz").write_bytes(gzip.compress(b"no archive"))
-    note = read_note(tmp_path / "copy")
-    write_note(tmp_path / "copy", note.model_copy(update={"files": note_files(tmp_path / "copy")}))
-
-    with pytest.raises(BackupError, match="cannot be unpacked, so it is no copy of a server's files"):
-        lay_out(tmp_path / "copy", None, None, tmp_path / "cluster")
-    assert not (tmp_path / "cluster").exists()
-
-
-def hostile(how: str, victim: Path) -> tarfile.TarInfo:
-    """Return a member of an archive that would write, read or make something outside the folder it is unpacked in."""
-    member = tarfile.TarInfo("pg_wal" if how == "symlink" else "PG_VERSION")
-    if how == "climbing":
-        member.name = f"../{victim.name}/written"
-    elif how == "device":
-        member.type = tarfile.CHRTYPE
-    else:
-        member.type = tarfile.SYMTYPE if how == "symlink" else tarfile.LNKTYPE
-        member.linkname = str(victim)
-    return member
-
-
-@pytest.mark.parametrize("how", ["symlink", "hard link", "climbing", "device"])
-def test_an_archive_that_reaches_out_of_its_folder_is_refused(copies: Copies, tmp_path: Path, how: str) -> None:
-    """A copy from elsewhere, with digests that fit: nothing is written beside what it is unpacked in."""
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    shutil.copytree(copies.base, tmp_path / "copy")
-    with tarfile.open(tmp_path / "copy" / "base.tar.gz", "w:gz") as archive:
-        archive.addfile(hostile(how, victim))
-    note = read_note(tmp_path / "copy")
-    write_note(tmp_path / "copy", note.model_copy(update={"files": note_files(tmp_path / "copy")}))
-
-    with pytest.raises(BackupError, match="cannot be unpacked, so it is no copy of a server's files"):
-        lay_out(tmp_path / "copy", None, None, tmp_path / "cluster")
-    assert list(victim.iterdir()) == []
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["copy", "victim"]
-
-
-def test_a_folder_without_segments_is_no_log(copies: Copies, tmp_path: Path) -> None:
-    """Whatever lies there with a name that begins as theirs do."""
-    (tmp_path / "0_notes").mkdir()
-    (tmp_path / "00000001.txt").touch()
-
-    with pytest.raises(BackupError, match="There is no log of a database in"):
-        lay_out(copies.base, tmp_path, None, tmp_path / "cluster")
-
-
 def test_a_backup_of_a_newer_plumbline_is_refused(copies: Copies, tmp_path: Path, postgres_url: str) -> None:
     """Its schema is one that this program does not know."""
     folder = tmp_path / "copy"
@@ -195,7 +104,7 @@ def test_a_backup_of_a_newer_plumbline_is_refused(copies: Copies, tmp_path: Path
 def test_a_database_that_does_not_answer_is_told_in_a_sentence(copies: Copies, tmp_path: Path) -> None:
     """As one with another password is: no traceback, and nothing of what the address holds in confidence."""
     away = "postgresql://plumbline:hunter2@127.0.0.1:1/plumbline"
-    for command in (("restore", str(copies.dump)), ("backup", str(tmp_path / "a")), ("wal", str(tmp_path / "b"))):
+    for command in (("restore", str(copies.dump)), ("backup", str(tmp_path / "a"))):
         done = plumbline("db", *command, PLUMBLINE_DATABASE_URL=away)
 
         assert done.returncode == 2

@@ -147,25 +147,21 @@ def test_a_backup_that_is_stopped_leaves_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_backups_under_load_are_whole(tmp_path: Path) -> None:
-    """Made while clients send; each comes back with what was published at its instant, and all exports can be read."""
+def test_a_backup_under_load_is_whole(tmp_path: Path) -> None:
+    """Made while clients send; it comes back with what was published at its instant, and all exports can be read."""
     with fresh_data_dir(on_disk=True) as data_dir, running_server(data_dir, **LIMITS) as server:
         declare(server.address, admin(server), [SLUG])
         all_published(server, seed=1, n=12)
         sending = [plan([SLUG], 60, seed=seed) for seed in (2,)]
         began = time.monotonic()
-        making = [
-            subprocess.Popen([sys.executable, "-m", "app.cli", "db", "backup", *kind, str(tmp_path / name)],
-                             env={**os.environ, "PLUMBLINE_DATA_DIR": str(data_dir)})
-            for kind, name in (([], "rows"), (["--base"], "files"))
-        ]  # fmt: skip
+        command = [sys.executable, "-m", "app.cli", "db", "backup", str(tmp_path / "rows")]
+        making = subprocess.Popen(command, env={**os.environ, "PLUMBLINE_DATA_DIR": str(data_dir)})
         seen = send_all([server.address], admin(server), sending[0], 4)
-        created = [each.wait(120) for each in making]
+        code = making.wait(120)
         settled(server.address, sorted(seen.numbers.values()), within_s=120)
 
-    assert created == [0, 0], time.monotonic() - began
-    for name in ("rows", "files"):
-        with fresh_data_dir(on_disk=True) as restored:
-            done = plumbline("db", "restore", str(tmp_path / name), PLUMBLINE_DATA_DIR=str(restored))
-            assert done.returncode == 0, done.stderr
-            assert len(exports_of_folder(restored)) > 10
+    assert code == 0, time.monotonic() - began
+    with fresh_data_dir(on_disk=True) as restored:
+        done = plumbline("db", "restore", str(tmp_path / "rows"), PLUMBLINE_DATA_DIR=str(restored))
+        assert done.returncode == 0, done.stderr
+        assert len(exports_of_folder(restored)) > 10

@@ -5,7 +5,6 @@ from itertools import chain
 import pytest
 from sqlalchemy import Engine, event
 
-from app.db.replica import Source
 from app.render.exports import parts_to_csv, table_to_csv
 from app.store.sent_rows import read_sent
 from app.values.table import Table
@@ -64,7 +63,7 @@ def test_a_task_and_an_entrant_show_what_counts_now(loaded: Site) -> None:
 @pytest.mark.parametrize("part_rows", [1, 2, 3, 4])
 def test_the_rows_of_a_submission_come_in_parts(loaded: Site, part_rows: int) -> None:
     """No part is larger, and together they are the file, in the order of the upload."""
-    parts = list(read_sent(Source(loaded.sessions), 2, part_rows))
+    parts = list(read_sent(loaded.sessions, 2, part_rows))
     whole = Table(parts[0].name, parts[0].title, parts[0].columns, tuple(chain.from_iterable(p.rows for p in parts)))
 
     assert max(len(part.rows) for part in parts) == min(part_rows, 3)

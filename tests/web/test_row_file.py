@@ -3,7 +3,6 @@
 import csv
 import io
 
-from app.db.replica import Source
 from app.render.exports import scores_to_csv
 from app.store import benchmarks, snapshots
 from app.store.row_parts import find_counted, read_counted
@@ -50,7 +49,7 @@ def test_parts_are_the_whole(roomy_site: Site) -> None:
         counted = find_counted(session, declared, shown.id, part_rows=1)
 
     assert len(counted.parts) == 2
-    assert b"".join(scores_to_csv(counted.columns, read_counted(Source(roomy_site.sessions), counted))) == whole
+    assert b"".join(scores_to_csv(counted.columns, read_counted(roomy_site.sessions, counted))) == whole
 
 
 def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) -> None:

@@ -1,1 +1,1 @@
-"""Copies of a database: made, looked through and restored, whole or to a point in time."""
+"""Copies of a database: made, looked through and restored."""

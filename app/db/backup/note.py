@@ -16,7 +16,7 @@ from app.db.backup.programs import BackupError
 
 NAME = "backup.json"
 BLOCK = 1 << 20
-FILES = {"dump": {"database.dump"}, "base": {"base.tar.gz", "pg_wal.tar.gz", "backup_manifest"}}
+FILES = {"database.dump"}
 """Files that a restore reads: all must be listed, since an unlisted one would not be verified."""
 
 
@@ -30,18 +30,17 @@ class FileNote(BaseModel):
 
 
 class Note(BaseModel):
-    """A copy of a database: `dump` of its rows, `base` of its files.
+    """A copy of a database: a `dump` of its rows.
 
     `schema_revision` is what the database had, `programs` the major version of Postgres that can read the copy,
-    `made_at` the instant that a dump shows, or from which on a base can be brought forward. `rows` counts those of each
-    table at that instant.
+    `made_at` the instant that it shows. `rows` counts those of each table at that instant.
     """
 
     model_config = ConfigDict(frozen=True)
 
     product: Literal["plumbline"] = "plumbline"
     layout: Literal[1] = 1
-    kind: Literal["dump", "base"]
+    kind: Literal["dump"]
     schema_revision: str
     release: str
     made_at: datetime
@@ -94,10 +93,10 @@ def read_note(folder: Path) -> Note:
 def verify(folder: Path) -> Note:
     """Return the note of a copy whose files are as they were written. Raises BackupError naming all that are not."""
     note = read_note(folder)
-    if set(note.files) != FILES[note.kind]:
+    if set(note.files) != FILES:
         raise BackupError(
             f"{folder / NAME} is not the note of a backup that this plumbline knows: it lists "
-            f"{', '.join(sorted(note.files)) or 'no file'}, and a {note.kind} is {', '.join(sorted(FILES[note.kind]))}."
+            f"{', '.join(sorted(note.files)) or 'no file'}, and a {note.kind} is {', '.join(sorted(FILES))}."
         )
     wrong = [name for name, expected in note.files.items() if not _is_whole(folder / name, expected)]
     if wrong:

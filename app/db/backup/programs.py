@@ -25,19 +25,18 @@ class BackupError(PlumblineError):
     """A copy could not be made, is not whole, or cannot be restored there."""
 
 
-def find_program(name: str, major: int, *, exactly: bool = False) -> Path:
-    """Return the oldest installed program of this name that is of a major version or newer, or `exactly` of it.
+def find_program(name: str, major: int) -> Path:
+    """Return the oldest installed program of this name that is of a major version or newer.
 
     Raises BackupError, which says what to install.
     """
     versions = [(version, path) for path in _candidates(name) if (version := major_of(path)) is not None]
-    suitable = [each for each in versions if each[0] == major or (each[0] > major and not exactly)]
+    suitable = [each for each in versions if each[0] >= major]
     if not suitable:
         seen = ", ".join(sorted({str(version) for version, _ in versions})) or "none"
-        asked = f"{major}" if exactly else f"{major} or newer"
         raise BackupError(
-            f"This needs the program {name} of Postgres {asked}, and here is {seen}: install the package "
-            f"postgresql-client-{major}, or postgresql-{major} for a base backup."
+            f"This needs the program {name} of Postgres {major} or newer, and here is {seen}: install the package "
+            f"postgresql-client-{major}."
         )
     return min(suitable)[1]
 

@@ -17,8 +17,6 @@ SETTINGS = {
     # Two web processes and four workers ask for up to 130; a place that nobody takes costs 16 KiB.
     "max_connections": "200",
     "max_wal_size": "2GB",
-    # What keeps the log for `plumbline db wal` must not fill the disk: beyond this a new base backup is needed.
-    "max_slot_wal_keep_size": "8GB",
     "wal_compression": "on",
     # The log is for what went wrong; a busy server would fill it with its routine.
     "log_checkpoints": "off",

@@ -14,7 +14,6 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import QueuePool
 
-from app.db.replica import Source
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.store import benchmark_rows, snapshots
 from app.store.series_rows import HEADER, metric_rows
@@ -281,7 +280,7 @@ def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> 
         shown = snapshots.find_snapshot(session, benchmark_rows.find_benchmark(session, slug))
         pool = session.get_bind().engine.pool
     assert shown is not None
-    parts = metric_rows(Source(roomy_site.sessions), shown.id)
+    parts = metric_rows(roomy_site.sessions, shown.id)
     read = [next(parts), next(parts)]
 
     assert isinstance(pool, QueuePool)
