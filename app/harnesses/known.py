@@ -10,9 +10,8 @@ from app.harnesses.hub import HUB
 from app.harnesses.inspect_logs import INSPECT
 from app.harnesses.lm_eval import LM_EVAL
 from app.harnesses.mteb import MTEB
-from app.harnesses.openml import OPENML
 
-HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, OPENML, HUB)
+HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, HUB)
 
 
 def split_harnesses(

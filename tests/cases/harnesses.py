@@ -16,7 +16,7 @@ DATA = Path(__file__).parents[1] / "data"
 SAMPLES = DATA / "harnesses"
 LM_EVAL = DATA / "lm_eval"
 MTEB_RESULTS = DATA / "mteb" / "results.zip"
-SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".yaml", ".yml", ".md", ".xml", ".arff")
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".yaml", ".yml", ".md")
 LIMITS = Limits.from_settings(Settings())
 
 ITEMS = """\

@@ -18,12 +18,11 @@ from app.files.findings import Findings
 from app.files.number_cells import read_numbers
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
-from app.harnesses import openml
 from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
 from app.harnesses.known import split_harnesses
 from app.stats.arrays import FloatArray, IntArray
 
-SUFFIXES = (".csv", ".json", ".jsonl", ".eval", *openml.SUFFIXES)
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,6 @@ from app.files.repeats import problems_of_case
 from app.files.tables import open_table
 from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
-from app.harnesses import openml
 from app.harnesses.contract import Harness, HarnessRun, Row
 from app.harnesses.known import split_harnesses
 from app.kinds.episodes import spike_runs
@@ -29,7 +28,7 @@ from app.manifest.manifest import part_of
 from app.values.facts import BundleFacts, RunFacts
 from app.values.table import Table
 
-SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml", *openml.SUFFIXES)
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
 
 
 def read_episodes(request: Request) -> Reading | None:

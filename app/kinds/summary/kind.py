@@ -2,7 +2,6 @@
 
 from app.files.parquet_tables import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
-from app.harnesses import openml
 from app.kinds.contract import Kind, Rows
 from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.pages import PAGES
@@ -17,7 +16,7 @@ SUMMARY = Kind(
     part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,
-    suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES, *openml.SUFFIXES),
+    suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES),
     pages=PAGES,
     rows=Rows(beside=QUANTITIES),
 )
