@@ -30,7 +30,6 @@ from app.web import (
     disputes,
     draft_boards,
     evaluations,
-    events,
     exact,
     exports,
     figures,
@@ -65,7 +64,6 @@ from app.web import (
 from app.web.beginning import BegunTogether
 from app.web.cache import PublishedPages
 from app.web.description import SUMMARY, DescribedApi
-from app.web.following import Followers, read_statuses
 from app.web.freshness import Freshness, watch
 from app.web.front import Front
 from app.web.lanes import EXPLORERS
@@ -136,8 +134,7 @@ def create_app(
         explorers=apart[1:],
         sees_more=partial(sees_more, api),
     )
-    freshness.listeners.append(api.state.plumbline.followers.wake)
-    return Front(pages, limit, settings.forwarded_hops, api.state.plumbline.followers.end)
+    return Front(pages, limit, settings.forwarded_hops)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:
@@ -174,13 +171,11 @@ def _make_api(
     own = settings.oidc
     provider = None if own is None else Provider(own)
     reads = RateLimit(settings.max_reads_per_minute)
-    followers = Followers(partial(read_statuses, factory))
     app.state.plumbline = State(
         settings,
         factory,
         QueuedJobs(),
         readers,
-        followers,
         provider=provider,
         reads=reads,
         heard_s=heard_s,
@@ -198,7 +193,6 @@ def _routes(settings: Settings) -> list[BaseRoute]:
     """
     routes = APIRouter(default_response_class=Response, max_body_size=SMALL_BODY)
     routes.include_router(submissions.make_router(settings))
-    routes.include_router(events.router)
     routes.include_router(labels.make_router(settings))
     routes.include_router(items.make_router(settings))
     routes.include_router(submit_page.make_router(settings))

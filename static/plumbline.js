@@ -1,10 +1,9 @@
-/* What htmx leaves to a page: short addresses, errors said, ticks and typed text kept, and word of a submission.
+/* What htmx leaves to a page: short addresses, errors said, ticks and typed text kept.
    Every page works without it. */
 (() => {
   "use strict";
   const byId = id => document.getElementById(id);
   const here = () => location.pathname + location.search;
-  const told = new Map();
   let ticked = new Set(), typing = false, wasTyping = false, field = null, restoring = null;
 
   const say = (id, text) => {
@@ -110,36 +109,7 @@
     ticked[event.target.checked ? "add" : "delete"](event.target.value);
   });
 
-  /* A submission's page hears of each step of it. */
-  const listen = place => {
-    const source = new EventSource(place.dataset.events);
-    told.set(place, source);
-    const hear = event => {
-      if (!place.isConnected) return stop(place);
-      const {status} = JSON.parse(event.data);
-      if (status === place.dataset.status) return;
-      place.dataset.status = status;
-      htmx.trigger(place, "changed");
-    };
-    source.addEventListener("status", hear);
-    source.addEventListener("end", event => {
-      stop(place);
-      hear(event);
-    });
-    /* Too many watch, or nobody is told of it here: look again later, as without scripts. */
-    source.addEventListener("error", () => {
-      const again = () => place.isConnected && htmx.trigger(place, "changed");
-      if (source.readyState === EventSource.CLOSED) setTimeout(again, 5000);
-    });
-  };
-  const stop = place => {
-    told.get(place)?.close();
-    told.delete(place);
-  };
-
   const begin = isAsAsked => {
-    [...told.keys()].filter(place => !place.isConnected).forEach(stop);
-    document.querySelectorAll("[data-events]").forEach(place => told.has(place) || listen(place));
     if (isAsAsked) ticked = new Set(new URLSearchParams(location.search).getAll("entrant").filter(Boolean));
     tickAgain();
   };

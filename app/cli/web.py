@@ -23,7 +23,6 @@ from app.program.collector import paused
 from app.reading.fork_server import fork_server
 from app.web.connection_guard import ConnectionLimits
 from app.web.connections import guarded_protocol
-from app.web.front import Front
 
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
 SWITCH_S = 0.0005
@@ -45,12 +44,8 @@ def spare_collector() -> None:
     gc.freeze()
 
 
-class EndingServer(uvicorn.Server):
-    """A server that ends, when it stops, the answers that would go on for as long as somebody watches."""
-
-    def __init__(self, config: uvicorn.Config, front: Front) -> None:
-        super().__init__(config)
-        self._front = front
+class WebServer(uvicorn.Server):
+    """A server that spares the collector what was imported, and ends the readers that are not ready when it stops."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listen, with what was imported out of the way of the collector."""
@@ -58,13 +53,12 @@ class EndingServer(uvicorn.Server):
         await super().startup(sockets)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Cancel tasks that would never end, then wait for the rest."""
-        self._front.end_streams()
+        """Wait for what is under way, then end readers that nobody has used."""
         await super().shutdown(sockets)
         fork_server().end_unready()
 
 
-class SupervisedServer(EndingServer):
+class SupervisedServer(WebServer):
     """A server whose event loop sends heartbeats to the supervisor as soon as it listens."""
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
@@ -109,7 +103,7 @@ def web(
             server_header=False,
             timeout_graceful_shutdown=settings.stop_grace_s,
         )
-        server = SupervisedServer(config, front) if supervised else EndingServer(config, front)
+        server = SupervisedServer(config) if supervised else WebServer(config)
         server.run(sockets=[listener])
 
 

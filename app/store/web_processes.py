@@ -17,7 +17,6 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.db.models import Unshown, WebProcess
 from app.store.sql_arrays import one_of
 
-SHOWN_CHANNEL = "plumbline_shown"
 LEASE_S = 5.0
 """So long after its last heartbeat a web process is waited for; it trusts its pages for less (`TRUSTED_S`)."""
 
@@ -46,10 +45,8 @@ ENTER = text(
     "WHERE benchmark.id = :benchmark AND visibility = 'public' ON CONFLICT DO NOTHING"
 )
 TAKE_OFF = text(
-    "WITH shown AS (DELETE FROM unshown USING benchmark WHERE web_process_id = :process "
-    "AND benchmark.id = benchmark_id AND slug = :slug "
-    "AND unshown.boards_version <= :version RETURNING 1) "
-    "SELECT pg_notify(:channel, '') WHERE EXISTS (SELECT FROM shown)"
+    "DELETE FROM unshown USING benchmark WHERE web_process_id = :process "
+    "AND benchmark.id = benchmark_id AND slug = :slug AND unshown.boards_version <= :version"
 )
 LEAVE = text("DELETE FROM web_process WHERE id = :process")
 
@@ -61,8 +58,7 @@ def note_published(session: Session, benchmark_id: int, numbers: Collection[int]
 
 def note_shown(session: Session, process: str, slug: str, boards_version: int) -> None:
     """Remember that a web process serves no page of a benchmark that is older than this state of its boards."""
-    told = {"process": process, "slug": slug, "version": boards_version, "channel": SHOWN_CHANNEL}
-    session.execute(TAKE_OFF, told)
+    session.execute(TAKE_OFF, {"process": process, "slug": slug, "version": boards_version})
 
 
 def leave(session: Session, process: str) -> None:

@@ -29,7 +29,6 @@ TEXTS = {
     "png": "image/png",
     "bib": "application/x-bibtex",
     "atom": "application/atom+xml",
-    "events": "text/event-stream",
     **MEDIA_TYPES,
 }
 

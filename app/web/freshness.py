@@ -18,7 +18,7 @@ from psycopg.conninfo import make_conninfo
 
 from app.db.patience import patience_with
 from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
-from app.store.web_processes import BEAT, BEGIN, SHOWN_CHANNEL, UNSHOWN
+from app.store.web_processes import BEAT, BEGIN, UNSHOWN
 
 logger = logging.getLogger(__name__)
 
@@ -89,7 +89,6 @@ class Freshness:
         self._changes: dict[Part, _Changes] = {}
         self._required: dict[Part, int] = {}
         self._withdrawn: set[str] = set()
-        self.listeners: list[Callable[[], None]] = []
 
     def count(self, part: Part) -> int:
         """Return how often a part has changed."""
@@ -192,16 +191,10 @@ class Freshness:
         """Say whether this state of a benchmark's boards was heard of."""
         return self._counters.get(slug, (-1, -1))[1] >= boards
 
-    def tell(self) -> None:
-        """Tell the listeners that something changed."""
-        for listener in self.listeners:
-            listener()
-
     def _change(self, part: Part) -> None:
         changes = self._changes.setdefault(part, _Changes())
         changes.count += 1
         changes.at.append(self.clock())
-        self.tell()
 
 
 Published = Callable[[str, list[str]], None]
@@ -225,8 +218,7 @@ async def watch(database_url: str, freshness: Freshness, published: Published, s
             connection = await psycopg.AsyncConnection.connect(conninfo, autocommit=True)
             async with connection:
                 await connection.execute(LIMITS)
-                for channel in (CHANGED_CHANNEL, SHOWN_CHANNEL):
-                    await connection.execute(f"LISTEN {channel}")
+                await connection.execute(f"LISTEN {CHANGED_CHANNEL}")
                 watching = _Watch(connection, freshness, published, shown)
                 try:
                     while True:
@@ -294,9 +286,6 @@ class _Watch:
         while (left := until - self._freshness.clock()) > 0:
             moved = {}
             async for notification in self._connection.notifies(timeout=left, stop_after=1):
-                if notification.channel == SHOWN_CHANNEL:
-                    self._freshness.tell()
-                    continue
                 slug, anything, boards = notification.payload.rsplit(" ", 2)
                 if self._freshness.note(slug, int(anything), int(boards)):
                     moved[slug] = int(boards)

@@ -6,7 +6,6 @@ turns however busy the threads and the database are.
 
 import re
 import secrets
-from collections.abc import Callable
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -47,12 +46,10 @@ class Front:
         app: ASGIApp,
         reads: RateLimit | None = None,
         forwarded_hops: int = 0,
-        end_streams: Callable[[], None] = lambda: None,
     ) -> None:
         self.app = app
         self._reads = reads
         self._hops = forwarded_hops
-        self.end_streams = end_streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""

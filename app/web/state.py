@@ -23,7 +23,6 @@ from app.reading.turns import Turns
 from app.store import benchmark_rows, rates, roles
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
-from app.web.following import Followers
 from app.web.limits import RateLimit, limit_nobody
 from app.web.probe import Probe
 from app.web.provider import Provider
@@ -51,7 +50,6 @@ class State:
     sessions: SessionFactory
     jobs: QueuedJobs
     readers: Readers
-    followers: Followers
     rows: KeptRows = field(default_factory=KeptRows)
     computing: Turns = field(default_factory=computing_turns)
     provider: Provider | None = None

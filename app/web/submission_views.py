@@ -27,12 +27,14 @@ from app.web.documents.tables import SubmissionTableDocument
 from app.web.endpoint_answers import described
 from app.web.exports import NOT_KEPT
 from app.web.fields import Body, Reason
-from app.web.following import WAITING_FOR
 from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, StateDep, Submitter, is_steward_of
 from app.web.views import WantedDep
 
 router = APIRouter(route_class=CheckedFirst)
+
+WAITING_FOR = {"received": "evaluation", "evaluated": "publication"}
+"""The states that a submission leaves without action by anybody, and what it waits for in each."""
 
 
 def check_document(check: Any) -> dict[str, str]:

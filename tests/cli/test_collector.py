@@ -6,7 +6,7 @@ import gc
 import pytest
 import uvicorn
 
-from app.cli.web import EndingServer
+from app.cli.web import WebServer
 from app.web.front import Front
 
 N_IMPORTED = 100_000
@@ -18,10 +18,9 @@ async def silent(_scope: object, _receive: object, _send: object) -> None:
 
 async def started_and_stopped() -> int:
     """Start a server, and return how many objects further collections leave out."""
-    front = Front(silent)
-    config = uvicorn.Config(front, port=0, lifespan="off", log_config=None)
+    config = uvicorn.Config(Front(silent), port=0, lifespan="off", log_config=None)
     config.load()
-    server = EndingServer(config, front)
+    server = WebServer(config)
     server.lifespan = config.lifespan_class(config)
     await server.startup()
     n_spared = gc.get_freeze_count()

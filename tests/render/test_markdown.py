@@ -6,7 +6,7 @@ from app.render.text import markdown
 
 HOSTILE = (
     '<a hx-get="/account" hx-trigger="load">x</a>',
-    '<div data-hx-post="/logout" data-events="/x" id="board">x</div>',
+    '<div data-hx-post="/logout" data-status="/x" id="board">x</div>',
     "<script>alert(1)</script>",
     '[x](javascript:alert(1) "t")',
     '[x](/a "t\\" hx-get=/account y=\\"")',

@@ -235,15 +235,3 @@ def test_a_process_that_lost_its_place_requires_everything_anew(database_url: st
     with open_site(database_url, Settings(max_stale_s=0)) as site:
         declare(site)
     assert asyncio.run(look()) == (False, False)
-
-
-def test_the_events_of_a_submission_end_once_it_is_shown(pair: Pair) -> None:
-    """At once, and not at the next poll: a process that shows it tells the others."""
-    number = send(pair.one, "Followed", pair.headers).json()["id"]
-    address = f"{pair.other.address}/submissions/{number}/events"
-    with httpx.stream("GET", address, **patient.PATIENT) as answer:  # type: ignore[arg-type]
-        events = "".join(answer.iter_text())
-
-    assert events.rstrip().endswith('"status":"published","waiting_for":null}')
-    assert shows(pair.one, SHOWN[1], "Followed")
-    assert shows(pair.other, SHOWN[1], "Followed")
