@@ -14,22 +14,17 @@ from app.values.table import Cell, Table
 CHARACTER, PAD, HEIGHT = 6.6, 6.0, 20.0
 LONGEST = 48
 BLUE, GREY, DARK, CHOSEN = "#0a4f8f", "#6b7885", "#1d2125", "#7a5200"
-OF_CHOICE = ", a reader's choice"
 LINE, LINE_LENGTH, MOST_LINES = 14.0, 104, 4
 FIRST_PLACES, ROW = 10, 22.0
 
 
 @dataclass(frozen=True)
 class Place:
-    """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot.
-
-    `choice` describes a reader's choice in words; empty on the benchmark's own boards.
-    """
+    """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot."""
 
     board: str
     words: str
     is_current: bool
-    choice: str = ""
 
 
 def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
@@ -40,7 +35,7 @@ def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> 
     if "unavailable" in table.meta and not rows:
         words = "cannot be computed"
     placed = words if is_current else f"{words}, snapshot {snapshot}"
-    return Place(table.title, placed, is_current and bool(rows), choice_of(table))
+    return Place(table.title, placed, is_current and bool(rows))
 
 
 def choice_of(table: Table) -> str:
@@ -62,12 +57,10 @@ def _words(row: dict[str, Cell], n_ranked: int) -> str:
 def badge(place: Place) -> bytes:
     """Return the badge as SVG: grey where the place is not that of the current snapshot."""
     left, right = _clip(place.board), _clip(place.words)
-    if place.choice:
-        left = f"{_clip(place.board.removesuffix(OF_CHOICE), LONGEST - len(OF_CHOICE))}{OF_CHOICE}"
     widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]
     total = sum(widths)
-    label = f"{place.board}: {place.words}{f'. {place.choice}' if place.choice else ''}"
-    color = CHOSEN if place.choice else BLUE if place.is_current else GREY
+    label = f"{place.board}: {place.words}"
+    color = BLUE if place.is_current else GREY
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{HEIGHT:.0f}" role="img" '
         f"aria-label={quoteattr(label)}>",
@@ -87,8 +80,8 @@ def _text(text: str, at: float, width: float) -> str:
     return f'<text x="{at:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
 
 
-def _clip(text: str, longest: int = LONGEST) -> str:
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+def _clip(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
 def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:

@@ -12,7 +12,7 @@ from app.reading.turns import Turn, Turns
 from app.web.renderer import Render, RenderProcess, render_here
 
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
-PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(embed\.\w+|badge/.+)")
+PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/embed\.\w+")
 EXPLORERS = 2
 """Boards that are computed for readers at the same time: whoever has one computed holds one of them at most."""
 MOST_WAITING = 8

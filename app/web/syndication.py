@@ -29,27 +29,12 @@ router = APIRouter(route_class=CheckedFirst, tags=["outside"])
     summary="An entrant's rank on a board as a badge (.svg)",
     responses=described(404, 422, also=("svg",)),
 )
-def show_badge(
-    slug: str,
-    board: str,
-    entrant: str,
-    session: SessionDep,
-    state: StateDep,
-    asked: AskedDep,
-    snapshot: SnapshotNumber = None,
-) -> Response:
-    """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current.
-
-    With the query of an explored board it is the rank in that reader's choice, and says so.
-    """
+def show_badge(slug: str, board: str, entrant: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the rank set of an entrant; grey where the entrant, or the snapshot asked for, is no longer current."""
     if not entrant.endswith(".svg"):
         raise NotFound("A badge is a picture; its address ends in .svg.")
     name = name_in_path(entrant.removesuffix(".svg"))
-    if asked.choice.is_made:
-        chosen = board_as_asked(session, state, slug, board, snapshot, asked)
-        declared, shown, table = chosen.declared, chosen.snapshot, chosen.table
-    else:
-        declared, shown, table = _board(session, slug, board, snapshot)
+    declared, shown, table = _board(session, slug, board, snapshot)
     is_current = shown.id == declared.benchmark.snapshot_id
     content = badge(place_of(table, name, is_current=is_current, snapshot=shown.number))
     return Response(content, media_type="image/svg+xml")
