@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from app.db.models import Try
+from app.errors import Rejected
 from app.render.base_page import Page
 from app.store.disputes import ReadDispute
 from app.store.registrations import Registered
@@ -19,6 +20,14 @@ class Flagged:
     submission: int
     status: str
     flags: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class RefusedForm:
+    """Why a form of the desk was refused, with the problems of what was written; `sign_in` leads to the login."""
+
+    why: Rejected
+    sign_in: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,6 +47,7 @@ class DeskPage(Page):
     """What waits for the stewards of a benchmark. `form_key` is null without a session: then there are no forms.
 
     `manifest` is the text in its field; of one that `is_previewed`, `diff` and `preview` say what it would change.
+    `refusal` is of the form that was sent, if it was refused, and `kept` what was written there, by field.
     """
 
     template = "desk.html"
@@ -56,3 +66,5 @@ class DeskPage(Page):
     is_previewed: bool
     has_private_labels: bool
     is_closed: bool
+    kept: Mapping[str, str]
+    refusal: RefusedForm | None

@@ -11,7 +11,9 @@ from typing import Any
 from fastapi import Request
 from fastapi.dependencies.models import Dependant
 from fastapi.dependencies.utils import solve_dependencies
+from fastapi.params import Form as FormParameter
 from fastapi.routing import APIRoute
+from pydantic.fields import FieldInfo
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
@@ -39,7 +41,7 @@ class CheckedFirst(APIRoute):
             return reading_as_asked(handle)
         handle = taking_forms(
             _refusing_packed(handle),
-            None if self.body_field is None else _type_of(self.body_field.field_info.annotation),
+            None if self.body_field is None else _type_of_json(self.body_field.field_info),
         )
         return _noting_refusals(reading_as_asked(self._checking(handle)))
 
@@ -87,8 +89,10 @@ def _refusing_packed(handle: Handler) -> Handler:
     return refusing
 
 
-def _type_of(annotation: Any) -> type[Any] | None:
-    return annotation if isinstance(annotation, type) else None
+def _type_of_json(body: FieldInfo) -> type[Any] | None:
+    """Return the type of the JSON that an endpoint reads; None where it reads the fields of a form as they are."""
+    annotation = body.annotation
+    return annotation if isinstance(annotation, type) and not isinstance(body, FormParameter) else None
 
 
 def _noting_refusals(handle: Handler) -> Handler:

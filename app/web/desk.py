@@ -1,38 +1,71 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Fingerprint, Submission, SubmissionEvent
-from app.errors import FieldRejected, Forbidden, Problem
+from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, Rejected, SignedInLongAgo
 from app.kinds.parse import parse_manifest
 from app.receiving.preview import diff_of, preview_of
-from app.render.desk_page import Flagged
+from app.render.desk_page import Flagged, RefusedForm
 from app.store import audit, benchmark_rows, benchmarks, clock, current, disclosure, fingerprints, sessions, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
+from app.telemetry.metrics import REFUSALS
+from app.web import forms
 from app.web.answers import page
-from app.web.checked_first import CheckedFirst
-from app.web.cookies import session_secret
+from app.web.caller import Caller
+from app.web.checked_first import CheckedFirst, Handler
+from app.web.cookies import refuse_cross_site, session_secret
 from app.web.endpoint_answers import described
 from app.web.fields import Reason
-from app.web.state import SessionDep, StateDep, StewardHere
+from app.web.problems import status_of
+from app.web.state import SessionDep, StateDep, StewardHere, find_caller, get_state, is_steward_of
 
-router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/desk/{slug}"
 WAITING = ("received", "evaluated", "set_aside")
 LATE = ("overdue", "never_reported")
 MOST = 50
+EMPTY: Mapping[str, str] = MappingProxyType({})
+
+
+class KeepingFields(CheckedFirst):
+    """A route whose refusal shows a browser the desk again, with what was written in the form that was sent.
+
+    A session that began a while ago signs in again beside it, and the form then has the key of the new session.
+    """
+
+    def get_route_handler(self) -> Handler:
+        """Return the handler, which answers refused forms of those who may see the desk with the desk."""
+        handle = super().get_route_handler()
+
+        async def keeping(request: Request) -> Response:
+            try:
+                return await handle(request)
+            except PlumblineError as error:
+                if not forms.is_form(request) or not request.headers.get("content-type", "").startswith(forms.FIELDS):
+                    raise
+                if not await run_in_threadpool(_sees_desk, request):
+                    raise
+                return await run_in_threadpool(_refused, request, error, await request.form())
+
+        return keeping
+
+
+router = APIRouter(route_class=KeepingFields, tags=["benchmarks"])
 
 
 @router.get(
@@ -107,6 +140,33 @@ def put_manifest(
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
 
 
+def _sees_desk(request: Request) -> bool:
+    """Say whether a page of ours sent a form in a session that may see the desk, whatever key the form has."""
+    state = get_state(request)
+    known: Caller | None = getattr(request.state, "caller", None)
+    try:
+        refuse_cross_site(request)
+        caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, state)
+        with state.sessions() as session:
+            benchmark = benchmark_rows.find_benchmark(session, request.path_params["slug"])
+            return is_steward_of(session, caller, benchmark.id)
+    except PlumblineError:
+        return False
+
+
+def _refused(request: Request, error: PlumblineError, fields: FormData) -> Response:
+    """Return the desk with what was written, and why that was refused."""
+    REFUSALS.labels(type(error).__name__).inc()
+    kept = {name: text for name, text in fields.items() if isinstance(text, str)}
+    rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
+    asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
+    refusal = RefusedForm(rejected, asks)
+    with get_state(request).sessions() as session:
+        shown = _desk(request.path_params["slug"], request, session, kept=kept, refusal=refusal)
+    shown.status_code = status_of(error)
+    return shown
+
+
 def _put(session: Session, state: StateDep, caller: StewardHere, slug: str, yaml: bytes) -> None:
     before = benchmarks.find_declared(session, slug).version
     declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
@@ -123,6 +183,8 @@ def _desk(
     text: str | None = None,
     diff: Sequence[tuple[str, str]] = (),
     preview: dict[str, Any] | None = None,
+    kept: Mapping[str, str] = EMPTY,
+    refusal: RefusedForm | None = None,
 ) -> Response:
     declared = benchmarks.find_declared(session, slug)
     number, secret, now = declared.benchmark.id, session_secret(request), clock.now(session)
@@ -139,7 +201,9 @@ def _desk(
         disputes=waiting_here(session, number),
         late=[(each, each.outcome(now)) for each in late[:MOST]],
         withdrawn=_withdrawn(session, number),
-        manifest=declared.version.yaml.decode() if text is None else text,
+        manifest=kept.get("manifest", declared.version.yaml.decode()) if text is None else text,
+        kept=kept,
+        refusal=refusal,
         version=declared.version.version,
         diff=diff,
         preview=preview,

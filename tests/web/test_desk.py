@@ -1,7 +1,14 @@
 """The stewards' desk: what waits for them, withdrawals with reasons, and what another manifest would change."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
+import httpx
+import pytest
+from sqlalchemy import update
+
+from app.db.models import BrowserSession
+from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.fixtures import Site
 
@@ -84,3 +91,80 @@ def test_a_wrong_manifest_is_refused_with_its_problems(site: Site) -> None:
     answer = site.http.post(f"{DESK}/manifest", data={"manifest": wrong}, headers=site.auth("steward"))
 
     assert (answer.status_code, answer.json()["problems"][0]["row"]) == (422, 11)
+
+
+REASON = "the wrong weights, \u201cas trained\u201d <b>"
+SHOWN = "the wrong weights, \u201cas trained\u201d &lt;b&gt;</textarea>"
+
+
+def age(site: Site) -> None:
+    """Let every session have begun eleven minutes ago."""
+    with site.sessions.begin() as session:
+        session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
+
+
+def withdraw(site: Site, headers: dict[str, str], number: str = "2") -> httpx.Response:
+    """Send the desk's form with a reason."""
+    return send_form(site, f"{DESK}/withdraw", headers, DESK, submission=number, reason=REASON)
+
+
+def is_kept(answer: httpx.Response, number: str = "2") -> bool:
+    """Say whether an answer is the desk, with an alert and what was written in its form."""
+    is_desk = "<h1>Desk of tiny</h1>" in answer.text and 'role="alert"' in answer.text
+    return is_desk and f'value="{number}"' in answer.text and SHOWN in answer.text
+
+
+def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> None:
+    """The desk leads to the login beside it; the form that stood there is then kept once more, with the new key."""
+    publish(site)
+    before = signed(site)
+    age(site)
+    refused = withdraw(site, before)
+    again = signed(site)
+    fields = {"submission": "2", "reason": REASON}
+    address = f"{DESK}/withdraw?then={DESK}&csrf={form_key(site, before)}"
+    browser = again | {"Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+    stale = site.http.post(address, data=fields, headers=browser, follow_redirects=False)
+    done = withdraw(site, again)
+
+    assert (refused.status_code, is_kept(refused), refused.headers["cache-control"]) == (403, True, "no-store")
+    assert 'href="/login?next=%2Fdesk%2Ftiny&amp;again=1" target="_blank"' in refused.text.replace("\n", " ")
+    assert (stale.status_code, is_kept(stale), form_key(site, again) in stale.text) == (403, True, True)
+    assert (done.status_code, done.headers["location"]) == (303, "/submissions/2")
+    assert site.http.get("/submissions/2.json").json()["reason"] == REASON
+
+
+@pytest.mark.parametrize(("number", "status"), [("2", 409), ("99", 404)])
+def test_a_withdrawal_that_cannot_be_keeps_what_was_written(site: Site, number: str, status: int) -> None:
+    """Of what is withdrawn already, or was never sent; the desk says which."""
+    publish(site)
+    headers = signed(site)
+    assert withdraw(site, headers).status_code == 303
+    refused = withdraw(site, headers, number)
+
+    assert (refused.status_code, is_kept(refused, number)) == (status, True)
+
+
+def test_a_refused_manifest_stays_in_its_form(site: Site) -> None:
+    """In an old session, and where it is wrong: with its problems."""
+    publish(site)
+    headers = signed(site)
+    wrong = MANIFEST.replace("method: mean", "method: meen")
+    rejected = send_form(site, f"{DESK}/manifest", headers, DESK, manifest=wrong)
+    age(site)
+    refused = send_form(site, f"{DESK}/manifest", headers, DESK, manifest=wrong, act="put")
+
+    assert (rejected.status_code, refused.status_code) == (422, 403)
+    assert all("method: meen" in answer.text and 'role="alert"' in answer.text for answer in (rejected, refused))
+    assert 'aria-label="Problems"' in rejected.text
+
+
+def test_the_desk_is_shown_to_no_stranger_by_a_refusal(site: Site) -> None:
+    """Neither to another's session nor to a form of another site."""
+    publish(site)
+    stranger = withdraw(site, signed(site, "bob"))
+    headers = signed(site) | {"Accept": "text/html", "Sec-Fetch-Site": "cross-site"}
+    elsewhere = site.http.post(f"{DESK}/withdraw?then={DESK}", data={"submission": "2", "reason": "x"}, headers=headers)
+
+    assert (stranger.status_code, elsewhere.status_code) == (403, 403)
+    assert "Desk of tiny" not in stranger.text + elsewhere.text
