@@ -99,6 +99,7 @@ def receive(session: Session, sent: Sent, evaluate_later: Callable[[Session, int
     if quota is not None:
         count_attempt(session, sent.declared, submission.id, quota, sent.submitter.id)
     benchmark_rows.mark_pages_changed(session, submission.benchmark_id)
+    arrivals.refuse_named_since(session, arrival)
     if is_scored:
         evaluate_later(session, submission.benchmark_id)
     return Stored(submission, is_new=True, parts=written.parts)

@@ -21,7 +21,7 @@ from app.errors import Conflict
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
 from app.stats.arrays import IntArray
-from app.store import benchmarks, entrants, predictions, scores, series
+from app.store import benchmarks, entrants, predictions, references, scores, series
 from app.store.benchmarks import Declared
 from app.store.fingerprints import write_fingerprints
 from app.store.locks import take_turns
@@ -116,6 +116,17 @@ def write_submission(session: Session, arrival: Arrival) -> Written:
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
     predictions.write_blocks(session, arrival.evidence.predictions, keys)
     return Written(submission, _with_entry(parts, arrival, named, entries))
+
+
+def refuse_named_since(session: Session, arrival: Arrival) -> None:
+    """Refuse what a manifest has made a reference entrant since `write_submission` looked.
+
+    To be called with the benchmark's row locked: a manifest that is put from then on finds the entrants stored.
+    Raises Conflict.
+    """
+    table, benchmark = arrival.evidence.scores, arrival.declared.benchmark
+    names = set(table.entrant.words).difference(series.diagnostic_names(table))
+    references.refuse_reference(session, benchmark, references.current(session, benchmark), names, arrival.token_id)
 
 
 def _with_entry(parts: Parts, arrival: Arrival, named: Mapping[str, Entrant], entries: list[Entry]) -> Parts | None:

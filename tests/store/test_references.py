@@ -4,6 +4,8 @@ from typing import Any
 
 import pytest
 
+from app.kinds.parse import parse_manifest
+from app.store import benchmarks, entrants
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give
 from tests.fixtures import Site
 
@@ -93,3 +95,25 @@ def test_who_owned_a_name_that_looks_like_a_new_reference_goes_on(site: Site) ->
     ]
 
     assert statuses == [202, 200, 202]
+
+
+def test_a_manifest_that_comes_between_check_and_storing_lets_no_stranger_in(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The submission, checked when nobody was scored relative to its entrant, is refused and stored nowhere."""
+    declare(site, UNNAMED)
+    steward = site.http.get("/whoami", headers=site.auth("steward")).json()["id"]
+    claim = entrants.claim
+
+    def claim_late(*arguments: Any) -> None:
+        with site.sessions.begin() as other:
+            benchmarks.update_benchmark(other, "tiny", parse_manifest(OPEN.encode()), OPEN.encode(), steward)
+        claim(*arguments)
+
+    with monkeypatch.context() as late:
+        late.setattr(entrants, "claim", claim_late)
+        refused = send(site, BASE)
+
+    assert (refused.status_code, "the name belongs to the stewards of tiny" in refused.text) == (409, True)
+    assert send(site, BASE, "steward").json()["id"] == 2
+    assert site.http.get("/submissions/1.json").status_code == 404
