@@ -8,10 +8,6 @@ from typing import Any
 from app.admission.attempts import History
 from app.admission.check import Check, TokenHolder
 from app.admission.deviations import deviations_table
-from app.admission.forensics import check_forensics
-from app.admission.references import reference_findings
-from app.boards.example import benchmark
-from app.boards.methods.skill_score.spec import SkillScore
 from app.manifest.grid import AtLeast, Grid
 from app.manifest.manifest import Manifest
 from app.manifest.tasks import OpenTasks
@@ -224,14 +220,6 @@ def deviations() -> Iterator[Table]:
     yield deviations_table(registered(own_partner=("mover",)), table(grid(conditions=("own",))), [])
 
 
-def references() -> Iterator[tuple[str, list[Check]]]:
-    """Yield what is said of a baseline that somebody submits, under its name or one that is written otherwise."""
-    boards = [SkillScore(name=name, method="skill_score", metric="error", baseline="Naïve") for name in ("sql", "mini")]
-    declared = benchmark(boards[0]).model_copy(update={"leaderboards": [*boards, boards[0]]})
-    for names in (["Naïve"], ["NAÏVE", "other"], ["other"]):
-        yield ", ".join(names), check_forensics(list(reference_findings(declared, names)), was_compared=True)
-
-
 def test_the_checks_are_as_they_were() -> None:
     """Of submissions that break no rule, one, or several."""
     assert_frozen("checks", checks_as_text(answers()))
@@ -239,7 +227,7 @@ def test_the_checks_are_as_they_were() -> None:
 
 def test_what_a_server_knows_is_said_as_it_was() -> None:
     """Beside what the files and the registration say."""
-    assert_frozen("checks-server", checks_as_text([*answers_of_a_server(), *references()]))
+    assert_frozen("checks-server", checks_as_text(answers_of_a_server()))
 
 
 def test_deviations_are_as_they_were() -> None:

@@ -41,7 +41,7 @@ def hide(site: Site) -> None:
     """Make a public benchmark with a submission, and a private one of `steward` with a submission of alice."""
     with site.sessions.begin() as session:
         site.tokens["there"] = tokens.create_token(session, "there", "steward")[1]
-    declare(site)
+    declare(site, "bob")
     assert send(site, BASE, "bob")["http"] == 202
     assert make(site, "private").status_code == 201
     for name in ("alice",):

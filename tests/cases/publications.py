@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from app.errors import Unavailable
 from tests.cases.series_runs import COLUMNS
+from tests.cases.walkthrough import give
 from tests.fixtures import Site
 
 NUMBERS = itertools.count()
@@ -241,11 +242,13 @@ def guesses(allowed: Sequence[str]) -> st.SearchStrategy[list[str]]:
     )
 
 
-def begin(site: Site, manifest: str, labels: str | None = None) -> str:
-    """Make a benchmark of a name of its own, with its labels, and return the name."""
+def begin(site: Site, manifest: str, labels: str | None = None, base_of: str = "alice") -> str:
+    """Make a benchmark of a name of its own, with its labels and somebody who submits its baseline; return the name."""
     slug = f"total-{next(NUMBERS)}"
     created = site.http.post("/benchmarks", content=manifest.replace("SLUG", slug), headers=site.auth("steward"))
     assert created.status_code == 201, created.text
+    if "baseline: Base" in manifest:
+        give(site, slug, "Base", base_of)
     if labels is not None:
         put = site.http.put(
             f"/benchmarks/{slug}/labels", files={"file": ("labels.csv", labels)}, headers=site.auth("steward")

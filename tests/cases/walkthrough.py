@@ -28,10 +28,10 @@ GOOD = b"model,task,MASE\nGood,t1,0.5\nGood,t2,1.0\nGood,t3,2.0\n"
 BETTER = b"model,task,MASE\nGood,t1,0.25\nGood,t2,0.5\n"
 
 
-def declare(site: Site) -> None:
-    """Make the benchmark, whose baseline is alice's by its steward's word, and register the preregistration."""
+def declare(site: Site, base_of: str = "alice") -> None:
+    """Make the benchmark, whose baseline is somebody's by its steward's word, and register the preregistration."""
     assert site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward")).status_code == 201
-    give(site, "tiny", "Base")
+    give(site, "tiny", "Base", base_of)
     assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
 
 

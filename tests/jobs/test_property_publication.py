@@ -76,7 +76,7 @@ def test_summaries_never_stop_a_board(tireless_site: Site, files: list[str], tas
     if is_over("summaries"):
         return
     site = tireless_site
-    slug = cases.begin(site, cases.SUMMARY.replace("TASKS", tasks))
+    slug = cases.begin(site, cases.SUMMARY.replace("TASKS", tasks), base_of="bob" if has_base else "alice")
     names = ["Base", "Honest"] if has_base else ["Honest"]
     numbers = [sent(cases.send(site, slug, "g.csv", cases.good_summary(name), "bob")) for name in names]
     numbers += admitted(site, slug, [("r.csv", content, None) for content in files])

@@ -53,7 +53,7 @@ def statuses(site: Site, numbers: Sequence[int]) -> list[str]:
 
 def test_submissions_that_wait_share_a_publication(site: Site) -> None:
     """All that wait are evaluated, then published in one snapshot, and nothing is left to ask for."""
-    declare(site)
+    declare(site, "bob")
     queue, numbers = Asked(), [int(send(site, BASE, "bob")["id"]), *send_entrants(site, ["A", "B", "C"])]
 
     refresh(site.sessions, queue, benchmark_of(site))
@@ -65,7 +65,7 @@ def test_submissions_that_wait_share_a_publication(site: Site) -> None:
 
 def test_what_there_was_no_time_for_is_asked_for_again(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is evaluated by then is published first: a steady stream of submissions keeps no board waiting."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     site.work()
     queue, numbers = Asked(), send_entrants(site, ["A", "B"])
@@ -134,7 +134,7 @@ def change_while_it_computes(site: Site, monkeypatch: pytest.MonkeyPatch, change
 
 def test_a_publication_gives_way_to_a_withdrawal(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was withdrawn while boards were computed is in no snapshot, and the job publishes what is left."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     number, queue = send_entrants(site, ["A"])[0], Asked()
 

@@ -38,7 +38,7 @@ def episodes(site: Site, folder: Path) -> Path:
 
 def summary(site: Site, folder: Path) -> Path:
     """Return the export of a benchmark of summaries."""
-    slug = grids.declare(site, publications.SUMMARY.replace("TASKS", publications.DECLARED))
+    slug = publications.begin(site, publications.SUMMARY.replace("TASKS", publications.DECLARED))
     for entrant in ("A", "Base"):
         publications.send(site, slug, f"{entrant}.csv", publications.good_summary(entrant))
     return export_of(site, slug, folder)

@@ -41,7 +41,7 @@ def declare_fev(site: Site) -> None:
     manifest = (EXAMPLE / "manifest.yaml").read_text().replace("prereg: required", "prereg: optional")
     assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
     for name, model in (("seasonal_naive.csv", "Seasonal Naive"), ("chronos-bolt.csv", "Chronos-Bolt")):
-        assert send_fev(site, results(name, model), "bob").status_code == 202
+        assert send_fev(site, results(name, model), "steward").status_code == 202
 
 
 def send_fev(site: Site, content: bytes, who: str = "alice", **form: str) -> Any:
@@ -150,7 +150,7 @@ def spoil_rows(site: Site, number: int) -> None:
 
 def test_a_board_publishes_without_the_submission_that_breaks_it(site: Site) -> None:
     """The others' rows are there, and the board names what was set aside and why."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     broken = send(site, GOOD)["id"]
     site.work()
@@ -194,7 +194,7 @@ def spoil_publication(site: Site, number: int) -> None:
 
 def test_a_submission_that_stops_every_publication_is_set_aside_after_three_tries(site: Site) -> None:
     """The page and the JSON name the fault until then; its submitter reads the reason, and may send it again."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     older = send(site, GOOD)["id"]
     site.work()
@@ -358,7 +358,7 @@ def test_the_search_for_culprits_ends() -> None:
 
 def test_withdrawn_evidence_leaves_boards_that_cannot_be_published(site: Site) -> None:
     """What is withdrawn is not shown on for as long as a fault lasts: the boards are taken down with the reason."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     good = send(site, GOOD)["id"]
     site.work()

@@ -84,13 +84,13 @@ def test_a_steward_reads_what_was_done_in_their_benchmarks(audited: Site) -> Non
 @pytest.mark.parametrize(
     ("query", "n_found"),
     [
-        ({"benchmark": "tiny"}, 5),
+        ({"benchmark": "tiny"}, 6),
         ({"token": "BOB"}, 1),
         ({"token": "2"}, 1),
         ({"action": "/submissions"}, 3),
         ({"outcome": "refused"}, 2),
         ({"since": "2100-01-01T00:00:00Z"}, 0),
-        ({"until": "2100-01-01T00:00:00Z", "outcome": ""}, 7),
+        ({"until": "2100-01-01T00:00:00Z", "outcome": ""}, 8),
         ({"action": "100%"}, 0),
     ],
     ids=["benchmark", "name", "number", "action", "refused", "since", "until", "percent"],

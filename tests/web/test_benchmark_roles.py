@@ -20,6 +20,7 @@ from tests.fixtures import Site, SiteAfter
 
 STEWARD, OTHER = 3, 5
 PATH = "/benchmarks/tiny/roles"
+OWN = GOOD.replace(b"Good", b"Own")
 INVITED = MANIFEST.replace("prereg: required", "prereg: required, submissions: invited")
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
@@ -236,7 +237,7 @@ def test_where_submissions_are_invited_only_its_submitters_send_some(two: Site) 
     """Nobody else registers either, which would reserve names; the refusal says whom to ask."""
     two.http.put("/benchmarks/tiny", content=INVITED, headers=two.auth("steward") | YAML).raise_for_status()
     ask(two, "POST", PATH, "steward", {"token": "bob", "role": "submitter"})
-    sent = {who: send(two, BASE, who) for who in ("alice", "bob")}
+    sent = {who: send(two, OWN, who) for who in ("alice", "bob")}
     registered = {
         who: two.http.post(
             "/preregs", content=PREREG + f"notes: {who}\n".encode(), headers=two.auth(who) | YAML
@@ -254,10 +255,10 @@ def test_where_submissions_are_invited_only_its_submitters_send_some(two: Site) 
 def test_a_reviewer_changes_nothing(two: Site) -> None:
     """Also not by a submission, unless they are a submitter too."""
     ask(two, "POST", PATH, "steward", {"token": "bob", "role": "reviewer"})
-    before = send(two, BASE, "bob")
+    before = send(two, OWN, "bob")
     ask(two, "POST", PATH, "steward", {"token": "bob", "role": "submitter"})
 
-    assert (before["http"], send(two, BASE, "bob")["http"]) == (403, 202)
+    assert (before["http"], send(two, OWN, "bob")["http"]) == (403, 202)
     assert before["detail"].startswith("You are a reviewer of tiny")
 
 

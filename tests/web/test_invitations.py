@@ -10,7 +10,7 @@ from sqlalchemy import select, text
 from app.db.models import Invitation
 from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
 from tests.cases.registrations import YAML
-from tests.cases.walkthrough import BASE, MANIFEST, declare, send
+from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
 from tests.fixtures import Site
 
 REGISTRATION = "prereg: required, submissions: invited, registration: {per_day: 2, token_days: 30}"
@@ -42,7 +42,7 @@ def test_an_invitation_makes_a_token_of_its_role_in_its_benchmark(site: Site) ->
     assert (invited.status_code, created.status_code) == (201, 201)
     assert (created.json()["role"], created.json()["benchmarks"]) == ("submitter", ["tiny"])
     assert created.json()["expires_at"] is not None
-    assert send(site, BASE, "guest")["http"] == 202
+    assert send(site, GOOD, "guest")["http"] == 202
 
 
 def test_an_invited_reviewer_only_reads_and_an_invited_steward_decides(site: Site) -> None:
@@ -132,7 +132,7 @@ def test_whoever_asks_gets_a_token_where_the_manifest_says_so(site: Site) -> Non
     assert [answer.status_code for answer in answers] == [201, 201, 429]
     assert int(answers[2].headers["retry-after"]) > 0
     assert (answers[0].json()["benchmarks"], answers[0].json()["expires_at"] is None) == (["tiny"], False)
-    assert send(site, BASE, "guest")["http"] == 202
+    assert send(site, GOOD, "guest")["http"] == 202
 
 
 @pytest.mark.parametrize("days", [0, 91, "1"])

@@ -100,7 +100,7 @@ def test_who_does_not_say_what_it_was_trained_on_has_no_overlap(roomy_site: Site
 
 def test_a_benchmark_that_does_not_ask_what_was_seen_shows_no_overlap(site: Site) -> None:
     """Null on the board, as for whoever is silent: a share of 0 would say that nobody has seen the data."""
-    walkthrough.declare(site)
+    walkthrough.declare(site, "steward")
     walkthrough.send(site, walkthrough.BASE + walkthrough.GOOD.split(b"\n", 1)[1], "steward")
     site.work()
     shown = walkthrough.board(site)["by"]

@@ -20,7 +20,7 @@ COPY = (
 
 def crowd(site: Site) -> None:
     """Make a published benchmark and copies of it that have no submission."""
-    declare(site)
+    declare(site, "bob")
     send(site, BASE, "bob")
     site.work()
     with site.sessions.begin() as session:

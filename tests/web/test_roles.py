@@ -22,7 +22,7 @@ NEW = MANIFEST.replace("slug: tiny", "slug: new")
 DRAFT = b"name: new\nmethod: mean\nmetric: MASE\n"
 REASON = {"reason": "because"}
 ATTESTED = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a tag"}
-FILES = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
+FILES = [("files", ("r.csv", BASE.replace(b"Base", b"Fine"))), ("prereg", ("p.yaml", PREREG))]
 # Route, what is asked for (its path, where that has parts, and what is sent), and the status for each of ROLES in turn.
 TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
     ("POST /benchmarks", "/benchmarks", {"content": NEW, "headers": YAML}, (401, 403, 403, 201, 409, 409)),

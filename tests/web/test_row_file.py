@@ -54,7 +54,7 @@ def test_parts_are_the_whole(roomy_site: Site) -> None:
 
 def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) -> None:
     """A name that a spreadsheet would run carries the mark, as in every CSV; what nobody sent has no column."""
-    slug = grids.declare(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
     for entrant in ("=A", "Base"):
         assert publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant)).status_code == 202
     roomy_site.work()
@@ -68,7 +68,7 @@ def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) 
 
 def test_a_snapshot_keeps_its_rows(roomy_site: Site) -> None:
     """Of an old snapshot they are what counted then."""
-    slug = grids.declare(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
     for entrant in ("A", "Base"):
         publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant))
         roomy_site.work()
