@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute
 from starlette.types import Lifespan
 
-from app.config.settings import MIB, Settings
+from app.config import MIB, Settings
 from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
@@ -22,56 +22,36 @@ from app.store import web_processes
 from app.store.visibility import narrow_to_reader
 from app.web import (
     account,
-    attestations,
     audit,
     benchmarks,
     desk,
-    disclosure,
     disputes,
     draft_boards,
-    evaluations,
     exact,
     exports,
-    figures,
-    front_page,
-    health,
-    invitations,
-    items,
     labels,
     leaderboards,
-    life,
-    mine,
     notifications,
-    oidc,
     ops,
     people,
     preregs,
     problems,
-    publishing,
-    registrations,
-    replay,
     reservations,
-    roles,
     rows,
     sessions,
-    snapshots,
     submissions,
     submit_page,
     syndication,
     tokens,
-    tries,
 )
 from app.web.beginning import BegunTogether
-from app.web.cache import PublishedPages
 from app.web.description import SUMMARY, DescribedApi
-from app.web.freshness import Freshness, watch
 from app.web.front import Front
-from app.web.lanes import EXPLORERS
-from app.web.limits import RateLimit
+from app.web.limits import RateLimit, share_reads
+from app.web.page_cache import Freshness, PublishedPages, watch
 from app.web.prepared import prepare
 from app.web.provider import Provider
-from app.web.renderer import RenderProcess
-from app.web.shared_reads import share_reads
+from app.web.renderer import EXPLORERS, RenderProcess
 from app.web.state import State
 from app.web.visitors import sees_more
 
@@ -194,43 +174,43 @@ def _routes(settings: Settings) -> list[BaseRoute]:
     routes = APIRouter(default_response_class=Response, max_body_size=SMALL_BODY)
     routes.include_router(submissions.make_router(settings))
     routes.include_router(labels.make_router(settings))
-    routes.include_router(items.make_router(settings))
+    routes.include_router(labels.make_items_router(settings))
     routes.include_router(submit_page.make_router(settings))
     for router in (
         benchmarks.router,
-        snapshots.router,
-        disclosure.router,
+        benchmarks.snapshots_router,
+        labels.disclosure_router,
         exact.router,
         desk.router,
         draft_boards.router,
-        life.router,
+        benchmarks.life_router,
         syndication.router,
         leaderboards.router,
         rows.router,
-        roles.router,
+        people.roles_router,
         people.router,
         sessions.router,
         account.router,
-        oidc.router,
-        publishing.router,
-        invitations.router,
+        sessions.oidc_router,
+        account.publishing_router,
+        people.invitations_router,
         exports.router,
-        evaluations.router,
-        replay.router,
+        exports.evaluations_router,
+        benchmarks.replay_router,
         preregs.router,
-        attestations.router,
-        registrations.router,
+        preregs.attestations_router,
+        reservations.registrations_router,
         reservations.router,
         tokens.router,
-        mine.router,
-        tries.router,
+        account.mine_router,
+        submit_page.tries_router,
         disputes.router,
         notifications.router,
         audit.router,
-        figures.router,
+        ops.figures_router,
         ops.router,
-        health.router,
-        front_page.router,
+        ops.health_router,
+        benchmarks.front_router,
     ):
         routes.include_router(router)
     return routes.routes

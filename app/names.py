@@ -20,28 +20,38 @@ NAME_RULE = (
 )
 
 SLUG_RULE = "lower-case letters, digits and inner hyphens, at most 63 characters"
+
 SLUG_PATTERN = r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?"
 
 METRIC_RULE = "letters, digits and _ . @ = -, beginning with a letter, at most 64 characters"
+
 METRIC_PATTERN = r"[A-Za-z][A-Za-z0-9_.@=-]{0,63}"
 
 # Holders of tokens are named in addresses and headers of the command line, and these names come from nowhere else.
 HOLDER_RULE = "letters, digits, spaces and . _ + ( ) -, beginning with a letter or digit, at most 100 characters"
+
 _HOLDER = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._+() -]{0,98}[A-Za-z0-9._+()-])?")
 
 TEXT_RULE = "text without control characters and without characters that turn the direction of reading"
+
 # Control characters, surrogates, and line and paragraph separators.
 _UNSHOWN = ("Cc", "Cs", "Zl", "Zp")
+
 # The explicit marks of https://www.unicode.org/reports/tr9/#Directional_Formatting_Characters.
 _TURNING = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
 # In a name, also characters without a glyph (format characters, other spaces) or without one in every font.
 _NO_PART_OF_A_NAME = (*_UNSHOWN, "Cf", "Cn", "Co", "Zs")
+
 # Invisible although they count as letters or marks: Default_Ignorable_Code_Point of
 # https://www.unicode.org/Public/UCD/latest/ucd/DerivedCoreProperties.txt beside its Cf, and the empty Braille cell.
 _EMPTY = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+
 _QUOTE = re.compile('["“”„]')
+
 # Punctuation that ends a clause, a quotation mark, or two lower-case words: names of models hardly have these.
 _LIKE_PROSE = re.compile(r"[,;:!?…]\s|[\"“”„]|(?:^|[\s(])[^\W\dA-Z_]+[\s,.](?:.*[\s(])?[^\W\dA-Z_]+(?:$|[\s,.)])")
+
 # More combining marks on one letter than any script needs; they would cover the lines above and below.
 _MOST_MARKS = 4
 
@@ -154,3 +164,15 @@ def _has_many_marks(text: str) -> bool:
 
 def _described(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
+
+
+# A number with its noun. Called wherever a message, a note or a page counts something.
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number with its noun, in the plural except for 1.
+
+    >>> count(1, "task"), count(1200, "task")
+    ('1 task', '1,200 tasks')
+    """
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"

@@ -17,12 +17,11 @@ from urllib.parse import urlsplit
 import httpx
 from starlette.types import ASGIApp, Message, Scope
 
-from app.config.settings import MIB, Settings
+from app.config import MIB, Settings
 from app.main import _render_app
-from app.web.cache import PublishedPages
-from app.web.freshness import Freshness
 from app.web.front import Front
 from app.web.limits import RateLimit
+from app.web.page_cache import Freshness, PublishedPages
 from bench.server import OPEN_MANIFEST, UNLIMITED, headers
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 

@@ -6,8 +6,15 @@ from statistics import median
 
 import numpy as np
 
-from app.stats.aggregate import estimate, interquartile_mean, mean
-from app.stats.cluster import chamber_generator, draw_chamber, draw_clusters, group_sample
+from app.stats.cluster import (
+    chamber_generator,
+    draw_chamber,
+    draw_clusters,
+    estimate,
+    group_sample,
+    interquartile_mean,
+    mean,
+)
 from tests.cases.cluster_oracle import double_loop
 
 N_SEEDS, N_EPISODES, N_RESAMPLES = 16, 100, 10_000

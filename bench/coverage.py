@@ -8,8 +8,7 @@ import sys
 
 import numpy as np
 
-from app.stats.aggregate import estimate, mean
-from app.stats.cluster import Sample, draw_clusters, draw_iid, group_sample
+from app.stats.cluster import Sample, draw_clusters, draw_iid, estimate, group_sample, mean
 
 TRUTH = 0.5
 N_EPISODES, N_DATASETS, N_RESAMPLES = 50, 2_000, 1_000

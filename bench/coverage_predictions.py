@@ -16,10 +16,9 @@ import numpy as np
 from app.boards.measured import EntrantEvidence
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.measure import measure_predictions
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 
 Held = dict[tuple[str, str], float]
 N_DATASETS, N_RESAMPLES, N_PARTS = 2_000, 1_000, 20

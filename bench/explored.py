@@ -11,13 +11,11 @@ from typing import NoReturn
 
 import numpy as np
 
-from app.boards.explore import Evidence, chosen_board
-from app.boards.reader_choice import Choice
+from app.boards.explore import Choice, Evidence, chosen_board
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.render.html import render_page
-from app.render.table_page import TablePage
-from app.render.table_view import TableView
+from app.render.table_page import TablePage, TableView
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.stats.arrays import FloatArray
-from app.stats.contests import Contests
-from app.stats.named_draws import NamedResamples, unit_keys
-from app.stats.rank_sets import rank_sets
+from app.stats.rank_sets import Contests, rank_sets
+from app.stats.resample import NamedResamples, unit_keys
 
 N_DATASETS, N_RESAMPLES, N_EPISODES, LEVEL = 1_500, 1_000, 20, 0.95
 SEEDS = (5, 8, 16)

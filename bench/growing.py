@@ -13,8 +13,8 @@ from statistics import median
 
 import psutil
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server as embedded_server
+from app.config import Settings
+from app.db.embedded import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish

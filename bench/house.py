@@ -1,61 +1,105 @@
-"""Counts of the plan of the code that can be read off its files: `python -m bench.house`.
+"""What a stranger has to hold in mind, counted: `python -m bench.house`, the way of a row with `--walk`.
 
-What runs is counted by `bench.walk`.
+Small modules with a single importer and parameters that are only handed on are a ratchet (`tests/test_house.py`): they
+go down. The other figures may grow, with a reason in the commit.
 """
 
-import re
-from collections.abc import Iterator
+import ast
+import sys
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "app"
-ASKS = re.compile(
-    r"""\bevidence (==|!=) ["']|\bevidence (not )?in \(|\bpredictions is (not )?None|\[(\w+\.)*manifest\.evidence\]"""
-)
-KIND = re.compile(r"^ *(?:from|import) app\.kinds\.(summary|episodes|series|predictions)\b", re.MULTILINE)
+SMALL = 60
+"""Lines below which a module with a single importer belongs beside its importer."""
+
+
+@dataclass(frozen=True)
+class House:
+    """The counts; `lonely` are the small modules with a single importer."""
+
+    modules: int
+    lines: int
+    lonely: tuple[str, ...]
+    parameters: int
+    handed_on: int
+
+    @property
+    def share_handed_on(self) -> float:
+        """The share of parameters that a function only hands to another call."""
+        return self.handed_on / self.parameters
+
+
+def count() -> House:
+    """Count the checkout."""
+    sources = {_name(path): path.read_text("utf-8") for path in sorted(APP.rglob("*.py"))}
+    modules = {name: source for name, source in sources.items() if not name.endswith("__init__")}
+    trees = {name: ast.parse(source) for name, source in sources.items()}
+    importers = _importers(trees)
+    lonely = tuple(
+        name for name, source in modules.items() if source.count("\n") < SMALL and len(importers.get(name, ())) == 1
+    )
+    parameters = [handed for tree in trees.values() for handed in _parameters(tree)]
+    return House(len(modules), sum(s.count("\n") for s in sources.values()), lonely, len(parameters), sum(parameters))
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+
+
+def _importers(trees: Mapping[str, ast.Module]) -> dict[str, set[str]]:
+    result: dict[str, set[str]] = defaultdict(set)
+    for importer, tree in trees.items():
+        for node in ast.walk(tree):
+            names = []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                if (module := name if name in trees else name.rpartition(".")[0]) in trees:
+                    result[module].add(importer)
+    return result
+
+
+def _parameters(tree: ast.Module) -> Iterator[bool]:
+    """Yield for each parameter that a function uses whether all it does with it is hand it to a call."""
+    for function in ast.walk(tree):
+        if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        arguments = function.args
+        named = {each.arg for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+        uses: dict[str, list[bool]] = defaultdict(list)
+        handed = {id(value) for call in ast.walk(function) if isinstance(call, ast.Call) for value in _given(call)}
+        for statement in function.body:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.Name) and node.id in named:
+                    uses[node.id].append(id(node) in handed)
+        for name in named - {"self", "cls"}:
+            if uses[name]:
+                yield all(uses[name])
+
+
+def _given(call: ast.Call) -> Iterator[ast.expr]:
+    yield from call.args
+    yield from (keyword.value for keyword in call.keywords)
 
 
 def main() -> None:
     """Print each count."""
-    sources = {path: path.read_text("utf-8") for path in sorted(APP.rglob("*.py"))}
-    asking = list(asks({**sources, **{path: path.read_text("utf-8") for path in ROOT.glob("templates/*.html")}}))
-    of_a_kind = {path: text for path, text in sources.items() if path.parent.parent == APP / "kinds"}
-    print(f"modules and packages at the root of app: {len(rooms())}, of them {len(list(flat()))} flat modules")
-    print(f"files {len(sources)}, lines {n_lines(sources)}; in folders of kinds {len(of_a_kind)}, {n_lines(of_a_kind)}")
-    print(f"conditionals on the kind: {len(asking)} in {len(set(asking))} files")
-    print(f"imports from one kind into another: {len(list(crossings(of_a_kind)))}")
-    outside = {path: text for path, text in sources.items() if not path.is_relative_to(APP / "kinds")}
-    print(
-        f"imports of one kind's modules from outside app/kinds: {sum(len(KIND.findall(t)) for t in outside.values())}"
-    )
+    house = count()
+    print(f"modules {house.modules}, lines {house.lines}")
+    print(f"modules below {SMALL} lines with a single importer: {len(house.lonely)}")
+    print(f"parameters only handed on: {house.handed_on} of {house.parameters}, {house.share_handed_on:.0%}")
+    if "--lonely" in sys.argv:
+        print("\n".join(house.lonely))
+    if "--walk" in sys.argv:
+        from bench import walk
 
-
-def rooms() -> set[str]:
-    """Return what lies at the root of the app, but for the mark of a typed package and what makes it one."""
-    return {path.name for path in APP.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
-
-
-def flat() -> Iterator[str]:
-    """Yield the modules at the root of the app."""
-    return (name for name in rooms() if name.endswith(".py"))
-
-
-def n_lines(sources: dict[Path, str]) -> int:
-    """Return how many lines there are in all."""
-    return sum(text.count("\n") for text in sources.values())
-
-
-def asks(sources: dict[Path, str]) -> Iterator[Path]:
-    """Yield the file of each line, outside the folders of the kinds, that decides by the kind of evidence."""
-    for path, text in sources.items():
-        if path.parent.parent != APP / "kinds":
-            yield from (path for line in text.splitlines() if ASKS.search(line))
-
-
-def crossings(of_a_kind: dict[Path, str]) -> Iterator[tuple[str, str]]:
-    """Yield each import of one kind from another."""
-    for path, text in of_a_kind.items():
-        yield from ((path.parent.name, kind) for kind in KIND.findall(text) if kind != path.parent.name)
+        walk.main()
 
 
 if __name__ == "__main__":

@@ -12,13 +12,12 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.boards.measured import Estimate
-from app.kinds.episodes.calibrated import SeedScores, mean_over_tasks, plain_mean
-from app.kinds.predictions.calibrated import Spreading, calibrated_average
+from app.kinds.episodes.measure import SeedScores, mean_over_tasks, plain_mean
+from app.kinds.predictions.measure import Spreading, calibrated_average
 from app.stats.arrays import FloatArray
-from app.stats.averaged_spreads import averaged_spread
 from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
-from app.stats.calibrated_areas import area_spread, root_mean_squares
-from app.stats.spreads import SHARE, cluster_spread, influence_spread, mean_spread, support_of_values
+from app.stats.curves import area_spread, root_mean_squares
+from app.stats.spreads import SHARE, averaged_spread, cluster_spread, influence_spread, mean_spread, support_of_values
 from bench.interval_methods import LEVEL, Ends, student
 from bench.interval_world import OURS, Drawn, World
 

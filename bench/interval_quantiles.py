@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.stats.arrays import FloatArray
-from app.stats.calibrated_trims import calibrated_quantile
+from app.stats.calibrated import calibrated_quantile
 from bench.interval_methods import LEVEL, TAIL, Ends
 from bench.interval_world import OURS, Drawn, World
 

@@ -9,15 +9,15 @@ from functools import partial
 
 import numpy as np
 
-from app.kinds.predictions.calibrated import calibrated_metric, spreading_of
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.scores import scorer_of
+from app.kinds.predictions.measure import calibrated_metric, spreading_of
+from app.kinds.predictions.metrics import scorer_of
 from app.kinds.predictions.task import TaskPredictions, complete
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.closed_intervals import logistic
-from app.stats.example_draws import map_resamples
-from app.stats.interval import percentile_interval
-from app.values.predictions import Labels, PredictionBlock
+from app.stats.calibrated import logistic
+from app.stats.curve_bands import map_resamples
+from app.stats.resample import percentile_interval
+from app.values.scores import Labels, PredictionBlock
 from bench.coverage_predictions import NORMAL
 from bench.interval_methods import LEVEL
 from bench.interval_world import OURS, Drawn, World

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.methods.weighted_rank.calibrated import Ranking, component_spread, ends_of_ranks, rank_level, widened
-from app.boards.methods.weighted_rank.resampling import DrawnComponents
-from app.boards.spread import Precision
+from app.boards.calibrated import Precision
+from app.boards.methods.weighted_rank.method import Ranking, component_spread, ends_of_ranks, rank_level, widened
+from app.boards.methods.weighted_rank.records import DrawnComponents
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import intervals
-from app.stats.contests import Contests
-from app.stats.interval import percentile_interval
-from app.stats.named_draws import NamedResamples, named_weights, unit_keys
+from app.stats.rank_sets import Contests
+from app.stats.resample import NamedResamples, named_weights, percentile_interval, unit_keys
 from app.stats.spreads import SHARE, Range
-from app.stats.weighted_ranks import average_ranks
+from app.stats.strata import average_ranks
 from bench.interval_methods import LEVEL, Ends
 from bench.interval_world import OURS, Drawn, World
 

@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 from scipy.special import ndtr
 
-from app.kinds.episodes.calibrated import SeedScores, iqm_over_tasks
+from app.kinds.episodes.measure import SeedScores, iqm_over_tasks
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated, intervals
 from app.stats.spreads import SHARE, Range, Spread, cluster_spread

@@ -13,10 +13,8 @@ from scipy.special import chdtri, ndtri
 from scipy.stats import norm
 
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import Calibrated, calibrate, intervals
-from app.stats.calibrated_areas import area_spread, root_mean_squares
-from app.stats.calibrated_trims import calibrated_iqm
-from app.stats.closed_intervals import hanley_mcneil, wilson
+from app.stats.calibrated import Calibrated, calibrate, calibrated_iqm, hanley_mcneil, intervals, wilson
+from app.stats.curves import area_spread, root_mean_squares
 from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread
 from bench.interval_methods import BOOTSTRAPS, LEVEL, TAIL, Ends, design_effect, log_student, student
 from bench.interval_parts import part_worlds

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import select
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server
+from app.config import Settings
+from app.db.embedded import running_server
 from app.db.migrate import upgrade
 from app.db.models import LabelPart
 from bench.chosen import chosen

@@ -11,17 +11,14 @@ from typing import TypeVar
 
 import numpy as np
 
-from app.boards.calibrated import task_intervals
+from app.boards.calibrated import DrawnSpread, draw_named_tasks, task_intervals
 from app.boards.cells import build_cells
-from app.boards.methods.skill_score.relative import clipped_errors, treat_missing
-from app.boards.methods.skill_score.spec import SkillScore
-from app.boards.spread import Spread, draw_named_tasks
+from app.boards.methods.skill_score import SkillScore, clipped_errors, treat_missing
 from app.boards.standing import draw_tasks, stand
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
-from app.stats.interval import percentile_interval
-from app.stats.relative import compare_pairs, skill, win_shares
+from app.stats.pairs import compare_pairs, skill, win_shares
+from app.stats.resample import percentile_interval
 from app.stats.spreads import SHARE, Range
 from app.values.scores import ScoreTable
 from bench.statistics import MANIFEST, SCORES, best_of, large_inputs
@@ -82,7 +79,7 @@ def ours(board: Board) -> None:
     )
     cells = [[of(at) for at in range(n_entrants)] for of in intervals]
     named = present(draw_named_tasks(board.spec.uncertainty, board.tasks))
-    standing = stand(skill(logs.mean(axis=0)), Spread.of_units(skill(named.means(logs)), len(board.tasks)), level)
+    standing = stand(skill(logs.mean(axis=0)), DrawnSpread.of_units(skill(named.means(logs)), len(board.tasks)), level)
     pairs = standing.contrasts(range(n_entrants)).cells()
     present(standing.sets)
     if any(cell.low is None for cell in cells[0]) or sum(cell is not None for cell in pairs[1]) < n_entrants:

@@ -15,13 +15,12 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event, text
 from sqlalchemy.orm import Session
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server as embedded_server
+from app.config import Settings
+from app.db.embedded import running_server as embedded_server
 from app.db.migrate import upgrade
-from app.jobs.sweep import sweep
-from app.store import stale_boards, waiting
-from app.store.provenance import read_provenance
-from app.store.publication_inputs import read_inputs
+from app.jobs.refresh import sweep
+from app.store import stale_boards
+from app.store.publication import read_inputs, read_provenance
 from bench.machine import machine
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
@@ -152,8 +151,8 @@ def hot(site: Site, benchmark_id: int, n_each: int) -> Mapping[str, Callable[[],
 
     return {
         "sweep": lambda: sweep(site.sessions, NoQueue()),
-        "benchmarks that wait": within(lambda s: waiting.benchmarks_waiting(s, 5.0)),
-        "next to evaluate": within(lambda s: waiting.next_together(s, benchmark_id)),
+        "benchmarks that wait": within(lambda s: stale_boards.benchmarks_waiting(s, 5.0)),
+        "next to evaluate": within(lambda s: stale_boards.next_together(s, benchmark_id)),
         "is behind": within(lambda s: stale_boards.is_behind(s, benchmark_id)),
         "inputs of a publication": within(inputs),
         "a benchmark's page": page(f"{slug}.json"),

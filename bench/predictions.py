@@ -64,8 +64,8 @@ import numpy as np
 from app.kinds.predictions import measure as measuring
 from app.boards.measured import EntrantEvidence
 from app.kinds.parse import parse_manifest
-from app.stats.known_draws import KNOWN
-from app.values.predictions import Labels, PredictionBlock
+from app.stats.curve_bands import KNOWN
+from app.values.scores import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 folder = Path(sys.argv[1])
 manifest = parse_manifest((folder / "manifest.yaml").read_bytes())

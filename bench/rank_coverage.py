@@ -11,10 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.contests import Contests
-from app.stats.interval import competition_ranks
-from app.stats.named_draws import NamedResamples, unit_keys
-from app.stats.rank_sets import rank_sets
+from app.stats.rank_sets import Contests, rank_sets
+from app.stats.resample import NamedResamples, competition_ranks, unit_keys
 
 N_ENTRANTS, N_DATASETS, N_RESAMPLES, LEVEL = 10, 2_000, 1_000, 0.95
 UNITS = (10, 40, 100)

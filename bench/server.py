@@ -14,7 +14,7 @@ import psutil
 import psycopg
 import yaml
 
-from app.db.embedded.running import running_server as embedded_server
+from app.db.embedded import running_server as embedded_server
 from app.db.migrate import upgrade
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from app.boards.methods.skill_score.method import compute
+from app.boards.methods.skill_score import compute
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.values.scores import Coded, ScoreTable
 from tests.cases.fev_rows import FEV, fev_scores
 

@@ -12,9 +12,9 @@ import time
 
 import numpy as np
 
-from app.boards.methods.weighted_rank.groups import stratum_aggregates
+from app.boards.methods.weighted_rank.records import stratum_aggregates
+from app.kinds.series.contract import SeriesInterval, series_intervals
 from app.kinds.series.manifest_part import SeriesUncertainty
-from app.kinds.series.uncertainty import SeriesInterval, series_intervals
 from app.stats.strata import Group
 
 N_ESTIMATORS, N_STRATA, N_RECORDS, N_METRICS = 20, 50, 10, 5

@@ -16,24 +16,23 @@ from typing import Any
 from app.admission.case import Case
 from app.boards.cells import CellMatrix
 from app.boards.tables import BoardTables
-from app.config.settings import Settings
-from app.db.embedded.running import running_server
+from app.config import Settings
+from app.db.embedded import running_server
 from app.db.migrate import upgrade
-from app.files.blocks import Block
-from app.files.csv_tables import CsvTable
+from app.files.columns import Block, Cells
+from app.files.tables import CsvTable
 from app.files.uploads import ReceivedFile, Upload
-from app.kinds.block_cells import Cells
+from app.kinds.contract import Reading
 from app.kinds.reader import Evidence
-from app.kinds.reading import Reading
-from app.kinds.summary.blocks import Part
+from app.kinds.summary.read import Part
 from app.reading.jobs import outcome_of
 from app.reading.readers import Readers
 from app.receiving.receive import Run, Sent
-from app.render.table_view import TableView
+from app.render.table_page import TableView
 from app.store.arrivals import Arrival
-from app.store.evidence import Stood
 from app.store.publication import Publication
 from app.store.row_blocks import RowBlock
+from app.store.rows import Stood
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.walkthrough import BASE, GOOD, declare, send

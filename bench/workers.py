@@ -13,8 +13,8 @@ from pathlib import Path
 
 from sqlalchemy import text
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server as embedded_server
+from app.config import Settings
+from app.db.embedded import running_server as embedded_server
 from app.db.migrate import upgrade
 from bench.growing import YAML
 from bench.growing_rows import N_TASKS, ROWS_MANIFEST, summary_rows

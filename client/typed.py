@@ -10,7 +10,7 @@ from typing import Any
 
 from fastapi import FastAPI
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.main import create_app
 
 TARGET = Path(__file__).parent.parent / "plumbline" / "documents.py"

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.errors import EvidenceRejected, Problem
+from app.errors import EvidenceRejected
+from app.errors import Problem
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -18,16 +18,16 @@ from sqlalchemy import Engine, make_url, update
 from sqlalchemy.orm import Session
 from starlette.testclient import TestClient
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_addresses
-from app.db.embedded.running import running_server as embedded_server
+from app.config import Settings
+from app.db.embedded import running_addresses
+from app.db.embedded import running_server as embedded_server
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.db.migrate import upgrade
 from app.db.models import Benchmark, Submission
 from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
-from app.store import stale_boards, tokens, waiting
+from app.store import stale_boards, tokens
 from tests.cases import embedded_user, running_server
 from tests.cases.databases import (
     as_owner,
@@ -150,7 +150,7 @@ class Site:
     def work(self) -> None:
         """Do every job that the rows call for, as a worker would."""
         with self.sessions() as session:
-            waited_for = waiting.benchmarks_waiting(session, -1)
+            waited_for = stale_boards.benchmarks_waiting(session, -1)
         for benchmark_id in waited_for:
             evaluate_waiting(self.sessions, benchmark_id)
         with self.sessions() as session:

@@ -11,23 +11,20 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from app.boards.calibrated import DrawnSpread
 from app.boards.cells import build_cells
 from app.boards.columns import COLUMNS, Place, board_table, ends_at
 from app.boards.registry import methods
-from app.boards.spread import Spread
 from app.boards.standing import draw_tasks, stand, uncertainty_meta
 from app.boards.tables import BoardTables, TableMethod
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.metric_type import PredictionMetric, mean_of
 from app.kinds.predictions.metrics import METRICS
-from app.kinds.predictions.task import TaskPredictions
-from app.manifest.base import MetricName
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.stats.interval import percentile_interval
+from app.kinds.predictions.task import PredictionMetric, TaskPredictions, mean_of
+from app.manifest.model import Leaderboard, Manifest, MetricName
+from app.stats.resample import percentile_interval
 from app.values.frame import FrameField, with_interval
-from app.values.glossary_entry import Entry
+from app.values.registry import Entry
 from app.values.scores import ScoreTable
 from app.values.table import Column
 from tests.cases.prediction_boards import BINARY, benchmark_text
@@ -56,7 +53,7 @@ def compute_worst(manifest: Manifest, spec: Worst, scores: ScoreTable) -> BoardT
     drawn = np.stack(
         [cells.values[rng.integers(0, len(cells.tasks), len(cells.tasks))].max(axis=0) for _ in range(200)]
     )
-    standing = stand(-points, Spread.of_units(-drawn, len(cells.tasks)), spec.uncertainty.level)
+    standing = stand(-points, DrawnSpread.of_units(-drawn, len(cells.tasks)), spec.uncertainty.level)
     column = Column(f"worst_{spec.metric}", "Largest error", direction="minimize", digits=3)
     fields = with_interval(column, ends_at(points, np.stack(percentile_interval(drawn, spec.uncertainty.level))))
     meta = {"method": spec.method, "rank_by": column.name, **uncertainty_meta(spec, len(cells.tasks))}

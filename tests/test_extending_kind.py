@@ -11,18 +11,15 @@ import pyarrow as pa
 import pytest
 
 from app.errors import Problem
-from app.files.number_cells import read_numbers
+from app.files.columns import local_codes, read_numbers
 from app.files.tables import open_table
-from app.files.vocabulary import local_codes
-from app.kinds.contract import Evaluation, Kind, Summary
+from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, Request, Summary, UploadExample
 from app.kinds.known import KINDS
-from app.kinds.pages import ColumnUse, Pages, UploadExample
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import reader_of
-from app.kinds.reading import Reading, Request
-from app.manifest.manifest import KindPart, Manifest, part_of
+from app.manifest.model import KindPart, Manifest, part_of
 from app.values.frame import Frame, FrameField
-from app.values.glossary_entry import Entry
+from app.values.registry import Entry
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column
 from tests.cases.walkthrough import rows_of

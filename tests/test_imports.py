@@ -40,11 +40,10 @@ READERS = frozenset(
     {
         "app.kinds.items",
         "app.kinds.reader",
-        "app.kinds.predictions.files",
+        "app.kinds.predictions.cells",
         "app.kinds.predictions.labels",
         "app.kinds.predictions.read",
-        "app.kinds.summary.fev_results",
-        "app.kinds.summary.fev_tasks",
+        "app.kinds.summary.from_fev",
         "app.kinds.summary.read",
     }
 )

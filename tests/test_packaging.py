@@ -16,9 +16,8 @@ import pytest
 import yaml
 
 from app.cli.supervisor import STOP_MARGIN_S
-from app.config.secrets import SECRETS
-from app.config.settings import variable_names
-from app.db.embedded.binaries import MAJOR_VERSION
+from app.config import SECRETS, variable_names
+from app.db.embedded import MAJOR_VERSION
 from tests.cases.packaging import ROOT
 
 pytestmark = pytest.mark.heavy

@@ -24,9 +24,9 @@ import numpy as np
 import pytest
 import scipy.special
 
-from app.cli.examples import Example, ExampleSubmission, find_examples
+from app.cli.demo import Example, ExampleSubmission, find_examples
 from app.cli.serve import EXAMPLES
-from app.config.settings import Settings
+from app.config import Settings
 from app.prereg.prereg import sha256_hex
 from tests.fixtures import Site, new_database, open_site
 

@@ -6,37 +6,51 @@ finding may have an innocent reason (a partner that does nothing, a model under 
 result.
 """
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import dataclass
+import re
+import unicodedata
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import lru_cache
+from itertools import pairwise
+from math import lgamma, log
 
 import numpy as np
+from confusable_homoglyphs.confusables import confusables_data
+from numpy.typing import NDArray
 
-from app.admission.check import Check, listed, some
-from app.admission.earlier_submissions import Earlier
-from app.admission.shuffled_seeds import shuffled_seeds
-from app.admission.twins import SeedRows, seed_twins, twin_of, twins_within
-from app.stats.arrays import BoolArray, IntArray
+from app.admission.case import Case, Check, Earlier, in_utc, is_after, listed, some
+from app.manifest.model import Manifest
+from app.names import name_key
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.values.facts import EXACT_BEST, FLAGS, ONE_VALUE, Finding, Forensics
 from app.values.fingerprints import (
     Fingerprint,
     Hashes,
+    Sampled,
     content_hashes,
     fingerprints_of,
+    hash_values,
     many_digits,
     mix,
     n_other_results,
+    place_hashes,
     shared_contents,
 )
-from app.values.forensics import FLAGS, Finding, Forensics
-from app.values.predictions import PredictionBlock
-from app.values.scores import ScoreTable
+from app.values.scores import Coded, PredictionBlock, ScoreTable
 
 MIN_REPEATED = 3
+
 REPEATED_SHARE = 0.5
 """A flag needs half of the rows of a seed, a condition or an entrant to occur elsewhere."""
+
 ALIKE_SHARE = 0.3
 """Shared contents as a share of the union: the value for two equal-sized entrants that share half of their rows."""
+
 MIN_CONTENTS = 5
+
 MIN_RUN = 8
+
 DISTINCT_SHARE = 0.5
 """A run of equal numbers is remarkable only where the other numbers mostly differ."""
 
@@ -216,3 +230,569 @@ def _runs(words: Sequence[str], entrant: IntArray, contents: Hashes) -> Iterator
         others = mine[mine != contents[starts[at]]]
         if len(others) >= MIN_RUN and len(np.unique(others)) > DISTINCT_SHARE * len(others):
             yield Finding("equal_run", words[who], f"{words[who]} has {int(lengths[at])} in a row")
+
+
+# Entrants with the same results row by row, even where results are only 0/1. The bound considers chance alone: if one
+# entrant's results were shuffled among its rows, only one of all arrangements would agree with the other's. Easy and
+# hard items make agreement likelier than that, so it is flagged and not refused.
+
+LEAST_ARRANGEMENTS = 1e9
+"""One in a billion by chance: a benchmark has thousands of pairs of entrants rather than millions."""
+
+LEAST_OF_A_SEED = 1e3
+"""Several seeds alike are less likely than two, but so few rows that nearly everybody has them so say nothing."""
+
+
+def ln_arrangements(results: Hashes) -> float:
+    """Return the logarithm of how many ways there are to arrange some results among their rows.
+
+    n! / (n₁! n₂! …), where nᵢ rows have the same result.
+
+    >>> round(np.exp(ln_arrangements(np.array([1, 1, 0, 0], dtype=np.uint64))))
+    6
+    """
+    counts = np.unique(results, return_counts=True)[1]
+    return lgamma(len(results) + 1) - sum(lgamma(count + 1) for count in counts.tolist())
+
+
+def are_twins(first: Fingerprint, second: Fingerprint) -> bool:
+    """Say whether two have the same rows and, on the sampled ones, equal results that chance cannot explain."""
+    if first.places != second.places or not np.array_equal(first.sample, second.sample):
+        return False
+    return ln_arrangements(first.sample[1]) >= log(LEAST_ARRANGEMENTS)
+
+
+def twin_of(mine: Fingerprint, other: Fingerprint, where: str) -> Iterator[Finding]:
+    """Yield the finding that an entrant has the results of another one, from `where`."""
+    if are_twins(mine, other):
+        sentence = f"{mine.entrant} has on all of {mine.sample.shape[1]:,} compared rows the results of {other.entrant}"
+        yield Finding("same_results", mine.entrant, f"{sentence} ({where})")
+
+
+def twins_within(fingerprints: Sequence[Fingerprint]) -> Iterator[Finding]:
+    """Yield which entrants of one submission have the results of another entrant in it."""
+    alike = sorted(fingerprints, key=lambda one: (one.places, one.results, one.entrant))
+    for first, second in pairwise(alike):
+        yield from twin_of(second, first, "in this submission")
+
+
+@dataclass(frozen=True)
+class SeedRows:
+    """Rows by entrant and seed, with hashes of their places without the seed and of their results, each [n_rows].
+
+    `order` [n_rows] lists the rows seed by seed, each of one entrant; `starts` is where each such seed begins there.
+    """
+
+    scores: ScoreTable
+    places: Hashes
+    results: Hashes
+    order: IntArray
+    starts: IntArray
+
+    @classmethod
+    def of(cls, scores: ScoreTable) -> "SeedRows | None":
+        """Return the rows of a table; None where seeds or items have no names, so that none can be compared."""
+        if scores.seed is None or scores.item is None or not len(scores.seed):
+            return None
+        cells, cell = np.unique(_seeds_of_entrants(scores), return_inverse=True)
+        order = np.argsort(cell.reshape(-1), kind="stable")
+        starts = np.searchsorted(cell.reshape(-1)[order], np.arange(len(cells)))
+        return cls(scores, place_hashes(replace(scores, seed=None)), hash_values(scores.values), order, starts)
+
+    def alike(self, contents: Hashes) -> Iterator[tuple[str, dict[str, IntArray]]]:
+        """Yield an entrant and the rows of each of its seeds that have the same `contents`, in any order.
+
+        `contents` [n_rows] are hashes of what is compared.
+        """
+        by_content: dict[tuple[int, int, int], list[int]] = {}
+        sums, sizes = np.add.reduceat(contents[self.order], self.starts), np.diff(self.starts, append=len(self.order))
+        entrants = self.scores.entrant.codes[self.order[self.starts]]
+        for at, key in enumerate(zip(entrants.tolist(), sums.tolist(), sizes.tolist(), strict=True)):
+            by_content.setdefault(key, []).append(at)
+        for (entrant, _, size), alike in by_content.items():
+            if len(alike) > 1 and self.scores.seed is not None:
+                rows = [self.order[self.starts[at] : self.starts[at] + size] for at in alike]
+                yield self.scores.entrant.words[entrant], {str(self.scores.seed[each[0]]): each for each in rows}
+
+
+def seed_twins(of: SeedRows) -> Iterator[Finding]:
+    """Yield which entrants have, under several seeds, equal results for the same items that chance cannot explain.
+
+    A deterministic model looks the same; either way it is one run, and intervals that treat it as several are too
+    narrow.
+    """
+    for name, seeds in of.alike(mix(of.places, of.results)):
+        rows = list(seeds.values())
+        if _is_no_chance(ln_arrangements(of.results[rows[0]]), len(rows)):
+            yield Finding("same_seeds", name, f"{name}, all {len(rows[0]):,} rows of seeds {listed(list(seeds))}")
+
+
+def _is_no_chance(ln_of_one: float, n_alike: int) -> bool:
+    """Say whether chance cannot explain that so many seeds are alike: each beside the first has to hit by itself."""
+    return ln_of_one >= log(LEAST_OF_A_SEED) and (n_alike - 1) * ln_of_one >= log(LEAST_ARRANGEMENTS)
+
+
+def _seeds_of_entrants(scores: ScoreTable) -> Hashes:
+    """Return a number for the entrant and seed of each row, [n_rows]."""
+    return mix(scores.entrant.codes.astype(np.uint64), np.asarray(scores.seed).astype(np.uint64))
+
+
+# Seeds whose results are the same numbers in every task and condition, on other items: one run, its rows moved. Two
+# honest seeds are exchangeable: of the items on which only one of them has a certain result, each is as likely to
+# have it, however easy or hard the item is. That both have it equally often is then a matter of tosses, and in every
+# task and condition at once it soon cannot be chance.
+
+
+def shuffled_seeds(of: SeedRows) -> Iterator[Finding]:
+    """Yield which entrants have the same numbers of each result under several seeds, which chance cannot explain.
+
+    Seeds with other items are not compared, and items with equal results say nothing, so a model that draws nothing is
+    not named here: it is one of `same_seeds`.
+    """
+    results, cells, places = of.results, _cells(of.scores), of.places
+    for name, seeds in of.alike(mix(cells, results)):
+        first, *others = (rows[np.argsort(places[rows], kind="stable")] for rows in seeds.values())
+        same = [rows for rows in others if np.array_equal(places[rows], places[first])]
+        ln_chance = sum(_ln_chance(cells[first], results[first], results[rows]) for rows in same)
+        if len(same) == len(others) and ln_chance <= -log(LEAST_ARRANGEMENTS):
+            n_cells = len(np.unique(cells[first]))
+            where = f"as many of each in all {n_cells:,} tasks and conditions, on other items"
+            yield Finding(
+                "shuffled_seeds", name, f"{name}, {len(first):,} rows of seeds {listed(list(seeds))}: {where}"
+            )
+
+
+def _cells(scores: ScoreTable) -> Hashes:
+    """Return a number for the task and condition of each row, [n_rows]."""
+    condition = np.zeros(len(scores), np.int64) if scores.condition is None else scores.condition.codes
+    return mix(scores.task.codes.astype(np.uint64), condition.astype(np.uint64))
+
+
+def _ln_chance(cells: Hashes, first: Hashes, second: Hashes) -> float:
+    """Return an upper bound of the logarithm of the chance that two seeds have equal numbers of each result everywhere.
+
+    Cells, and the results of the two, are [n_items]. In each cell the result on which the two differ on most items is
+    taken, d of them: half of d tosses are heads in d! / (d/2)!² / 2^d of all cases.
+    """
+    differ = first != second
+    each = np.concatenate([mix(cells[differ], side[differ]) for side in (first, second)])
+    _, at, counts = np.unique(each, return_index=True, return_counts=True)
+    known, of = np.unique(np.tile(cells[differ], 2)[at], return_inverse=True)
+    most = np.zeros(len(known), dtype=np.int64)
+    np.maximum.at(most, of.reshape(-1), counts)
+    return sum(map(_ln_half, most.tolist()))
+
+
+def _ln_half(n: int) -> float:
+    """Return the logarithm of the chance that half of `n` tosses, an even number, are heads."""
+    return lgamma(n + 1) - 2 * lgamma(n / 2 + 1) - n * log(2)
+
+
+# Rows that are nearly another entrant's: copies with a little noise, or shifted a little as a whole. Each column of
+# the sampled rows is compared as it is, shifted by the median difference, and scaled by the median ratio. Two honest
+# entrants agree within a thousandth on a few rows; agreement on half of them means copied numbers. It is flagged and
+# not refused: one model under two names looks the same.
+
+NEAR_ROWS_FLAG = "near_rows"
+
+TOLERANCE = 1e-3
+"""The tolerance relative to a value, or to its column's interquartile range where that is smaller."""
+
+LEAST_SHARE = 0.5
+"""Of 52,000 pairs from MTEB, the closest honest ones agree on a third of eight tasks, copies and renamed ones on
+0.96.
+"""
+
+LEAST_ROWS = 8
+
+LEAST_DISTINCT = 0.5
+"""A column with fewer distinct values, such as 0/1, agrees by chance."""
+
+N_OF_MEDIAN = 31
+
+FEW = 20
+"""Up to this many entrants per submission all three comparisons are made; beyond, up to MOST, only the direct one."""
+
+MOST = 2000
+
+N_FIRST = 16
+"""Rows checked first: two entrants that agree on half of all rows differ on all of these once in 65,000 times."""
+
+
+@dataclass(frozen=True, repr=False)
+class Other:
+    """Another entrant's current evidence: its name, the submission, and the values of sampled rows."""
+
+    entrant: str
+    submission: int
+    sampled: Sampled
+
+
+def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
+    """Yield which entrants of a submission have nearly another's rows, each once, with the nearest other."""
+    them = list(others)
+    by_place = _ByPlace([other.sampled for other in them])
+    for mine in prints[:MOST] if them else ():
+        shares = _nearest(mine.sampled, by_place, in_all_ways=len(prints) <= FEW)
+        best = int(shares.argmax())
+        if shares[best] >= LEAST_SHARE:
+            nearest = f"{them[best].entrant} to a thousandth in {shares[best]:.0%} of the compared rows"
+            where = f"(submission {them[best].submission})"
+            yield Finding(NEAR_ROWS_FLAG, mine.entrant, f"{mine.entrant} agrees with {nearest} {where}")
+
+
+def near_share(mine: Sampled, theirs: Sampled) -> float:
+    """Return the share of sampled rows on which two nearly agree, in the column where it is largest.
+
+    0.0 where no column is informative: fewer than eight rows in common, or few distinct values.
+
+    >>> of = lambda values: Sampled(np.arange(8, dtype=np.uint32), ("error",), np.float32(values).reshape(-1, 1))
+    >>> near_share(of([1.1, 2.3, 3.7, 4.2, 5.9, 6.1, 7.4, 8.8]), of([1.11, 2.31, 3.71, 4.21, 5.91, 6.11, 9, 9.1]))
+    0.75
+    """
+    return float(_nearest(mine, _ByPlace([theirs]), in_all_ways=True)[0])
+
+
+class _ByPlace:
+    """The others' values by column and place: one look-up for all of them, not one for each."""
+
+    def __init__(self, others: Sequence[Sampled]) -> None:
+        self.n_others = len(others)
+        self._others = others
+        self._sorted: dict[str, tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.float32]]] = {}
+        self._last: dict[str, tuple[bytes, NDArray[np.float32]]] = {}
+
+    def at(self, column: str, places: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """Return the values of a column at `places`, [n_places, n_others]; NaN where there is none."""
+        key = places.tobytes()
+        known = self._last.get(column)
+        if known is None or known[0] != key:
+            # The entrants of a submission usually have the same places.
+            known = self._last[column] = key, self._gathered(column, places)
+        return known[1]
+
+    def _gathered(self, column: str, places: NDArray[np.uint32]) -> NDArray[np.float32]:
+        if column not in self._sorted:
+            self._sorted[column] = self._by_place(column)
+        ordered, owners, values = self._sorted[column]
+        gathered = np.full((len(places), self.n_others), np.nan, dtype=np.float32)
+        starts, ends = (np.searchsorted(ordered, places, side).tolist() for side in ("left", "right"))
+        for row, start, end in zip(gathered, starts, ends, strict=True):
+            row[owners[start:end]] = values[start:end]
+        return gathered
+
+    def _by_place(self, column: str) -> tuple[NDArray[np.uint32], NDArray[np.intp], NDArray[np.float32]]:
+        having = [(at, one) for at, one in enumerate(self._others) if column in one.columns]
+        places = np.concatenate([np.empty(0, np.uint32), *(one.places for _, one in having)])
+        owners = np.repeat([at for at, _ in having], [len(one.places) for _, one in having]).astype(np.intp)
+        columns = (one.values[:, one.columns.index(column)] for _, one in having)
+        values = np.concatenate([np.empty(0, np.float32), *columns])
+        order = np.argsort(places, kind="stable")
+        return places[order], owners[order], values[order]
+
+
+def _nearest(mine: Sampled, others: _ByPlace, *, in_all_ways: bool) -> FloatArray:
+    """Return, for each other entrant, the share of agreeing rows in the column where it is largest, [n_others]."""
+    shares = np.zeros(others.n_others)
+    for at, name in enumerate(mine.columns):
+        rows = _comparable_rows(mine.values[:, at])
+        if not len(rows):
+            continue
+        first = mine.values[rows, at].astype(np.float64)
+        allowed = _tolerance(first)
+        theirs = others.at(name, mine.places)
+        those = np.arange(others.n_others) if in_all_ways else _maybe_near(first, allowed, theirs, rows)
+        values = theirs[np.ix_(rows, those)].T.astype(np.float64)
+        shares[those] = np.maximum(shares[those], _shares(first, allowed, values, in_all_ways=in_all_ways))
+    return shares
+
+
+def _comparable_rows(values: NDArray[np.float32]) -> NDArray[np.intp]:
+    """Return the rows to compare: one per distinct value, so that many zeros count once; empty if too few differ."""
+    rows = np.sort(np.unique(values, return_index=True)[1])
+    rows = rows[np.isfinite(values[rows])]
+    enough = max(LEAST_ROWS, LEAST_DISTINCT * int(np.isfinite(values).sum()))
+    return rows if len(rows) >= enough else rows[:0]
+
+
+def _tolerance(first: FloatArray) -> FloatArray:
+    low, high = np.quantile(first, [0.25, 0.75])
+    allowed: FloatArray = TOLERANCE * np.minimum(abs(first), high - low)
+    return allowed
+
+
+def _maybe_near(
+    first: FloatArray, allowed: FloatArray, theirs: NDArray[np.float32], rows: NDArray[np.intp]
+) -> NDArray[np.intp]:
+    """Return which others agree on one of the first rows, or lack so many of them that nothing can be ruled out.
+
+    Rows are in the order of hashes, so the first are a random sample.
+    """
+    others = theirs[rows[:N_FIRST]]
+    is_near: BoolArray = abs(others - first[:N_FIRST, None]) <= allowed[:N_FIRST, None]
+    lacks = np.isnan(others).sum(axis=0) > len(others) // 2
+    return np.flatnonzero(is_near.any(axis=0) | lacks)
+
+
+def _shares(first: FloatArray, allowed: FloatArray, others: FloatArray, *, in_all_ways: bool) -> FloatArray:
+    """Return the share of rows on which one column [n_rows] agrees with each of the others [n_others, n_rows]."""
+    with np.errstate(all="ignore"):
+        ways = [others]
+        if in_all_ways:
+            ways += [others + _middle(first - others), others * _middle(first / others)]
+        n_near = [(abs(first - way) <= allowed).sum(axis=1) for way in ways]
+    n_both = np.isfinite(others).sum(axis=1)
+    return np.where(n_both < LEAST_ROWS, 0.0, np.max(n_near, axis=0) / np.maximum(n_both, 1))
+
+
+def _middle(values: FloatArray) -> FloatArray:
+    """Return the median of the first non-NaN values of each row, [n_rows, 1].
+
+    Rows are in the order of hashes, so the first are a random sample; they are enough where most are equal.
+    """
+    values = values[:, :N_OF_MEDIAN]
+    ordered = np.sort(values, axis=1)
+    n_known = np.maximum((~np.isnan(values)).sum(axis=1), 1)
+    both = [np.take_along_axis(ordered, at[:, None], axis=1) for at in ((n_known - 1) // 2, n_known // 2)]
+    return (both[0] + both[1]) / 2
+
+
+# When a run began: required if the manifest says so, and remembered if an earlier submission stated it. A run that
+# states a beginning before its registration is not admitted. Submitted again without a time, or with a later one, it
+# is admitted, but the time stated first is shown.
+
+RULE = "started_at"
+
+BEGAN_BEFORE_FLAG = "began_before"
+
+
+@dataclass(frozen=True)
+class Beginning:
+    """When an earlier run began, as its submission stated, and whether it was not admitted for that reason."""
+
+    started_at: datetime
+    was_refused: bool
+
+
+def check_started_at(case: Case) -> list[Check]:
+    """Require that a run states when it began, if the benchmark requires it."""
+    if case.manifest.admission.started_at == "optional":
+        return []
+    if case.started_at is None:
+        reason = (
+            "The benchmark asks when each run began, and this one does not say it: started_at in the metadata, such as "
+            f'{{"started_at": "{case.received_at:%Y-%m-%dT%H:%M:%SZ}"}}.'
+        )
+        return [Check(RULE, "failed", reason)]
+    began = in_utc(case.started_at)
+    if is_after(case.started_at, case.received_at):
+        return [Check(RULE, "failed", f"The run claims to have begun {began}, after the upload.")]
+    return [Check(RULE, "passed", f"The run began {began}, as its submitter says.")]
+
+
+def began_before(
+    prints: Iterable[Fingerprint],
+    earlier: Iterable[Earlier],
+    beginnings: Mapping[int, Beginning],
+    registered_at: datetime,
+) -> Iterator[Finding]:
+    """Yield entrants whose run began before the registration cited now, according to an earlier submission of it.
+
+    `beginnings` are those stated by submissions, by their number. An earlier submission is taken to be of the same run
+    if it has nearly the same rows, or was not admitted for its beginning; the newest such one of each entrant counts. A
+    repeated run may innocently meet the second condition, so the sentence says which applies.
+    """
+    earlier = [one for one in earlier if one.is_same and one.submission in beginnings]
+    too_early = [one for one in earlier if is_after(registered_at, beginnings[one.submission].started_at)]
+    for mine in prints:
+        own = [(_is_the_same(mine, one), one.submission) for one in too_early if _is_of(one, mine)]
+        if relevant := [(is_same, number) for is_same, number in own if is_same or beginnings[number].was_refused]:
+            is_same, number = max(relevant)
+            rows = "the same rows" if is_same else "other rows"
+            began = in_utc(beginnings[number].started_at)
+            yield Finding(
+                BEGAN_BEFORE_FLAG, mine.entrant, f"{mine.entrant} with {rows} in submission {number}, begun {began}"
+            )
+
+
+def _is_of(one: Earlier, mine: Fingerprint) -> bool:
+    return one.fingerprint.entrant.lower() == mine.entrant.lower()
+
+
+def _is_the_same(mine: Fingerprint, one: Earlier) -> bool:
+    is_equal = mine.results == one.fingerprint.results
+    return is_equal or near_share(mine.sampled, one.fingerprint.sampled) >= LEAST_SHARE
+
+
+# Names that look like another entrant's because of other letters or marks.
+#
+# `GPT-4` with one Cyrillic letter is a different name that looks the same. Unicode's table of confusables
+# (https://www.unicode.org/reports/tr39/#Confusable_Detection), from the library confusable-homoglyphs, decides what
+# looks alike. It is made for identifiers and keeps apart what a reader of a list takes for the same: the dashes,
+# points in the middle of a line, small capitals, letters with a stroke or an accent. Of those Unicode's own names and
+# categories say which plain character they are a form of. ASCII letters look only like themselves: `model-l` and
+# `model-1` count as different. Small marks at the ends of a name, such as a full stop, are overlooked.
+
+LOOKALIKES_FLAG = "lookalikes"
+
+# Small capitals, letters with a stroke or a hook, letters on a square.
+_LATIN = re.compile(r"LATIN (?:CAPITAL |SMALL )?LETTER (?:SMALL CAPITAL )?([A-Z])(?: WITH [\w -]+)?$")
+
+_POINT = re.compile(r"\b(?:FULL STOP|MIDDLE DOT)$")
+
+# Accents and other marks upon, below or through a plain letter; of other alphabets they may be vowels.
+_MARKED = re.compile("([0-9A-Za-z])[\u0300-\u036f]+")
+
+_SMALL_MARKS = "`'\".,:;_-"
+
+
+def lookalike_findings(names: Iterable[str], others: Sequence[str]) -> Iterator[Finding]:
+    """Yield each name that looks like another one of `others`, or of the submission itself."""
+    named = list(names)
+    known: dict[str, str] = {}
+    for name in (*others, *named):
+        known.setdefault(skeleton(name), name)
+    pairs = [(name, known[skeleton(name)]) for name in named]
+    for name, other in pairs:
+        if name_key(name) != name_key(other):
+            yield Finding(LOOKALIKES_FLAG, name, _sentence(name, other))
+
+
+@lru_cache(maxsize=100_000)
+def skeleton(name: str) -> str:
+    """Return what a name looks like: names with one skeleton are indistinguishable by eye, or nearly so.
+
+    >>> skeleton("GP\N{CYRILLIC CAPITAL LETTER TE}-4") == skeleton("gpt-4")
+    True
+    >>> skeleton("GPT\N{EM DASH}4\N{MIDDLE DOT}1.") == skeleton("GPT-4.1")
+    True
+    """
+    looks = name if name.isascii() else "".join(map(_lookalike, unicodedata.normalize("NFKD", name)))
+    key = name_key(_MARKED.sub(r"\1", looks))
+    return key.strip(_SMALL_MARKS) or key
+
+
+@lru_cache(maxsize=10_000)
+def _lookalike(character: str) -> str:
+    """Return the ASCII text that a character looks like, or else one of those that look like it, always the same."""
+    if character.isascii():
+        return character
+    alike = _alike(character)
+    every = {character, *alike, *(text for each in alike for text in _alike(each))}
+    known = [text for text in alike if text.isascii()] or list(filter(None, map(_plain, every)))
+    return min(known or every)
+
+
+def _alike(text: str) -> list[str]:
+    return [str(each["c"]) for each in confusables_data.get(text, ())]
+
+
+def _plain(text: str) -> str:
+    """Return the ASCII character that a character is a form of, by what Unicode says of it; "" for any other."""
+    if len(text) > 1:
+        return ""
+    if letter := _LATIN.search(unicodedata.name(text, "")):
+        return letter.group(1)
+    if unicodedata.category(text) == "Pd":
+        return "-"
+    if _POINT.search(unicodedata.name(text, "")):
+        return "."
+    return str(unicodedata.digit(text, "")) if unicodedata.category(text) == "No" else ""
+
+
+def _sentence(name: str, other: str) -> str:
+    odd = [c for c in f"{name}{other}" if not c.isascii() and skeleton(c) != name_key(c)]
+    shown = ", ".join(f"{c} is U+{ord(c):04X} {unicodedata.name(c, '')}" for c in list(dict.fromkeys(odd))[:5])
+    why = shown or "they differ by a small mark at an end"
+    return f"{name} looks like {other}, another entrant of this benchmark ({why})"
+
+
+# Values that are exactly the best possible, and single ones that dominate an average: flagged, never refused. A
+# forecast that hits every value, or labels that were copied, look like the first, and so does an item that is too
+# easy; a slip of a decimal point looks like the second.
+
+MIN_ALL = 8
+"""Fewer successes in a row are plausible by chance."""
+
+LEAST, AS_GOOD_AS = 1e-100, 1e-12
+"""Distances from the best end that count as zero: absolute, and relative to the entrant's median absolute value."""
+
+MIN_ROWS, NEARLY_ALL = 5, 0.9
+"""Of five exponential values one is nine tenths of the sum in 5 of 10,000 cases; with fewer it is common."""
+
+
+def exactly_best(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
+    """Yield entrants with values of a ranking metric that equal the best end of its declared range.
+
+    An error (smaller is better) that alone ranks a board is flagged from a single value on, since a measured error of
+    zero hardly occurs; if other metrics rank with it, from half of the values on, since a drift under noise that an
+    estimator ignores is zero. Discrete scores, such as 0/1, and metrics where larger is better are flagged only if all
+    values are the best possible and the metric alone ranks a board: that every run was valid is not suspicious.
+    """
+    needed = [board.required_metrics() for board in manifest.leaderboards]
+    for metric in dict.fromkeys(name for names in needed for name in names):
+        declared = manifest.metrics.get(metric)
+        if declared is None or declared.best is None or metric not in scores.columns:
+            continue
+        values = scores.value(metric)
+        at_best = abs(values - declared.best) <= _nothing(scores.entrant, values)
+        at_worst = values == declared.worst
+        counts = [_counted(scores.entrant, rows) for rows in (~np.isnan(values), at_best, at_best | at_worst)]
+        for entrant, n_rows, n_exact, n_ends in zip(scores.entrant.words, *counts, strict=True):
+            in_steps = declared.worst is not None and n_ends == n_rows
+            is_error = declared.direction == "minimize" and not in_steps
+            share = _least_share(is_alone=(metric,) in needed, is_error=is_error)
+            if n_exact and n_exact >= share * n_rows and (is_error or n_rows >= MIN_ALL):
+                what = f"{declared.title or metric} of {entrant} is {declared.best:g}"
+                yield Finding(EXACT_BEST, entrant, f"{what} in {n_exact:,} of {n_rows:,} rows")
+
+
+def decided_by_one(manifest: Manifest, scores: ScoreTable) -> Iterator[Finding]:
+    """Yield entrants whose mean of a ranking metric without a best end is dominated by one value in their favour.
+
+    No range rules out such a value, and the average is then whatever the owner wrote into one cell. Tasks of which one
+    has scores in a far larger unit look the same: then that task alone ranks the board.
+    """
+    needed = [board.required_metrics() for board in manifest.leaderboards]
+    for metric in dict.fromkeys(name for names in needed for name in names):
+        declared = manifest.metrics.get(metric)
+        if declared is None or declared.best is not None or metric not in scores.columns:
+            continue
+        values = scores.value(metric)
+        sign = 1.0 if declared.direction == "maximize" else -1.0
+        good = np.nan_to_num(sign * values)
+        largest, total = (np.zeros(len(scores.entrant.words)) for _ in range(2))
+        np.maximum.at(largest, scores.entrant.codes, good)
+        np.add.at(total, scores.entrant.codes, np.abs(good))
+        n_rows = _counted(scores.entrant, ~np.isnan(values))
+        for entrant, most, sum_, n in zip(scores.entrant.words, largest.tolist(), total.tolist(), n_rows, strict=True):
+            if n >= MIN_ROWS and most > NEARLY_ALL * sum_:
+                what = f"one {declared.title or metric} of {entrant}, {sign * most:.6g}"
+                yield Finding(ONE_VALUE, entrant, f"{what}, is more than nine tenths of the sum of its {n:,} in size")
+
+
+def _nothing(entrant: Coded, values: FloatArray) -> FloatArray:
+    """Return the distance from the best end within which a value counts as equal to it, [n_rows].
+
+    An error of 1e-300 beside others of about 1 is effectively zero.
+    """
+    known = np.flatnonzero(np.isfinite(values))
+    sizes, codes = abs(values[known]), entrant.codes[known]
+    order = np.lexsort((sizes, codes))
+    n_each = np.bincount(codes, minlength=len(entrant.words))
+    middle = np.cumsum(n_each) - n_each + n_each // 2
+    medians = np.where(n_each > 0, np.append(sizes[order], 0.0)[np.minimum(middle, len(known))], 0.0)
+    return np.maximum(LEAST, AS_GOOD_AS * medians)[entrant.codes]
+
+
+def _counted(entrant: Coded, rows: BoolArray) -> list[int]:
+    """Return how many of the marked rows each entrant has."""
+    counts: list[int] = np.bincount(entrant.codes[rows], minlength=len(entrant.words)).tolist()
+    return counts
+
+
+def _least_share(*, is_alone: bool, is_error: bool) -> float:
+    """Return the share of an entrant's values from which it is flagged; above 1 means never."""
+    if is_alone:
+        return 0.0 if is_error else 1.0
+    return 0.5 if is_error else 2.0

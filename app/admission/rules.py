@@ -1,30 +1,39 @@
-"""Admission: compare evidence with the manifest and its preregistration, one check per rule.
-
-Called by `app.receiving.receive` before anything is stored, for a dry run and for `plumbline prereg check`. Pure: the
+"""Admission: compare evidence with the manifest and its preregistration, one check per rule. Pure: the
 time is an argument. A failed check keeps a submission off the boards; a warning is shown beside it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 import numpy as np
 
-from app.admission.attempts import check_attempts
-from app.admission.beginnings import check_started_at
-from app.admission.case import Case, KindRules
-from app.admission.check import Check, Registered, in_utc, is_after, listed, outcome_of_gap, policy_in_words, some
-from app.admission.chosen_axes import check_chosen
-from app.admission.failure_policy import check_permitted, under_the_manifest
-from app.admission.forensics import check_forensics
-from app.admission.identity import identity_findings, says_dirty
-from app.admission.lookalikes import lookalike_findings
-from app.admission.registration import check_benchmark, check_registrant
-from app.admission.seeds import check_min_seeds
-from app.manifest.manifest import Manifest
-from app.prereg.forms import AXES
-from app.prereg.prereg import Prereg
-from app.prereg.shared import IID_REFUSED
-from app.values.forensics import Finding
-from app.values.scores import ScoreTable
+from app.admission.case import (
+    Case,
+    Check,
+    KindRules,
+    Registered,
+    TokenHolder,
+    check_attempts,
+    identity_findings,
+    in_utc,
+    is_after,
+    listed,
+    numbers,
+    outcome_of_gap,
+    policy_in_words,
+    says_dirty,
+    some,
+)
+from app.admission.forensics import check_forensics, check_started_at, lookalike_findings
+from app.boards.coverage import has_rankings
+from app.manifest.model import Manifest
+from app.names import count
+from app.prereg.fields import IID_REFUSED, Prereg
+from app.prereg.prereg import AXES
+from app.stats.arrays import BoolArray, IntArray
+from app.values.facts import Finding
+from app.values.scores import Coded, ScoreTable
 
 # The one rule that needs the server's clock.
 WITNESSED_RULE = "registered_before_run"
@@ -244,3 +253,278 @@ def _judge_dirty(manifest: Manifest, sources: str) -> Check:
     if manifest.admission.dirty == "allow":
         return Check("dirty", "warned", f"{reason}; this benchmark allows it.")
     return Check("dirty", "failed", f"{reason}, which this benchmark does not admit.")
+
+
+# Admission rules about a registration itself: which benchmark it is for, and who registered it.
+
+
+def check_benchmark(registered: Registered, slug: str, started_at: datetime | None) -> Check:
+    """Check that the preregistration is for this benchmark: that it names it, or was registered for it before the run.
+
+    A form that names no benchmark could otherwise be registered many times elsewhere, where nobody counts attempts.
+    """
+    rule = "prereg_benchmark"
+    named = registered.prereg.benchmark
+    bound = registered.benchmarks if named is None else (named,)
+    how = f"Who registered it can register it for {slug} too, before the run, with POST /preregs?benchmark={slug}."
+    if not bound:
+        return Check(rule, "failed", f"The preregistration was registered for no benchmark. {how}")
+    if slug not in bound:
+        reason = f"The preregistration is for {listed(bound)}, not for {slug}."
+        return Check(rule, "failed", reason if named is not None else f"{reason} {how}")
+    since = None if named is not None or registered.attested else registered.bound_at.get(slug)
+    if since is not None and started_at is not None and is_after(since, started_at):
+        began = in_utc(started_at)
+        reason = f"Registered for {slug} {in_utc(since)}, after the run began ({began})."
+        return Check(rule, "failed", reason)
+    return Check(rule, "passed", f"The preregistration is for {slug}.")
+
+
+def check_registrant(registered: Registered, submitter: TokenHolder | None) -> list[Check]:
+    """Check that the run comes from its registrant; no check where no server knows who that is.
+
+    It names token numbers: a check is a permanent record, but a name can be erased.
+    """
+    rule, registrant = "registered_by", registered.by
+    if submitter is None or registrant is None:
+        return []
+    if submitter.id == registrant.id:
+        return [Check(rule, "passed", f"Registered and submitted by token {submitter.id}.")]
+    reason = (
+        f"Registered by token {registrant.id}, submitted by token {submitter.id}: it does not count as a report by its "
+        "registrant."
+    )
+    return [Check(rule, "warned", reason)]
+
+
+def unknown_names(
+    prereg: Prereg, manifest: Manifest, computed: Iterable[str] = (), enrolled: Collection[str] | None = None
+) -> list[str]:
+    """Return, in sentences, what a registration names that the benchmark does not have, to be shown before the run.
+
+    `computed` are metrics that the server computes beside the declared ones, `enrolled` the closed list of entrants,
+    None where it is open. What hypotheses compare: `app.admission.claims`.
+    """
+    metrics = {*manifest.metrics, *computed}
+    asked = [*prereg.metrics, *(each.metric for each in prereg.hypotheses if each.metric is not None)]
+    tasks = manifest.task_ids()
+    sentences = [
+        _unknown("metrics", asked, metrics),
+        _unknown("tasks", prereg.tasks or (), tasks),
+        _unknown("entrants", prereg.entrants or (), enrolled),
+    ]
+    if prereg.form not in manifest.admission.prereg_forms:
+        wanted = " or ".join(manifest.admission.prereg_forms)
+        sentences.append(
+            f"The benchmark takes preregistrations of the {wanted} form; this one has the {prereg.form} form."
+        )
+    return [sentence for sentence in sentences if sentence]
+
+
+def shortfalls(prereg: Prereg, manifest: Manifest) -> list[str]:
+    """Return, in sentences, what the benchmark requires and a registration does not name, to be shown before the run.
+
+    A registration cannot shrink the grid, so a run that follows it would lack these cells, or not be admitted.
+    """
+    grid = manifest.grid
+    free = {} if grid is None else grid.registration_may_choose
+    named = {axis: len(getattr(prereg, axis) or ()) for axis in free}
+    sentences = [
+        f"The benchmark asks for {wanted.at_least:,} {axis} or more, and the registration names {named[axis]:,}: "
+        "a run of it would not be admitted."
+        for axis, wanted in free.items()
+        if named[axis] < wanted.at_least
+    ]
+    tasks = set(manifest.task_ids() or ()) - set(prereg.tasks or manifest.task_ids() or ())
+    if tasks and prereg.axis is None:
+        sentences.append(f"The benchmark asks for {listed(tasks)} too: a run without them is partial.")
+    conditions = set((grid and grid.conditions) or ()) - set(prereg.conditions or (grid and grid.conditions) or ())
+    if conditions:
+        sentences.append(f"The benchmark asks for conditions {listed(conditions)} too: a run without them is partial.")
+    return [*sentences, *_other_seeds(prereg, None if grid is None else grid.seeds)]
+
+
+def _other_seeds(prereg: Prereg, asked: int | list[int] | None) -> Iterator[str]:
+    """Yield how the seeds of a registration differ from those of the grid."""
+    if asked is None or prereg.seeds is None:
+        return
+    if isinstance(asked, int):
+        if len(prereg.seeds) != asked:
+            yield f"The benchmark asks for {asked:,} seeds, and the registration names {len(prereg.seeds):,}."
+        return
+    if lacking := set(asked) - set(prereg.seeds):
+        yield f"The benchmark asks for seeds {numbers(lacking)} too: a run without them is partial."
+    if strange := set(prereg.seeds) - set(asked):
+        yield f"The benchmark does not ask for seeds {numbers(strange)}: a run with them is not admitted."
+
+
+def _unknown(what: str, names: Sequence[str], known: Collection[str] | None) -> str:
+    """Return the sentence about names that a closed list lacks; empty where it has all, or is open (None)."""
+    strange = set() if known is None else {name for name in names if name not in known}
+    return f"The benchmark has no {what} {listed(strange)}; it has {listed(known or ())}." if strange else ""
+
+
+# Entrants that the manifest names: those that others are scored relative to, and those that are asked something else.
+#
+# A manipulated baseline shifts everybody's score, so its name belongs to the stewards: `app.store.references` refuses
+# others. Who takes a name of which the grid asks five items reports its best five; that shifts nobody else's score,
+# and is flagged for `app.receiving.receive`. Pure.
+
+OWN_GRID = "own_grid"
+
+
+def reference_boards(manifest: Manifest) -> dict[str, list[str]]:
+    """Return by entrant the boards on which others are scored relative to it."""
+    boards: dict[str, list[str]] = {}
+    for board in manifest.leaderboards:
+        for name in dict.fromkeys(board.required_entrants()):
+            boards.setdefault(name, []).append(board.name)
+    return boards
+
+
+def own_grid_findings(manifest: Manifest, entrants: Iterable[str]) -> Iterator[Finding]:
+    """Yield of which of these entrants, sent by someone who is not a steward, the grid asks something else."""
+    own = {} if manifest.grid is None else manifest.grid.entrants
+    for entrant in entrants:
+        if entrant in own:
+            yield Finding(OWN_GRID, entrant, f"{entrant}, which the manifest's grid names")
+
+
+# The admission rule that counts seeds, where a benchmark requires some.
+
+
+def check_min_seeds(manifest: Manifest, scores: ScoreTable, minimum: int, run_purpose: str) -> Check:
+    """Count the distinct seeds with scores of each entrant in each task. Power and debug runs may have fewer."""
+    runs = count_runs(scores, has_rankings(manifest, scores))
+    few = [cells for cells in runs.values() if len(scored_seeds(cells)) < minimum]
+    if runs and not few:
+        return Check("min_seeds", "passed", f"Every entrant has at least {count(minimum, 'seed')} on every task.")
+    counts = [f"{cells[0].entrant} has {_n_seeds(cells)} on {cells[0].task}" for cells in few]
+    reason = f"{some(counts or ['The rows carry no seeds'])}; the benchmark requires {minimum}."
+    if run_purpose != "leaderboard":
+        return Check("min_seeds", "warned", f"{reason} A {run_purpose} run may have fewer: it is never ranked.")
+    return Check("min_seeds", "failed", reason)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The episodes of one entrant in one task, condition and seed; `n_scored` of them have every ranking score."""
+
+    entrant: str
+    task: str
+    condition: str | None
+    seed: int
+    n_episodes: int
+    n_scored: int
+
+    def __str__(self) -> str:
+        parts = [self.entrant, self.task, self.condition, f"seed {self.seed}"]
+        return ", ".join(part for part in parts if part is not None)
+
+
+def _n_seeds(cells: Sequence[Cell]) -> str:
+    n_seeds = len(scored_seeds(cells))
+    return count(n_seeds, "seed") + ("" if n_seeds == len(seeds_of(cells)) else " with scores")
+
+
+# Count the episodes of a submission once: by entrant, task, condition and seed.
+
+Runs = Mapping[str, Sequence[Cell]]
+"""The cells by (entrant, task); no list is empty."""
+
+
+def count_runs(scores: ScoreTable, scored: BoolArray) -> Runs:
+    """Return the cells of every entrant and task; none where the rows carry no seeds. `scored` is [n_rows]."""
+    runs: dict[str, list[Cell]] = {}
+    for cell in _cells(scores, scored):
+        runs.setdefault(f"{cell.entrant} on {cell.task}", []).append(cell)
+    return runs
+
+
+def seeds_of(cells: Sequence[Cell]) -> set[int]:
+    """Return the distinct seeds of cells."""
+    return {cell.seed for cell in cells}
+
+
+def scored_seeds(cells: Sequence[Cell]) -> set[int]:
+    """Return the distinct seeds with at least one scored episode."""
+    return {cell.seed for cell in cells if cell.n_scored}
+
+
+def number_rows(*columns: IntArray) -> IntArray:
+    """Number the distinct rows of several columns from 0; equal rows get equal numbers."""
+    numbers = np.zeros(len(columns[0]), dtype=np.int64)
+    for column in columns:
+        position = np.unique(column, return_inverse=True)[1]
+        # Renumbered after every column: the product of many columns would not fit into 64 bits.
+        numbers = np.unique(numbers * (position.max(initial=0) + 1) + position, return_inverse=True)[1]
+    return numbers
+
+
+def codes_of(column: Coded | None, n_rows: int) -> IntArray:
+    """Return a column's codes; all equal without a column."""
+    return np.zeros(n_rows, dtype=np.int64) if column is None else column.codes
+
+
+def _cells(scores: ScoreTable, scored: BoolArray) -> Iterator[Cell]:
+    if scores.seed is None:
+        return
+    condition = codes_of(scores.condition, len(scores))
+    cell = number_rows(scores.entrant.codes, scores.task.codes, condition, scores.seed)
+    _, rows, counts = np.unique(cell, return_index=True, return_counts=True)
+    n_scored = np.bincount(cell[scored], minlength=len(counts)).tolist()
+    for row, n_episodes, n_with_score in zip(rows.tolist(), counts.tolist(), n_scored, strict=True):
+        entrant, task = scores.entrant.at(row) or "", scores.task.at(row) or ""
+        word = None if scores.condition is None else scores.condition.at(row)
+        yield Cell(entrant, task, word, int(scores.seed[row]), n_episodes, n_with_score)
+
+
+# The rule for axes that a registration may choose: it must name enough values of each before the run.
+
+CHOSEN_AXES_RULE = "chosen_axes"
+
+
+def check_chosen(case: Case) -> list[Check]:
+    """Require, for each axis that the manifest leaves to registrations, that enough values are named."""
+    grid = case.manifest.grid
+    if grid is None or not grid.registration_may_choose or case.registered is None:
+        return []
+    wrong = list(_too_few(case, case.registered.prereg))
+    if wrong:
+        return [Check(CHOSEN_AXES_RULE, "failed", f"{' '.join(wrong)}")]
+    named = ", ".join(grid.registration_may_choose)
+    return [Check(CHOSEN_AXES_RULE, "passed", f"The registration names enough of what it may choose: {named}.")]
+
+
+def _too_few(case: Case, prereg: Prereg) -> Iterator[str]:
+    free = {} if case.manifest.grid is None else case.manifest.grid.registration_may_choose
+    for axis, wanted in free.items():
+        named = getattr(prereg, axis) or ()
+        if len(named) < wanted.at_least:
+            yield f"The registration names {len(named)} {axis}; it may choose {wanted.at_least} or more."
+
+
+# Which failure policy applies to a run: only a manifest may permit best_effort.
+
+FAILURE_POLICY_RULE = "failure_policy_permitted"
+
+
+def under_the_manifest(case: Case) -> Case:
+    """Return the case with the policy in force: a registration alone does not excuse what is missing."""
+    if case.registered is None or case.manifest.admission.failure_policy == "best_effort":
+        return case
+    prereg = replace(case.registered.prereg, failure_policy="strict")
+    return replace(case, registered=replace(case.registered, prereg=prereg))
+
+
+def check_permitted(case: Case) -> list[Check]:
+    """Warn where a registration asks for best_effort and the manifest does not permit it."""
+    if case.registered is None or case.registered.prereg.failure_policy != "best_effort":
+        return []
+    if case.manifest.admission.failure_policy == "best_effort":
+        return []
+    reason = (
+        "The registration says best_effort, which only the manifest may permit, and it does not: what is missing is "
+        "judged as strict."
+    )
+    return [Check(FAILURE_POLICY_RULE, "warned", reason)]

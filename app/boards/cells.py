@@ -1,22 +1,20 @@
-"""CellMatrix: one metric as tasks × entrants, the shape from which boards of summaries are computed.
+"""CellMatrix: one metric as tasks × entrants, the shape from which boards of summaries are computed."""
 
-Called by the ranking methods of this package.
-"""
-
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.boards.fev_order import fev_order
-from app.boards.open_grid import are_common
-from app.boards.pivot import Pivot
+from app.boards.coverage import Coverage, Roster, are_common, call_roster
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.stats.arrays import BoolArray, FloatArray
-from app.values.scores import ScoreTable
+from app.manifest.model import Asked, Leaderboard, Manifest, OpenTasks, Task
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.compiled import turned
+from app.values.scores import Coded, ScoreTable
 
 AT_ONCE = 256
 """Entrants transposed at a time, because all of a large board would take a lot of memory."""
@@ -101,6 +99,118 @@ def build_cells(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, metri
     )
 
 
+# Rows of scores as tasks × entrants.
+#
+# Usually every entrant has every task once, in the order of both: then pivoting is a mere reshape.
+
+T = TypeVar("T", bound=np.generic)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where rows belong in an array [n_tasks, n_entrants]: each of `rows` has a task and an entrant."""
+
+    shape: tuple[int, int]
+    rows: IntArray
+    task: IntArray
+    entrant: IntArray
+
+    def pivot(self, column: NDArray[T], empty: Any) -> NDArray[T]:
+        """Return a column of the rows as a square, [n_tasks, n_entrants], with `empty` where there is no row.
+
+        Source: none; it rearranges rows.
+
+        >>> one = np.array([0])
+        >>> Places((1, 2), one, one, one).pivot(np.array([0.5]), np.nan).tolist()
+        [[0.5, nan]]
+        """
+        square = np.full(self.shape, empty, dtype=column.dtype)
+        square[self.task, self.entrant] = column[self.rows]
+        return square
+
+
+@dataclass(frozen=True)
+class WholePlaces:
+    """The same for rows that are every task of every entrant, in order; `task` and `entrant` select some."""
+
+    n_tasks: int
+    task: IntArray
+    entrant: IntArray
+
+    def pivot(self, column: NDArray[T], empty: Any) -> NDArray[T]:
+        """Return a column of the rows as a square, [n_tasks, n_entrants]; no cell is `empty`.
+
+        Source: none; it reshapes.
+
+        >>> WholePlaces(2, np.array([1, 0]), np.array([0])).pivot(np.array([0.1, 0.2, 0.3, 0.4]), np.nan).tolist()
+        [[0.2], [0.1]]
+        """
+        del empty
+        if column.dtype == np.bool_ and len(column) and (column == column[0]).all():
+            # Usually no cell is leaked, and a broadcast constant takes no memory.
+            return np.broadcast_to(column[0], (len(self.task), len(self.entrant)))
+        block = column.reshape(-1, self.n_tasks)
+        if not _is_everything(self.entrant, len(block)):
+            block = block[self.entrant]
+        if not _is_everything(self.task, self.n_tasks):
+            block = block[:, self.task]
+        return turned(block)
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """The rows of a board, several columns of which are pivoted."""
+
+    scores: ScoreTable
+
+    @cached_property
+    def is_whole(self) -> bool:
+        """Say whether the rows are every task of every entrant, once and in the order of both lists of words."""
+        entrant, task = self.scores.entrant, self.scores.task
+        shape = (len(entrant.words), len(task.words))
+        if not len(self.scores) or len(self.scores) != shape[0] * shape[1]:
+            return False
+        by_entrant, by_task = entrant.codes.reshape(shape), task.codes.reshape(shape)
+        return bool((by_entrant == np.arange(shape[0])[:, None]).all() and (by_task == np.arange(shape[1])).all())
+
+    def used_tasks(self) -> set[str]:
+        """Return the tasks that have a row."""
+        return set(self.scores.task.words) if self.is_whole else _used(self.scores.task)
+
+    def with_rows(self, tasks: Sequence[str]) -> tuple[str, ...]:
+        """Return who has a row on any of some tasks, by name.
+
+        An entrant without a row on any of them has not failed, it is on another board.
+        Source: none; it selects rows.
+
+        >>> from app.boards.example import rows
+        >>> Pivot(rows({"A": [0.1, 0.2], "B": [0.3]})).with_rows(["b"])
+        ('A',)
+        """
+        if self.is_whole:
+            return tuple(sorted(self.scores.entrant.words)) if set(tasks) & set(self.scores.task.words) else ()
+        return tuple(sorted(_used(self.scores.entrant.take(_among(self.scores.task, tasks) >= 0))))
+
+    def places(self, tasks: Sequence[str], entrants: Sequence[str]) -> Places | WholePlaces:
+        """Return where rows belong among some tasks and entrants; rows of other tasks are left out.
+
+        Every entrant with a row on one of the tasks must be named.
+        Source: none; it rearranges rows.
+
+        >>> from app.boards.example import rows
+        >>> scores = rows({"A": [0.1, 0.2], "B": [0.3]})
+        >>> Pivot(scores).places(["b", "a"], ["A", "B"]).pivot(scores.value("error"), np.nan).tolist()
+        [[0.2, nan], [0.1, 0.3]]
+        """
+        known = [set(self.scores.task.words), set(self.scores.entrant.words)]
+        if self.is_whole and known[0].issuperset(tasks) and known[1].issuperset(entrants):
+            at = [_positions(tasks, self.scores.task.words), _positions(entrants, self.scores.entrant.words)]
+            return WholePlaces(len(self.scores.task.words), *at)
+        task, entrant = _among(self.scores.task, tasks), _among(self.scores.entrant, entrants)
+        rows = np.flatnonzero(task >= 0)
+        return Places((len(tasks), len(entrants)), rows, task[rows], entrant[rows])
+
+
 def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequence[str], metric: str) -> frozenset[str]:
     """Return the tasks that are left out: where the list is open, those that fewer than half of the owners have."""
     if manifest.task_ids() is not None or spec.tasks is not None:
@@ -160,3 +270,153 @@ def _task_order(manifest: Manifest, spec: Leaderboard, rows: Pivot) -> tuple[str
     used = rows.used_tasks()
     wanted = [task for task in known if task in used]
     return fev_order(manifest, wanted) if spec.uncertainty.stream == "fev" else tuple(sorted(wanted))
+
+
+def _positions(names: Sequence[str], words: Sequence[str]) -> IntArray:
+    at = {word: place for place, word in enumerate(words)}
+    return np.array([at[name] for name in names], dtype=np.int64)
+
+
+def _is_everything(at: IntArray, n_rows: int) -> bool:
+    return len(at) == n_rows and bool((at == np.arange(n_rows)).all())
+
+
+def _used(coded: Coded) -> set[str]:
+    """Return the words that any row has."""
+    # One place further: NONE is −1.
+    used = np.flatnonzero(np.bincount(coded.codes + 1, minlength=len(coded.words) + 1)[1:])
+    return {coded.words[code] for code in used.tolist()}
+
+
+def _among(coded: Coded, names: Sequence[str]) -> IntArray:
+    """Return each row's position among some names, -1 for any other name."""
+    at = {name: position for position, name in enumerate(names)}
+    return np.array([at.get(word, -1) for word in coded.words], dtype=np.int64)[coded.codes]
+
+
+# Coverage of boards whose cells are tasks: for which tasks of the grid each entrant has a value.
+
+
+def task_roster(manifest: Manifest, spec: Leaderboard, cells: CellMatrix, missing: BoolArray) -> Roster:
+    """Return who is ranked; `missing` [n_tasks, n_entrants] says which cells have no value.
+
+    The grid is the closed list of tasks, of the board or the manifest; where tasks are open, None, those of the cells.
+    Tasks of the grid that nobody has are absent for everybody.
+    Source: `app.boards.coverage.call_roster`.
+
+    >>> from app.boards.cells import build_cells
+    >>> from app.boards.example import benchmark, rows
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> cells = build_cells(benchmark(board), board, rows({"A": [0.1, 0.2, 0.3], "B": [0.3]}), "error")
+    >>> task_roster(benchmark(board), board, cells, np.isnan(cells.values)).apart
+    ('B',)
+    """
+    declared = spec.tasks or manifest.task_ids()
+    wanted = cells.tasks if declared is None else declared
+    counted = _count(cells, wanted, missing)
+    asked, ranking, is_filled = manifest.asked, spec.required_metrics(), manifest.absent == "worst"
+    earlier, is_counted = asked.facts.earlier, spec.imputes() and not is_filled
+    coverages = {
+        name: _cover(wanted, counted, at, earlier.get(name, ()), is_filled=is_filled, is_counted=is_counted)
+        if asked.has_asked(name, ranking)
+        else Coverage(0, 0, n_not_asked=len(wanted))
+        for at, name in enumerate(cells.entrants)
+    }
+    return call_roster(coverages, is_declared=declared is not None)
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """Which of the wanted tasks each entrant has a value for, and which it failed: each [n_wanted, n_entrants]."""
+
+    included: BoolArray
+    failed: BoolArray
+
+    @cached_property
+    def n_included(self) -> list[int]:
+        """Return how many tasks each entrant has a value for."""
+        return [int(n) for n in self.included.sum(axis=0).tolist()]
+
+    @cached_property
+    def n_failed(self) -> list[int]:
+        """Return how many tasks each entrant failed."""
+        return [int(n) for n in self.failed.sum(axis=0).tolist()]
+
+    @cached_property
+    def n_absent(self) -> list[int]:
+        """Return how many tasks each entrant has no row for."""
+        return [int(n) for n in (~(self.included | self.failed)).sum(axis=0).tolist()]
+
+
+def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Counted:
+    place = {task: at for at, task in enumerate(cells.tasks)}
+    at = np.array([place.get(task, -1) for task in wanted], dtype=np.int64)
+    has_rows = (at >= 0)[:, None]
+    return _Counted(has_rows & ~missing[at], has_rows & missing[at] & cells.present[at])
+
+
+def _cover(
+    wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool, is_counted: bool
+) -> Coverage:
+    not_asked = 0
+    if earlier:
+        absent = ~(counted.included[:, at] | counted.failed[:, at])
+        tasks = [wanted[place] for place in np.flatnonzero(absent).tolist()]
+        not_asked = sum(not any(task in (grid.tasks or ()) for grid in earlier) for task in tasks)
+    return Coverage(
+        n_attempted=len(wanted) - not_asked,
+        n_included=counted.n_included[at],
+        n_absent=counted.n_absent[at] - not_asked,
+        n_failed=counted.n_failed[at],
+        n_not_asked=not_asked,
+        is_filled=is_filled and not not_asked,
+        is_counted=is_counted and not not_asked,
+    )
+
+
+def filled(values: FloatArray, value: float | None) -> FloatArray:
+    """Return values of any shape and in their own units with what is missing, NaN, replaced; None leaves it missing.
+
+    Source: none; it replaces NaN.
+
+    >>> filled(np.array([0.1, np.nan]), 1.0).tolist()
+    [0.1, 1.0]
+    """
+    return values if value is None else np.where(np.isnan(values), value, values)
+
+
+# The order of tasks in fev's pivot table, which decides what its resampled indices mean.
+
+TASK_COLUMNS = (
+    "dataset_path", "dataset_config", "horizon", "initial_cutoff", "min_context_length", "max_context_length",
+    "seasonality", "eval_metric", "extra_metrics", "quantile_levels", "id_column", "timestamp_column", "target",
+    "generate_univariate_targets_from", "known_dynamic_columns", "past_dynamic_columns", "static_columns",
+)  # fmt: skip
+
+NUMERIC = frozenset({"horizon", "min_context_length", "max_context_length", "seasonality"})
+
+
+def fev_order(manifest: Manifest, tasks: Sequence[str]) -> tuple[str, ...]:
+    """Return the tasks sorted by fev's 17 task columns: integers numeric, text by codepoint, missing first.
+
+    Source: fev 0.10, the index of `pivot_table` over its task columns.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.manifest.model import Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+    >>> fev_order(benchmark(board), ["b", "a"])
+    ('a', 'b')
+    """
+    declared: Sequence[Task] = () if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
+    keys = {task.id: _key(task) for task in declared}
+    return tuple(sorted(tasks, key=lambda task: (keys.get(task, ()), task)))
+
+
+def _key(task: Task) -> tuple[tuple[bool, Any], ...]:
+    return tuple(_part(column, task.where.get(column)) for column in TASK_COLUMNS)
+
+
+def _part(column: str, value: Any) -> tuple[bool, Any]:
+    if value is None:
+        return (False, None)
+    return (True, value if column in NUMERIC or isinstance(value, str) else json.dumps(value))

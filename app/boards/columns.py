@@ -1,7 +1,4 @@
-"""The columns of every board, whatever its method, with their cells: add a column to every board here.
-
-Called by each ranking method with the `Place` of each entrant and the method's own fields.
-"""
+"""The columns of every board, whatever its method, with their cells: add a column to every board here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,7 +9,7 @@ from numpy.typing import NDArray
 
 from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Frame, FrameField
 from app.values.registry import Registry
@@ -91,7 +88,7 @@ def board_table(
     Where no grid is declared, "may be first" and P(best) are None; P(best) also may be because of gaps. `meta` says
     why.
 
-    >>> from app.manifest.manifest import Leaderboard
+    >>> from app.manifest.model import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
     >>> table = board_table(board, [], [(Place("A", 1), None)], [], {})
     >>> table.name, table.rows[0][:2]

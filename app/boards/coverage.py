@@ -1,25 +1,26 @@
-"""How much of a benchmark's grid an entrant delivered, and what that means for its rank: one place for every board.
-
-Called by the ranking methods and by the kinds that measure entrants one at a time; pure. A cell is a task, or an item
-of a task in a condition and seed. A cell of the grid without a row counts as attempted and absent; one with a row but
-no value counts as absent, too, and separately as failed.
+"""How much of a benchmark's grid an entrant delivered, and what that means for its rank: one place for every board. A
+cell is a task, or an item of a task in a condition and seed. A cell of the grid without a row counts as attempted
+and absent; one with a row but no value counts as absent, too, and separately as failed.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
 from app.boards.wording import sentences
+from app.manifest.model import Leaderboard, Manifest
 from app.names import in_words
-from app.stats.arrays import FloatArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.frame import FrameField
+from app.values.scores import ScoreTable
 from app.values.table import Cell, Column
 
 R = TypeVar("R")
 
 PARTIAL, NOT_ASKED, NOT_COUNTED = "partial", "not asked", "more than asked"
+
 LABEL_HOLDER = "label holder"
 
 
@@ -107,6 +108,15 @@ def _count(name: str, title: str, of: Callable[[Coverage], int], *, is_rare: boo
     return FrameField(column, lambda s: None if s.coverage is None else of(s.coverage))
 
 
+def covered(coverage: Coverage | None) -> Cell:
+    """Return "n of N" as shown in a row; None without a coverage.
+
+    >>> covered(Coverage(1200, 3)), covered(None)
+    ('3 of 1,200', None)
+    """
+    return None if coverage is None else f"{coverage.n_included:,} of {coverage.n_attempted:,}"
+
+
 FIELDS: tuple[FrameField[RankStatus], ...] = (
     FrameField(Column("covered", "Covered", "text", glossary="coverage"), lambda s: covered(s.coverage)),
     _count("n_attempted", "Attempted", lambda c: c.n_attempted),
@@ -127,15 +137,6 @@ FIELDS: tuple[FrameField[RankStatus], ...] = (
     ),
 )
 """The coverage columns of every board, for every kind of evidence."""
-
-
-def covered(coverage: Coverage | None) -> Cell:
-    """Return "n of N" as shown in a row; None without a coverage.
-
-    >>> covered(Coverage(1200, 3)), covered(None)
-    ('3 of 1,200', None)
-    """
-    return None if coverage is None else f"{coverage.n_included:,} of {coverage.n_attempted:,}"
 
 
 @dataclass(frozen=True)
@@ -211,6 +212,7 @@ class Roster:
 
 
 _CELLS = "included"
+
 _WHY = {
     LABEL_HOLDER: "Sent by who can read the private labels, so listed for comparison, without a rank",
     PARTIAL: "Partial, so listed separately, without a rank",
@@ -250,7 +252,7 @@ def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int
     """Return the rank that a score would have among ranked ones [n_ranked], larger being better; None is below all.
 
     NaN counts as None.
-    Source: `app.stats.interval.competition_ranks`, 1 + the number of better scores.
+    Source: `app.stats.resample.competition_ranks`, 1 + the number of better scores.
 
     >>> rank_among(0.5, [0.9, 0.5, 0.1]), rank_among(None, [0.9])
     (2, 2)
@@ -258,3 +260,153 @@ def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int
     if point is None or np.isnan(point):
         return len(ranked) + 1
     return 1 + int(np.count_nonzero(np.asarray(ranked, dtype=np.float64) > point))
+
+
+# The cells that a board without a declared grid is about: those that at least half of the owners have. Items of a
+# single owner are not expected of others and do not count in scores, so nobody leads by bringing more. Two owners who
+# differ form no majority: then every cell that either has counts, because leaving cells out must not pay.
+
+
+def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
+    """Return, for each cell, the number that at least half of the owners have, [n_cells], from [n_entrants, n_cells].
+
+    An owner's number is the largest of its entrants'. Where no cell is held by half of the owners, every held cell
+    counts.
+    Source: our rule, the upper median over owners.
+
+    >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), ["a", "b", "c"]).tolist()
+    [1, 1, 0]
+    >>> commonly_held(np.array([[1, 0], [1, 9]]), ["a", "b"]).tolist()
+    [1, 9]
+    """
+    names = list(dict.fromkeys(owners))
+    if not names:
+        return np.zeros(counts.shape[1], dtype=np.int64)
+    of = np.array([names.index(owner) for owner in owners])
+    most = np.stack([counts[of == at].max(axis=0) for at in range(len(names))])
+    n_needed = (len(names) + 1) // 2
+    common: IntArray = np.sort(most, axis=0)[len(names) - n_needed]
+    return common if common.any() else np.asarray(most.max(axis=0))
+
+
+def common_tasks(scores: ScoreTable, entrants: Sequence[str], owners: Sequence[Hashable]) -> list[str]:
+    """Return the tasks of which at least half of these entrants' owners have a row, by name.
+
+    Source: as for `commonly_held`.
+
+    >>> from app.boards.example import rows
+    >>> common_tasks(rows({"A": [0.1], "B": [0.1, 0.2], "C": [0.3]}), ["A", "B", "C"], ["a", "b", "c"])
+    ['a']
+    """
+    has = np.zeros((len(scores.entrant.words), len(scores.task.words)), dtype=np.bool_)
+    has[scores.entrant.codes, scores.task.codes] = True
+    place = {name: at for at, name in enumerate(scores.entrant.words)}
+    known = [(place[name], owner) for name, owner in zip(entrants, owners, strict=True) if name in place]
+    if not known:
+        return []
+    common = are_common(has[[at for at, _ in known]], [owner for _, owner in known])
+    return sorted(scores.task.words[at] for at in np.flatnonzero(common).tolist())
+
+
+def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
+    """Return which cells count, [n_cells], from who has them, [n_entrants, n_cells].
+
+    Source: as for `commonly_held`.
+
+    >>> are_common(np.array([[True, False], [True, False], [True, True]]), ["a", "b", "c"]).tolist()
+    [True, False]
+    """
+    names = list(dict.fromkeys(owners))
+    of = np.array([names.index(owner) for owner in owners], dtype=np.int64)
+    n_owners = np.zeros(has.shape[1], dtype=np.int64)
+    for at in range(len(names)):
+        n_owners += has[of == at].any(axis=0)
+    common: BoolArray = 2 * n_owners >= max(1, len(names))
+    return common if common.any() else np.asarray(has.any(axis=0))
+
+
+# Episodes without a score of a metric that ranks: where they are, and what they count as. An empty score is never
+# left out of a ranking, since otherwise leaving out one's failures would win.
+
+
+def missing_rankings(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
+    """Return, for each ranking metric of a board, which rows [n_rows] on that board's tasks lack it.
+
+    NaN means lacking.
+    Raises KeyError for a metric without a column in the rows.
+    Source: none; it selects cells.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> missing_rankings(declared, rows({"A": [0.1, np.nan]}))["error"].tolist()
+    [False, True]
+    """
+    lacking: dict[str, BoolArray] = {}
+    for board in manifest.leaderboards:
+        for metric in board.required_metrics():
+            missing = _of_board(board, scores) & np.isnan(scores.value(metric))
+            lacking[metric] = lacking.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return lacking
+
+
+def has_rankings(manifest: Manifest, scores: ScoreTable) -> BoolArray:
+    """Return which rows [n_rows] have every score that a board ranks them by. Source: none; it selects cells.
+
+    Raises KeyError for a metric without a column in the rows; NaN means lacking.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> has_rankings(declared, rows({"A": [0.1, np.nan]})).tolist()
+    [True, False]
+    """
+    missing = np.zeros(len(scores), dtype=np.bool_)
+    for rows in missing_rankings(manifest, scores).values():
+        missing |= rows
+    return ~missing
+
+
+def with_worst(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
+    """Return the scores with missing ranking scores replaced by the metric's worst value, in its unit.
+
+    Under `absent: worst` so are missing scores of a board's other metrics, so that leaving values out improves no
+    column. A score stays NaN where the metric has no worst value, and for an entrant without any value of the metric,
+    who has nothing to rank.
+    Raises KeyError as `missing_rankings` does.
+    Source: none; it selects cells.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> declared = benchmark(Mean(name="main", method="mean", metric="error"))
+    >>> with_worst(declared, rows({"A": [0.1, np.nan], "B": [np.nan, np.nan]})).values[:, 0].tolist()
+    [0.1, 1.0, nan, nan]
+    """
+    values = scores.values.copy()
+    for metric, missing in {**missing_rankings(manifest, scores), **_missing_of_grid(manifest, scores)}.items():
+        worst = manifest.metrics[metric].worst
+        if worst is None:
+            continue
+        measured = np.unique(scores.entrant.codes[~np.isnan(scores.value(metric))])
+        values[missing & np.isin(scores.entrant.codes, measured), scores.columns.index(metric)] = worst
+    return replace(scores, values=values)
+
+
+def _missing_of_grid(manifest: Manifest, scores: ScoreTable) -> Mapping[str, BoolArray]:
+    if manifest.absent != "worst":
+        return {}
+    lacking: dict[str, BoolArray] = {}
+    for board in manifest.leaderboards:
+        of_board = _of_board(board, scores)
+        for metric in board.metric_names():
+            missing = of_board & np.isnan(scores.value(metric))
+            lacking[metric] = lacking.get(metric, np.zeros(len(scores), dtype=np.bool_)) | missing
+    return lacking
+
+
+def _of_board(board: Leaderboard, scores: ScoreTable) -> BoolArray:
+    tasks = board.ranked_tasks()
+    if tasks is None:
+        return np.ones(len(scores), dtype=np.bool_)
+    rows: BoolArray = np.isin(scores.task.codes, [at for at, word in enumerate(scores.task.words) if word in tasks])
+    return rows

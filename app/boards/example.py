@@ -10,11 +10,8 @@ import numpy as np
 
 from app.boards.coverage import Coverage
 from app.boards.measured import Estimate, EvidenceWords, MeasuredEvidence, Measurement
-from app.boards.methods.weighted_rank.spec import RankedPart
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
-from app.manifest.tasks import Task
+from app.boards.methods.weighted_rank.records import RankedPart
+from app.manifest.model import Leaderboard, Manifest, Metric, Task
 from app.values.scores import Coded, ScoreTable
 
 TASKS = ("a", "b", "c")

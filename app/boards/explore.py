@@ -1,28 +1,31 @@
-"""A board as chosen by a reader: some entrants, some tasks, and the reader's own weights and baseline.
-
-Called by `app.web.explore`; pure. It is computed by the board's own method, and labelled wherever it is shown as a
-reader's choice and not a board of the benchmark.
+"""A board as chosen by a reader: some entrants, some tasks, and the reader's own weights and baseline. It is computed
+by the board's own method, and labelled wherever it is shown as a reader's choice and not a board of the benchmark.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+import numpy as np
+
 from app.boards.measured import MeasuredEvidence, Measurement
-from app.boards.reader_choice import QUICK_FROM, QUICK_RESAMPLES, Choice, Chosen, listed_tasks, understand
 from app.boards.registry import compute_board, measured_method
-from app.boards.rows_of_entrants import rows_of
 from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.manifest.tasks import Task
-from app.names import clip_for_message
-from app.values.scores import ScoreTable
+from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
+from app.names import clip_for_message, first_few
+from app.prereg.fields import nearest
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
+
 DRAFT_LABEL = "A draft, which its stewards and reviewers alone see; it is no board of this benchmark yet."
+
+QUICK_FROM, QUICK_RESAMPLES = 600, 200
+"""Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""
+
 QUICK = (
     f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most, and rank "
     "intervals are somewhat wider than a published board's."
@@ -41,6 +44,40 @@ class Evidence:
     measurements: Callable[[Leaderboard, Collection[str]], Sequence[Measurement]]
     measured: Callable[[], MeasuredEvidence]
     open_tasks: Callable[[], Sequence[Task]] = tuple
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A reader's choice; empty parts leave the board as declared.
+
+    `entrants` are chosen by name, and then nobody else is; otherwise `matching` is text in the names of those who are.
+    `within` are those to whom the filter described in words by `described` applies; None: everybody. `tasks` are chosen
+    by name, `groups` are those of `Leaderboard.groups_of_tasks`: a task counts if named, or if it is in a chosen group
+    for every column with chosen groups. `weights` are by task, group or component, 0 leaving it out. Scores are
+    relative to `baseline`.
+    """
+
+    entrants: tuple[str, ...] = ()
+    matching: str = ""
+    tasks: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
+    baseline: str | None = None
+    within: frozenset[str] | None = None
+    described: str = ""
+
+    @property
+    def is_made(self) -> bool:
+        """Say whether anything is chosen."""
+        return any((self.entrants, self.matching, self.described, self.tasks, self.groups, self.weights, self.baseline))
+
+    def names(self, known: Sequence[str]) -> list[str]:
+        """Return the chosen ones of the known entrants."""
+        if self.entrants:
+            named = set(self.entrants)
+            return [name for name in known if name in named]
+        text = self.matching.casefold()
+        return [name for name in known if text in name.casefold() and (self.within is None or name in self.within)]
 
 
 def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice) -> Table:
@@ -83,6 +120,18 @@ def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Ta
     """
     board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice(), evidence.open_tasks()), evidence)
     return replace(board, name=f"draft/{spec.name}", notes=(DRAFT_LABEL, *board.notes))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A validated choice: the board to compute, from which entrants, over which tasks (None: as declared).
+
+    Entrants that a choice by name did not name are there for what scores are relative to: `Explored.beside`.
+    """
+
+    spec: Leaderboard
+    entrants: Sequence[str]
+    tasks: Sequence[str] | None
 
 
 def _compute(manifest: Manifest, chosen: Chosen, evidence: Evidence) -> Table:
@@ -146,3 +195,267 @@ def _as_json(choice: Choice, in_words: str) -> dict[str, Any]:
         "weights": dict(choice.weights),
         "baseline": choice.baseline,
     }
+
+
+# A reader's choice of entrants, tasks, weights and baseline, and the board it describes.
+
+MOST_WEIGHT = 1000.0
+
+SHOWN = 8
+
+
+def listed_tasks(manifest: Manifest, spec: Leaderboard, open_tasks: Sequence[Task] = ()) -> list[Task]:
+    """Return the tasks of a board that the manifest lists; where tasks are open, `open_tasks`.
+
+    >>> from app.boards.example import benchmark
+    >>> board = Leaderboard(name="main", method="mean", tasks=["b"], uncertainty={"n_resamples": 100})
+    >>> [task.id for task in listed_tasks(benchmark(board), board)]
+    ['b']
+    """
+    declared = open_tasks if isinstance(manifest.tasks, OpenTasks) else manifest.tasks
+    own = spec.ranked_tasks()
+    return list(declared) if own is None else [task for task in declared if task.id in own]
+
+
+def understand(
+    manifest: Manifest, spec: Leaderboard, known: Sequence[str], choice: Choice, open_tasks: Sequence[Task] = ()
+) -> Chosen:
+    """Return the board of a choice.
+
+    Raises FieldRejected, naming everything in the choice that the board does not have.
+
+    `open_tasks` are the tasks that count where the manifest leaves them open.
+
+    >>> from app.boards.example import benchmark
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> chosen = understand(benchmark(board), board, ["Good", "Fair"], Choice(entrants=("Fair",), tasks=("a",)))
+    >>> chosen.entrants, chosen.tasks
+    (['Fair'], ['a'])
+    """
+    tasks = listed_tasks(manifest, spec, open_tasks)
+    if problems := list(_problems(spec, tasks, known, choice)):
+        raise FieldRejected(f"The choice asks for what the board {spec.name} does not have.", problems)
+    left = _tasks(spec, tasks, choice)
+    weights = _task_weights(spec, tasks, choice.weights)
+    zero = {name for name, weight in weights.items() if not weight}
+    if zero & {task.id for task in tasks}:
+        left = [name for name in left or [task.id for task in tasks] if name not in zero]
+    elif zero and (groups := spec.groups_of_tasks(tasks)).keys() >= zero:
+        gone = {task for name in zero for task in groups[name]}
+        left = [name for name in left or [task.id for task in tasks] if name not in gone]
+    if left is not None and not left:
+        raise FieldRejected(
+            "The choice leaves no task.", [Problem("no task is left; choose one at least", column="task")]
+        )
+    board = spec.against(choice.baseline) or spec if choice.baseline else spec
+    asked, required = set(choice.names(known)), set(board.required_entrants())
+    among = [name for name in known if name in asked or name in required]
+    is_quick = len(among) > QUICK_FROM
+    beside = tuple(name for name in among if name not in asked) if choice.entrants else ()
+    chosen = board.as_chosen(left, Explored(weights, is_quick, beside))
+    return Chosen(_drawn_quickly(chosen) if is_quick else chosen, among, left)
+
+
+def _drawn_quickly(board: Leaderboard) -> Leaderboard:
+    """Return the board with few enough resamples for very many entrants."""
+    drawn = board.uncertainty
+    fewer = drawn.model_copy(update={"n_resamples": min(drawn.n_resamples, QUICK_RESAMPLES)})
+    return board.model_copy(update={"uncertainty": fewer})
+
+
+def _problems(spec: Leaderboard, tasks: Sequence[Task], known: Sequence[str], choice: Choice) -> Iterator[Problem]:
+    groups = spec.groups_of_tasks(tasks)
+    yield from _unknown("entrant", choice.entrants, known)
+    yield from _unknown("task", choice.tasks, [task.id for task in tasks])
+    yield from _unknown("group", choice.groups, list(groups))
+    weighable = spec.weighable(tasks)
+    if weighable is None:
+        if choice.weights:
+            yield Problem(f"a board of method {spec.method} takes no weights", column="weight")
+    else:
+        yield from _unknown("weight", choice.weights, [*weighable, *groups])
+    for name, weight in choice.weights.items():
+        if not 0.0 <= weight <= MOST_WEIGHT:
+            yield Problem(f"expected a weight from 0 to {MOST_WEIGHT:g}", column="weight", value=f"{name}={weight:g}")
+    if choice.baseline:
+        if spec.against(choice.baseline) is None:
+            yield Problem(f"scores of method {spec.method} are relative to nobody", column="baseline")
+        else:
+            yield from _unknown("baseline", (choice.baseline,), known)
+
+
+def _unknown(column: str, asked: Collection[str], known: Sequence[str]) -> Iterator[Problem]:
+    allowed = set(known)
+    few = first_few(known, SHOWN)
+    for name in asked:
+        if name not in allowed:
+            near = nearest(name, known)
+            hint = f"; did you mean {near}?" if near else ""
+            listed = f"there are {few}" if known else "it has none to choose"
+            yield Problem(f"not on this board{hint}; {listed}", column=column, value=clip_for_message(name))
+
+
+def _tasks(spec: Leaderboard, tasks: Sequence[Task], choice: Choice) -> list[str] | None:
+    """Return the chosen tasks, or None; with groups from several columns, a task must be in one of each."""
+    if not choice.tasks and not choice.groups:
+        return None
+    groups = spec.groups_of_tasks(tasks)
+    by_column: dict[str, set[str]] = {}
+    for name in choice.groups:
+        by_column.setdefault(name.partition(":")[0] if ":" in name else "", set()).update(groups[name])
+    grouped = set.intersection(*by_column.values()) if by_column else set()
+    return [task.id for task in tasks if task.id in grouped or task.id in choice.tasks]
+
+
+def _task_weights(spec: Leaderboard, tasks: Sequence[Task], asked: Mapping[str, float]) -> dict[str, float]:
+    """Return the weights by task, with a group's weight given to its tasks, where the board weighs tasks."""
+    own = set(spec.weighable(tasks) or ())
+    groups = spec.groups_of_tasks(tasks)
+    weights: dict[str, float] = {}
+    for name, weight in asked.items():
+        for each in [name] if name in own else groups[name]:
+            weights[each] = weight if name in own else weights.get(each, 1.0) * weight
+    return weights
+
+
+# The rows of some entrants.
+
+
+def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:
+    """Return a table of the rows of some entrants, and of no others.
+
+    Source: none; it selects rows.
+
+    >>> from app.boards.example import rows
+    >>> few = rows_of(rows(), {"Poor"})
+    >>> few.entrant.words, len(few)
+    (('Poor',), 3)
+    """
+    kept = [at for at, name in enumerate(scores.entrant.words) if name in entrants]
+    if len(kept) == len(scores.entrant.words):
+        return scores
+    place = np.full(len(scores.entrant.words), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    codes = place[scores.entrant.codes]
+    rows = np.flatnonzero(codes >= 0)
+    entrant = Coded(tuple(scores.entrant.words[at] for at in kept), codes[rows])
+    return replace(scores.take(rows), entrant=entrant)
+
+
+# Filters entrants by the facts their submitters state: organisation, licence, size, date, purpose. A fact that is not
+# stated matches no condition on it.
+
+WORDS = ("organization", "licence", "purpose")
+
+ASKED = re.compile(r"([a-z][a-z0-9_]{0,39})(>=|<=|=)(.+)")
+"""A field that a manifest declares, how it is compared, and with what: `architecture=decoder`, `context>=8192`."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """The conditions of a filter: words match whatever their case; sizes are in parameters, dates in ISO 8601."""
+
+    organization: tuple[str, ...] = ()
+    licence: tuple[str, ...] = ()
+    purpose: tuple[str, ...] = ()
+    open_weights: bool | None = None
+    min_parameters: float | None = None
+    max_parameters: float | None = None
+    released_from: str = ""
+    released_to: str = ""
+    fields: tuple[str, ...] = ()
+
+    @property
+    def is_made(self) -> bool:
+        """Say whether there is any condition."""
+        return any(True for _ in self.words())
+
+    def words(self) -> Iterator[str]:
+        """Yield the conditions in words."""
+        for name in WORDS:
+            if values := getattr(self, name):
+                yield f"{name} {' or '.join(values)}"
+        if self.open_weights is not None:
+            yield "open weights" if self.open_weights else "no open weights"
+        if self.min_parameters is not None:
+            yield f"at least {self.min_parameters:,.0f} parameters"
+        if self.max_parameters is not None:
+            yield f"at most {self.max_parameters:,.0f} parameters"
+        if self.released_from:
+            yield f"released from {self.released_from} on"
+        if self.released_to:
+            yield f"released up to {self.released_to}"
+        yield from (each.replace("_", " ") for each in self.fields)
+
+    def holds(self, facts: Mapping[str, Any]) -> bool:
+        """Say whether an entrant's stated facts meet every condition.
+
+        >>> Wish(licence=("mit",), max_parameters=8e9).holds({"licence": "MIT", "n_parameters": 7e9})
+        True
+        >>> Wish(open_weights=True).holds({})
+        False
+        """
+        for name in WORDS:
+            values = [value.casefold() for value in getattr(self, name)]
+            if values and str(facts.get(name, "")).casefold() not in values:
+                return False
+        if self.open_weights is not None and facts.get("open_weights") is not self.open_weights:
+            return False
+        if not self._is_sized(facts.get("n_parameters")) or not self._is_released(str(facts.get("released", ""))):
+            return False
+        return self._has_fields(facts)
+
+    def _has_fields(self, facts: Mapping[str, Any]) -> bool:
+        """Say whether every declared field matches; of several values for one field, any may match."""
+        exact: dict[str, list[str]] = {}
+        for name, sign, wanted in (ASKED.fullmatch(each).groups() for each in self.fields):  # type: ignore[union-attr]
+            if sign == "=":
+                exact.setdefault(name, []).append(wanted.casefold())
+            elif not _is_within(facts.get(name), sign, wanted):
+                return False
+        return all(filter_in_words(facts.get(name)).casefold() in wanted for name, wanted in exact.items())
+
+    def _is_sized(self, size: object) -> bool:
+        if self.min_parameters is None and self.max_parameters is None:
+            return True
+        if not isinstance(size, int | float):
+            return False
+        least, most = self.min_parameters, self.max_parameters
+        return (least is None or size >= least) and (most is None or size <= most)
+
+    def _is_released(self, day: str) -> bool:
+        if not self.released_from and not self.released_to:
+            return True
+        return bool(day) and day >= self.released_from and (not self.released_to or day <= self.released_to)
+
+
+def filter_in_words(value: object) -> str:
+    """Return a stated value as it is written in an address: numbers in their shortest form, None as empty text.
+
+    >>> filter_in_words(8192.0), filter_in_words(True), filter_in_words(None)
+    ('8192', 'yes', '')
+    """
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "" if value is None else f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _is_within(value: object, sign: str, wanted: str) -> bool:
+    """Say whether a number or a date satisfies the comparison; what is not stated does not."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            limit = float(wanted)
+        except ValueError:
+            return False
+        return value >= limit if sign == ">=" else value <= limit
+    return isinstance(value, str) and bool(value) and (value >= wanted if sign == ">=" else value <= wanted)
+
+
+def stated_values(facts: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Return the stated values of each fact, in alphabetical order.
+
+    >>> stated_values({"A": {"licence": "MIT"}, "B": {"licence": "Apache-2.0", "n_parameters": 1.0}})["licence"]
+    ['Apache-2.0', 'MIT']
+    """
+    return {name: sorted({str(own[name]) for own in facts.values() if own.get(name)}) for name in WORDS}

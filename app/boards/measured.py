@@ -11,17 +11,15 @@ from typing import Any, Self
 
 from numpy.typing import NDArray
 
+from app.boards.calibrated import Precision
 from app.boards.coverage import NOTHING_ASKED, Coverage
-from app.boards.spread import Precision
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside, BoardTables
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import Calibrated
 from app.values.frame import CalibratedCells
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import ScoreTable
+from app.values.scores import Labels, PredictionBlock, ScoreTable
 from app.values.table import Cell, Table
 
 

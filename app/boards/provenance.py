@@ -1,15 +1,12 @@
-"""Where the rows of a board come from: the number of the attempt, and how often their owner tried.
-
-Called by `app.jobs.publish` once the tables are computed, so that no ranking method depends on it.
-"""
+"""Where the rows of a board come from: the number of the attempt, and how often their owner tried."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.registry import Method, methods
-from app.values.counts import count
-from app.values.forensics import EXACT_BEST, LEAK_SERVES
+from app.names import count
+from app.values.facts import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Frame, FrameField
 from app.values.table import Cell, Column, Table
 

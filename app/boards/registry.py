@@ -1,7 +1,7 @@
 """The known ranking methods: each module of `app/boards/methods` defines METHOD.
 
-METHOD is a TableMethod if the method computes from all rows together, a MeasuredMethod if entrants are measured one at
-a time. Called by `app.kinds.parse` to read manifests and by `app.jobs` to compute.
+METHOD is a TableMethod if the method computes from all rows together, a MeasuredMethod if entrants are measured one
+at a time.
 """
 
 import pkgutil
@@ -11,8 +11,7 @@ from importlib import import_module
 from app.boards import methods as folder
 from app.boards.measured import MeasuredMethod
 from app.boards.tables import BoardTables, TableMethod
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.values.registry import Registry
 from app.values.scores import ScoreTable
 

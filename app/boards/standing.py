@@ -1,26 +1,21 @@
-"""What every board has, whatever the method: ranks and their uncertainty.
-
-Called by each ranking method with its point scores and replicates, larger being better.
-"""
+"""What every board has, whatever the method: ranks and their uncertainty."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
+from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import Place
-from app.boards.contrasts import Contrasts, of_some, without_spread
 from app.boards.coverage import Roster
-from app.boards.spread import MIN_UNITS, Spread
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.contests import Contests
-from app.stats.interval import TIE, competition_ranks, probability_beats, probability_best
-from app.stats.rank_sets import MOST_ROUNDS, RankSets, rank_sets
-from app.stats.resample import Resamples, board_generator
-from app.values.table import finite
+from app.stats.rank_sets import MOST_ROUNDS, Contests, RankSets, letter_groups, rank_sets
+from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
+from app.values.frame import Ends
+from app.values.table import Cell, CellColumn, Column, Table, finite
 
 REMEMBERED_CELLS = 2_000_000
 """Draws of at most this many tasks × resamples are kept for the next publication."""
@@ -95,6 +90,86 @@ class AtWorst:
     @staticmethod
     def _ruled(sets: RankSets) -> BoolArray:
         return np.zeros(sets.separated.shape, dtype=np.bool_) if sets.ruled is None else sets.ruled
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
+
+    Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board. None where
+    unknown.
+    """
+
+    contrast: Ends
+    beats: float | None = None
+    p_value: float | None = None
+    separable: bool | None = None
+
+
+@dataclass(frozen=True)
+class Contrasts:
+    """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
+
+    `widest` is the width of the range of scores, which no difference can exceed.
+    """
+
+    differences: FloatArray
+    margins: FloatArray
+    errors: FloatArray
+    beats: FloatArray
+    p_values: FloatArray
+    separated: BoolArray
+    is_known: BoolArray
+    widest: float = float("inf")
+
+    def by_rule(self, ahead: FloatArray) -> "Contrasts":
+        """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
+
+        The difference of such a pair is `ahead`, that with the worst value in each gap; there is no test, so there is
+        no interval and no p-value. Without a worst value, inf, row wins in any case.
+        """
+        pairs = ~np.isnan(ahead)
+        if not pairs.any():
+            return self
+        above, below = np.nonzero(pairs)
+        changed = {
+            name: getattr(self, name).copy() for name in ("differences", "margins", "errors", "beats", "p_values")
+        }
+        for values in changed.values():
+            values[pairs | pairs.T] = np.nan
+        by = ahead[above, below]
+        changed["differences"][above, below], changed["differences"][below, above] = by, -by
+        certain = np.isinf(by)
+        changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
+        changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
+        return replace(self, **changed)
+
+    def verdict(self, a: int, b: int) -> Verdict:
+        """Return the verdict on two entrants, by their positions among those shown."""
+        difference, margin = float(self.differences[a, b]), float(self.margins[a, b])
+        if a == b or not self.is_known[a, b]:
+            return Verdict((finite(difference), None, None))
+        low, high = max(difference - margin, -self.widest), min(difference + margin, self.widest)
+        ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
+        separable = bool(self.separated[a, b] or self.separated[b, a])
+        return Verdict(ends, finite(float(self.beats[a, b])), finite(float(self.p_values[a, b])), separable)
+
+    def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
+        """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable.
+
+        `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
+        """
+        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+        low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
+        squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
+        separable = np.where(is_known, 1 + (self.separated | self.separated.T), 0).astype(np.int8)
+        contrast = (self.differences, *squares[:2])
+        # Not −x, which would turn 0.0 into −0.0.
+        shown = (0.0 - contrast[0], 0.0 - contrast[2], 0.0 - contrast[1]) if is_turned else contrast
+        return [
+            *map(CellColumn.of_numbers, (*shown, *squares[2:])),
+            CellColumn(separable.ravel(), (None, False, True)),
+        ]
 
 
 @dataclass(frozen=True)
@@ -218,7 +293,7 @@ def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
     True
     """
     drawn = spec.uncertainty
-    if n_tasks < MIN_UNITS or not drawn.n_resamples:
+    if n_tasks < MIN_DRAWN_UNITS or not drawn.n_resamples:
         return None
     of_board = (n_tasks, drawn.n_resamples, drawn.rng_seed, None if drawn.stream == "fev" else spec.name)
     return _remembered(*of_board) if n_tasks * drawn.n_resamples <= REMEMBERED_CELLS else _resamples(*of_board)
@@ -238,7 +313,7 @@ def _generator(rng_seed: int, board: str | None) -> np.random.Generator:
 
 def stand(
     points: FloatArray,
-    spread: Spread | None,
+    spread: DrawnSpread | None,
     level: float,
     *,
     rounds: int = MOST_ROUNDS,
@@ -256,13 +331,13 @@ def stand(
     gaps decide nothing. Where such a one is the best in some resamples, P(best) of the others is unknown, NaN: to share
     the resamples out among them would say that they are the best more often than they are.
     Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
-    Source: `app.stats.rank_sets` for the intervals; `app.stats.interval.competition_ranks` for the ranks.
+    Source: `app.stats.rank_sets` for the intervals; `app.stats.resample.competition_ranks` for the ranks.
 
     >>> stand(np.array([0.5, 0.9, 0.5]), None, 0.95).ranks.tolist()
     [2, 1, 2]
     >>> rng = np.random.default_rng(1)
     >>> points = np.array([0.9, 0.5, 0.4])
-    >>> spread = Spread.of_units(points + rng.normal(size=(200, 3)), 10)
+    >>> spread = DrawnSpread.of_units(points + rng.normal(size=(200, 3)), 10)
     >>> standing = stand(points, spread, 0.95, gaps=Gaps(np.array([0.45, np.nan, np.nan]), np.array([8, 9, 9])))
     >>> [(place.rank, place.rank_low, place.may_be_first) for place, _ in standing.placed("ABC")]
     [(1, 2, False), (2, 1, True), (3, 1, True)]
@@ -293,7 +368,7 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
     'too_few_clusters'
     """
     drawn = spec.uncertainty
-    reason = "not_asked_for" if not drawn.n_resamples else "too_few_clusters" if n_units < MIN_UNITS else None
+    reason = "not_asked_for" if not drawn.n_resamples else "too_few_clusters" if n_units < MIN_DRAWN_UNITS else None
     return {
         "interval": "percentile bootstrap over tasks" if reason is None else None,
         "interval_reason": reason,
@@ -303,3 +378,152 @@ def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
         "stream": drawn.stream,
         "n_tasks": n_units,
     }
+
+
+def without_spread(points: FloatArray) -> Contrasts:
+    """Return only the differences of points [n_shown], larger being better; without replicates all else is NaN.
+
+    Source: row minus column.
+
+    >>> without_spread(np.array([3.0, 1.0])).differences.tolist()
+    [[0.0, 2.0], [-2.0, 0.0]]
+    """
+    unknown = np.full((len(points),) * 2, np.nan)
+    nothing = np.zeros(unknown.shape, dtype=np.bool_)
+    return Contrasts(points[:, None] - points[None, :], unknown, unknown, unknown, unknown, nothing, nothing)
+
+
+# The contrast between two entrants of a board: how much their scores differ, and how certain that is.
+#
+# Computed by `app.boards.standing`, shown in every table of pairs. The verdict is the board's: whether two are
+# separable allows for all pairs being compared.
+
+
+def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
+    """Spread known contrasts over more entrants; `has_contrasts` [n_shown] marks those that `known` is about, in order.
+
+    For the others everything is unknown: NaN, or False.
+    Source: none; it rearranges.
+
+    >>> of_some(without_spread(np.array([3.0, 1.0])), [True, False, True]).differences.tolist()
+    [[0.0, nan, 2.0], [nan, nan, nan], [-2.0, nan, 0.0]]
+    """
+    place = np.flatnonzero(has_contrasts)
+    square, shape = np.ix_(place, place), (len(has_contrasts), len(has_contrasts))
+
+    def spread(values: FloatArray) -> FloatArray:
+        whole = np.full(shape, np.nan)
+        whole[square] = values
+        return whole
+
+    def flags(values: BoolArray) -> BoolArray:
+        whole = np.zeros(shape, dtype=np.bool_)
+        whole[square] = values
+        return whole
+
+    return Contrasts(
+        differences=spread(known.differences),
+        margins=spread(known.margins),
+        errors=spread(known.errors),
+        beats=spread(known.beats),
+        p_values=spread(known.p_values),
+        separated=flags(known.separated),
+        is_known=flags(known.is_known),
+        widest=known.widest,
+    )
+
+
+# Who on a board shares a letter: entrants that its pairwise comparisons do not separate.
+
+MOST = 60
+"""At most this many entrants, the best-ranked, get letters; more would not be readable."""
+
+ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+READ = "Entrants that share a letter are not separable, all pairs tested simultaneously; those that share none are."
+
+TOO_MANY = "The comparisons make more groups than there are letters: see the table pair by pair."
+
+NOBODY = "Nobody is ranked and compared pair by pair yet."
+
+
+def letters_table(board: Table, pairwise: Table | None) -> Table:
+    """Return the ranked entrants of a board, best first; two that are not separable share a letter.
+
+    The score is the column that ranks, in its unit and with its interval; letters are null where there would be too
+    many groups. Raises nothing: without ranks or pairs the table is empty and says why.
+
+    >>> columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("s", "Score"))
+    >>> board = Table("leaderboard/b", "B", columns, ((1, "A", 2.0), (2, "B", 1.0)), (), {"rank_by": "s"})
+    >>> pair = (Column("entrant_a", "A"), Column("entrant_b", "B"), Column("separable", "Separable"))
+    >>> rows = (("A", "B", True), ("B", "A", True))
+    >>> [row[-1] for row in letters_table(board, Table("pairwise/b", "B", pair, rows)).rows]
+    ['a', 'b']
+    """
+    name = board.name.partition("/")[2]
+    title = f"{board.title}: who cannot be told apart"
+    ranked, score = _ranked(board), _score(board)
+    compared = {} if pairwise is None else _separable(pairwise)
+    rows = [record for record in ranked if any((record["entrant"], other["entrant"]) in compared for other in ranked)]
+    if score is None or len(rows) < 2:
+        return Table(f"letters/{name}", title, (), (), (NOBODY,), {"unavailable": NOBODY})
+    rows = rows[:MOST]
+    letters = _letters([str(row["entrant"]) for row in rows], compared)
+    low, high = score.interval or ("", "")
+    cells: list[tuple[Cell, ...]] = [
+        (
+            row["rank"],
+            row["entrant"],
+            row[score.name],
+            row.get(low),
+            row.get(high),
+            None if letters is None else letters[at],
+        )
+        for at, row in enumerate(rows)
+    ]
+    notes = [READ if letters is not None else TOO_MANY]
+    notes += [f"The best {MOST} of {len(ranked):,} ranked."] if len(ranked) > MOST else []
+    plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
+            "groups": "letters"}  # fmt: skip
+    return Table(f"letters/{name}", title, _columns(score), tuple(cells), tuple(notes), {"plot": plot})
+
+
+def _columns(score: Column) -> tuple[Column, ...]:
+    ends = (f"{score.title}, {end}" for end in ("low", "high"))
+    return (
+        Column("rank", "Rank", "integer"),
+        Column("entrant", "Entrant", "text"),
+        Column("score", score.title, unit=score.unit, direction=score.direction, interval=("score_low", "score_high"),
+               glossary=score.glossary, digits=score.digits),
+        *(Column(f"score_{end}", title, detail=True, digits=score.digits)
+          for end, title in zip(("low", "high"), ends, strict=True)),
+        Column("letters", "Letters", "text", glossary="letters"),
+    )  # fmt: skip
+
+
+def _ranked(board: Table) -> list[dict[str, Cell]]:
+    if not {"rank", "entrant"} <= set(board.column_names()):
+        return []
+    known = [record for record in board.records() if isinstance(record["rank"], int)]
+    return sorted(known, key=lambda record: (int(record["rank"] or 0), str(record["entrant"])))
+
+
+def _score(board: Table) -> Column | None:
+    named = [column for column in board.columns if column.name == board.meta.get("rank_by")]
+    scored = [column for column in board.columns if column.kind == "number" and column.interval is not None]
+    return next(iter([*named, *scored]), None)
+
+
+def _separable(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
+    if not {"entrant_a", "entrant_b", "separable"} <= set(pairwise.column_names()):
+        return {}
+    a, b, known = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "separable"))
+    return {(row[a], row[b]): row[known] is True for row in pairwise.rows if row[known] is not None}
+
+
+def _letters(names: list[str], compared: Mapping[tuple[Cell, Cell], bool]) -> list[str] | None:
+    apart = np.array([[compared.get((a, b), False) for b in names] for a in names], dtype=np.bool_)
+    groups = letter_groups(apart)
+    if groups is None or len(groups) > len(ALPHABET):
+        return None
+    return ["".join(ALPHABET[g] for g, group in enumerate(groups) if at in group) for at in range(len(names))]

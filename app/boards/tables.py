@@ -1,4 +1,4 @@
-"""What a ranking method returns, and the pairwise tables that all methods share. Called by the ranking methods."""
+"""What a ranking method returns, and the pairwise tables that all methods share."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,16 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.boards.contrasts import Contrasts, Verdict
+from app.boards.standing import Contrasts, Verdict
 from app.boards.wording import names_in_words
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
-from app.values.columnar import CellColumn, ColumnarRows
 from app.values.frame import Ends, Frame, FrameField, with_interval
 from app.values.scores import ScoreTable
-from app.values.table import Column, Rows, Table
+from app.values.table import CellColumn, Column, ColumnarRows, Rows, Table
 
 PAIRWISE = "pairwise/"
 
@@ -232,7 +230,7 @@ def contrast_table(
 
     `fields` are those of the contrast; the rest is as in `pairwise_table`, of which this is the fast version.
 
-    >>> from app.boards.contrasts import without_spread
+    >>> from app.boards.standing import without_spread
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
     >>> cells = without_spread(np.array([3.0, 1.0])).cells()
     >>> contrast_table(board, "AB", contrast_field(Column("difference", "A minus B")), cells, [], {}).rows[1]

@@ -1,42 +1,40 @@
-"""Boards that give every entrant points on every task and rank by their mean: the code these methods share.
+"""Boards that give every entrant points on every task and rank by their mean: the code these methods share."""
 
-Called by `app.boards.methods.borda`, `.group_mean`, `.mean_win_rate` and `.mean_rank`, which define the points.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from app.boards.calibrated import CellsAt, few_units_note, task_intervals
-from app.boards.columns import Place, board_table, cell_at, ends_at
-from app.boards.contrasts import Contrasts
-from app.boards.coverage import rank_among
-from app.boards.sheet import EVERYWHERE, Sheet, TaskBoard
-from app.boards.spread import MIN_UNITS, Precision, Spread, draw_named_tasks, stratified_means
-from app.boards.standing import BoardStanding, rounds_of, stand, uncertainty_meta
-from app.boards.tables import (
-    MAX_COMPARED,
-    BoardTables,
-    TaskPairs,
-    elsewhere_notes,
-    pairs_beside,
-    pairwise_notes,
+from app.boards.calibrated import (
+    MIN_DRAWN_UNITS,
+    CellsAt,
+    DrawnSpread,
+    Precision,
+    draw_named_tasks,
+    few_units_note,
+    stratified_means,
+    task_intervals,
 )
-from app.boards.task_coverage import filled
+from app.boards.cells import CellMatrix, build_cells, filled, task_roster
+from app.boards.columns import Place, board_table, cell_at, ends_at
+from app.boards.coverage import Roster, rank_among
+from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
+from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.wording import names_in_words
-from app.stats.arrays import BoolArray, FloatArray
-from app.stats.difference import compare_wins
-from app.stats.interval import percentile_interval
-from app.stats.pairs import PairStatistics
-from app.stats.resample import Resamples
-from app.stats.spreads import Range
-from app.stats.weighing import weigh
-from app.values.counts import count
+from app.manifest.model import Leaderboard, Manifest, MetricName, Task
+from app.names import count
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.calibrated import effective_number
+from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
+from app.stats.resample import Resamples, percentile_interval
+from app.stats.spreads import Range, weigh
 from app.values.frame import FrameField, with_calibrated
+from app.values.scores import ScoreTable
 from app.values.table import Column, Table
+
+EVERYWHERE = Range()
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,78 @@ class Points:
     calibrated: CellsAt | None = None
 
 
+class TaskBoard(Leaderboard):
+    """A board of one metric over a closed list of tasks: in an open list a new task makes everybody incomplete."""
+
+    can_lack_intervals = True
+    needs_known_tasks: ClassVar[bool] = True
+
+    metric: MetricName
+
+    def metric_names(self) -> tuple[str, ...]:
+        """Return the one metric of the board."""
+        return (self.metric,)
+
+    def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
+        """Return its tasks."""
+        return self.tasks or [task.id for task in tasks]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One metric as tasks × entrants, larger being better (NaN is no result), with the coverage of each entrant.
+
+    `complete` [n_entrants] says who may be first. `ends` are the metric's declared worst and best values, `weights`
+    [n_tasks] a reader's task weights. `slug` is the benchmark's.
+    """
+
+    cells: CellMatrix
+    better: FloatArray
+    roster: Roster
+    ends: tuple[float | None, float | None] = (None, None)
+    weights: FloatArray | None = None
+    slug: str = ""
+
+    @cached_property
+    def complete(self) -> BoolArray:
+        """Say who lacks nothing, or had it filled with the worst value, [n_entrants]."""
+        return np.isin(self.cells.entrants, self.roster.ranked)
+
+    @cached_property
+    def others(self) -> FloatArray:
+        """Return the values of the complete entrants, [n_tasks, n_complete]."""
+        return self.better[:, self.complete]
+
+    @cached_property
+    def _points_of_others(self) -> FloatArray:
+        return np.asarray((borda_points(self.others) * self._counts).sum(axis=0))
+
+    @property
+    def _counts(self) -> FloatArray:
+        return np.ones((self.n_tasks, 1)) if self.weights is None else self.weights[:, None]
+
+    def ranks_by_order(self, owns: FloatArray) -> IntArray:
+        """Return each column's rank by Borda points, [n_owns] of [n_tasks, n_owns], beside the complete entrants."""
+        if not self.complete.any():
+            return np.ones(owns.shape[1], dtype=np.int64)
+        return ranks_beside(self.others, self._points_of_others, owns, self._counts[:, 0])
+
+    @property
+    def n_tasks(self) -> int:
+        """Return the number of tasks."""
+        return len(self.cells.tasks)
+
+    @property
+    def n_weighed(self) -> float | None:
+        """Return the effective number of tasks that a reader weighs; None where all weigh the same."""
+        return None if self.weights is None else effective_number(self.weights)
+
+    def means(self) -> FloatArray:
+        """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""
+        values = self.cells.values if self.weights is None else weigh(self.cells.values, self.weights)
+        return np.asarray(values.mean(axis=0))
+
+
 def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     """Return the board of these points [n_tasks, n_entrants], larger being better, and its pairwise table.
 
@@ -71,7 +141,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     is no pairwise table for fewer than two ranked. Source: the method that defines the points.
 
     >>> from app.boards.example import benchmark, rows
-    >>> from app.boards.sheet import read_sheet
+    >>> from app.boards.task_points import read_sheet
     >>> board = TaskBoard(name="main", method="borda", metric="error")
     >>> sheet = read_sheet(benchmark(board), board, rows())
     >>> points = Points(sheet.better, sheet.complete, Column("sum", "Sum"), 1.0, None)
@@ -151,15 +221,15 @@ class _Contenders:
             return None
         return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level, rounds=rounds_of(spec))
 
-    def _spread(self, spec: TaskBoard) -> Spread | None:
+    def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names."""
         named, strata = draw_named_tasks(spec.uncertainty, self.tasks), self.strata or [len(self.tasks)]
         weighed = self.sheet.n_weighed
-        if named is None or max(strata) < MIN_UNITS or (weighed or MIN_UNITS) < MIN_UNITS:
+        if named is None or max(strata) < MIN_DRAWN_UNITS or (weighed or MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
             return None
         means = stratified_means(named, strata, self.points)
         precision = Precision.of_strata(strata) if weighed is None else Precision.of_units(weighed)
-        return Spread(means, [precision if complete else None for complete in self.complete.tolist()])
+        return DrawnSpread(means, [precision if complete else None for complete in self.complete.tolist()])
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
@@ -264,3 +334,40 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
     yield from given.notes
     yield from elsewhere_notes(sheet.cells.elsewhere)
+
+
+def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet:
+    """Pivot the board's metric: values [n_tasks, n_entrants] in its unit, turned so that larger is better; NaN is none.
+
+    Raises BoardUnavailable without rows on its tasks.
+    Source: none; it rearranges rows.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = TaskBoard(name="main", method="borda", metric="error")
+    >>> read_sheet(benchmark(board), board, rows({"A": [0.1, 0.2], "B": [0.3]})).better.tolist()
+    [[-0.1, -0.3], [-0.2, nan]]
+    """
+    cells, metric = build_cells(manifest, spec, scores, spec.metric), manifest.metrics[spec.metric]
+    roster = task_roster(manifest, spec, cells, np.isnan(cells.values))
+    if manifest.absent == "worst":
+        cells = replace(cells, values=filled(cells.values, metric.worst))
+    sign = 1.0 if metric.direction == "maximize" else -1.0
+    worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
+    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug)
+
+
+# One metric as tasks × entrants, larger being better: the input of boards that give points on every task.
+
+
+def task_weights(spec: Leaderboard, tasks: Sequence[str]) -> FloatArray | None:
+    """Return a reader's task weights, [n_tasks]; None where all weigh the same.
+
+    Source: the reader's choice.
+
+    >>> from app.manifest.model import Explored
+    >>> board = TaskBoard(name="main", method="borda", metric="error").as_chosen(None, Explored({"a": 2.0}))
+    >>> task_weights(board, ["a", "b"]).tolist()
+    [2.0, 1.0]
+    """
+    chosen = spec.explored.weights if spec.explored else {}
+    return np.array([chosen.get(task, 1.0) for task in tasks]) if chosen else None

@@ -1,10 +1,10 @@
-"""Score against cost: the entrants that nobody beats in both. Called by `app.web.pictures` with a board; pure."""
+"""Score against cost: the entrants that nobody beats in both."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from app.boards.wording import names_in_words
-from app.manifest.base import Direction
+from app.manifest.model import Direction
 from app.values.table import Cell, Column, Table
 
 COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units")

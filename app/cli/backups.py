@@ -8,10 +8,10 @@ import typer
 
 from app.cli.database import open_database
 from app.cli.output import note
-from app.config.settings import Settings
-from app.db.backup import dump
-from app.db.backup.note import Note
-from app.db.backup.note import verify as verified
+from app.config import Settings
+from app.db import dumps
+from app.db.dumps import Note
+from app.db.dumps import verify as verified
 from app.db.migrate import refuse_newer_database
 
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
@@ -32,7 +32,7 @@ def backup(
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with open_database(Settings.from_env(), as_owner=True) as database_url:
         refuse_newer_database(database_url)
-        written = dump.make_dump(database_url, folder)
+        written = dumps.make_dump(database_url, folder)
     note(f"{folder} holds {_described(written)}.")
 
 
@@ -46,7 +46,7 @@ def restore(folder: Folder) -> None:
     settings = Settings.from_env()
     verified(folder)
     with open_database(settings, may_create=True, as_owner=True) as database_url:
-        restored = dump.restore_dump(folder, database_url)
+        restored = dumps.restore_dump(folder, database_url)
     note(f"Restored {_described(restored)}.")
     note("plumbline serve and plumbline db upgrade bring it to the newest schema.")
 

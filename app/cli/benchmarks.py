@@ -3,19 +3,18 @@
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
-from app.boards.methods.skill_score.spec import RankBy
-from app.cli import drafts, life, roles, secret_labels
+from app.boards.methods.skill_score import RankBy
+from app.cli import drafts, roles, secret_labels
 from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.kinds.parse import parse_manifest
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.kinds.summary.fev_choices import FevOptions, choose
-from app.kinds.summary.fev_results import read_results
-from app.kinds.summary.from_fev import manifest_from_fev_tasks
+from app.kinds.summary.from_fev import FevOptions, choose, manifest_from_fev_tasks, read_results
 
 ManifestFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")
@@ -26,7 +25,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Create benchmarks and add versions of their manifests.")
     drafts.register(group)
-    life.register(group)
+    register_life(group)
     group.command("create")(create)
     group.command("update")(update)
     group.command("labels")(put_labels)
@@ -178,3 +177,44 @@ def _write(manifest: bytes, output: Path | None) -> None:
         return
     output.write_bytes(manifest)
     note(f"Wrote {output}")
+
+
+# `plumbline benchmark retire` and `retitle`: what a steward changes without another manifest.
+
+Slug = Annotated[str, typer.Argument(help="The benchmark's slug.")]
+
+
+def register_life(group: typer.Typer) -> None:
+    """Add the commands to `plumbline benchmark`."""
+    group.command("retire")(retire)
+    group.command("retitle")(retitle)
+
+
+def retire(
+    slug: Slug,
+    *,
+    reason: Annotated[str, typer.Option(help="The reason; shown permanently on all its pages.")],
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Take no more submissions to a benchmark, for ever. Its boards and addresses stay."""
+    with Server(server, token) as remote:
+        path = f"/benchmarks/{quote(slug, safe='')}/retire"
+        remote.send(Request("POST", path, json={"reason": reason}, repeatable=False))
+        say(f"{slug} is retired: {remote.address}/benchmarks/{slug}")
+
+
+def retitle(
+    slug: Slug,
+    *,
+    title: Annotated[str | None, typer.Option(help="Its new title.")] = None,
+    description: Annotated[str | None, typer.Option(help="Its new description, in Markdown.")] = None,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Give a benchmark another title or description, without another version of its manifest."""
+    order = {"title": title, "description": description}
+    with Server(server, token) as remote:
+        path = f"/benchmarks/{quote(slug, safe='')}/title"
+        answer = remote.send_for_json(Request("PUT", path, json={k: v for k, v in order.items() if v is not None}))
+        say(f"{slug} is called {answer['title']}: {remote.address}/benchmarks/{slug}")

@@ -1,7 +1,4 @@
-"""Commands by the module that defines them, put together and run; errors that a person can mend become one message.
-
-Called by `app.cli.__main__` with every command, and by `plumbline.__main__` with those of the client.
-"""
+"""Commands by the module that defines them, put together and run; errors that a person can mend become one message."""
 
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module

@@ -15,16 +15,12 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
-from app.config.settings import Settings
-from app.db.embedded.place import has_cluster
-from app.db.embedded.running import Addresses, running_addresses
-from app.db.engine import make_engine
-from app.db.grants import can_rewrite
-from app.db.migrate import check_schema, upgrade
-from app.db.pooling import refuse_pooler
-from app.db.writing import why_unwritable
+from app.config import Settings
+from app.db.embedded import Addresses, has_cluster, running_addresses
+from app.db.engine import make_engine, refuse_pooler
+from app.db.migrate import can_rewrite, check_schema, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
-from app.store.seals import Check
+from app.store.audit import Check
 
 SCHEMES = ("postgresql", "postgres")
 MOST_BREAKS = 50

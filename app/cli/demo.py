@@ -8,26 +8,75 @@ be revoked.
 
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.orm import Session
 
-from app.cli.examples import Example, ExampleSubmission
 from app.cli.output import make_console, note, show_error
-from app.cli.remote import Refused, Request, Server
-from app.cli.waiting import UNDER_WAY, get_submission
+from app.cli.remote import UNDER_WAY, Refused, Request, Server, get_submission
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
 from app.store.benchmark_list import count_benchmarks
 from app.store.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
+from app.yaml import read_yaml
 
 LOADER = "Example loader"
+
 PAUSE_S = 0.2
+
 CONFLICT = 409
+
+
+@dataclass(frozen=True)
+class ExampleSubmission:
+    """One submission: its files, the entrant that they do not name, and the registration that it cites."""
+
+    files: Sequence[Path]
+    entrant: str | None
+    prereg: Path | None
+
+
+@dataclass(frozen=True)
+class Example:
+    """A folder with a manifest and results."""
+
+    folder: Path
+
+    @property
+    def manifest(self) -> Path:
+        """The benchmark's manifest."""
+        return self.folder / "manifest.yaml"
+
+    @property
+    def labels(self) -> Path | None:
+        """The labels of a prediction benchmark."""
+        path = self.folder / LABELS
+        return path if path.exists() else None
+
+    @property
+    def submissions(self) -> Sequence[ExampleSubmission]:
+        """The submissions, in the order in which they are sent."""
+        declared = self.folder / SUBMISSIONS
+        if declared.exists():
+            listed = read_yaml(declared.read_bytes(), max_bytes=MAX_BYTES, what=str(declared))
+            return [self._submission(entry) for entry in listed]
+        prereg = self._path(PREREG)
+        results = sorted(path for path in (self.folder / "results").iterdir() if path.is_file())
+        return [ExampleSubmission([path], None, prereg) for path in results]
+
+    def _submission(self, entry: Mapping[str, Any]) -> ExampleSubmission:
+        files = [self.folder / name for name in entry["files"]]
+        return ExampleSubmission(files, entry.get("entrant"), self._path(entry.get("prereg", PREREG)))
+
+    def _path(self, name: str) -> Path | None:
+        path = self.folder / name
+        return path if path.exists() else None
 
 
 def load_examples(address: str, database_url: str, examples: Sequence[Example], tend: Callable[[], None]) -> bool:
@@ -130,3 +179,17 @@ def _wait_for_all(remote: Server, numbers: Sequence[int], progress: Progress, te
         time.sleep(PAUSE_S)
         waiting = [number for number in waiting if get_submission(remote, number)["status"] in UNDER_WAY]
         progress.update(bar, completed=len(numbers) - len(waiting))
+
+
+# The contents of an example folder: a manifest, registrations, results, and which of them belong together.
+#
+# Read by `app.cli.demo`. Without a submissions.yaml every file of results/ is a submission that cites prereg.yaml.
+
+MAX_BYTES = 64 * 1024
+
+PREREG, SUBMISSIONS, LABELS = "prereg.yaml", "submissions.yaml", "labels.csv"
+
+
+def find_examples(folder: Path) -> Sequence[Example]:
+    """Return the examples in a folder."""
+    return [Example(manifest.parent) for manifest in sorted(folder.glob("*/manifest.yaml"))]

@@ -8,7 +8,7 @@ import typer
 from app.cli.output import say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.errors import NotFound
-from app.render.addresses import path_of_name
+from app.render.text import path_of_name
 
 
 def register(app: typer.Typer) -> None:

@@ -1,7 +1,4 @@
-"""Folders as files to send: each becomes a zip of its files, the same bytes whenever the files are the same.
-
-Called by `app.cli.submit`.
-"""
+"""Folders as files to send: each becomes a zip of its files, the same bytes whenever the files are the same."""
 
 import shutil
 import stat
@@ -13,7 +10,7 @@ from pathlib import Path
 
 from app.errors import FieldRejected, Problem
 
-# What a server takes by itself, see max_files in app/config/settings.py, which the client does not have.
+# What a server takes by itself, see max_files in app/config.py, which the client does not have.
 MAX_FILES = 1000
 # The oldest time that a zip can hold: when files were written does not make them other files.
 _NO_TIME = (1980, 1, 1, 0, 0, 0)

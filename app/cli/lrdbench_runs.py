@@ -1,7 +1,4 @@
-"""Which records a run of lrdbench is about, and which metrics it has of each: the grid of the benchmark made of it.
-
-Called by `app.cli.benchmarks` with a run folder or its zip archive on this computer.
-"""
+"""Which records a run of lrdbench is about, and which metrics it has of each: the grid of the benchmark made of it."""
 
 import csv
 import gzip
@@ -13,9 +10,9 @@ from pathlib import Path
 
 import typer
 
-from app.files.flag_cells import FLAGS
+from app.files.columns import FLAGS
 from app.kinds.series.from_lrdbench import OF_THE_ESTIMATOR, RunRow
-from app.kinds.series.strata import stratum_of
+from app.kinds.series.rows import stratum_of
 
 PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
 ESTIMATES = ("raw/estimates.csv", "raw/estimates.csv.gz")

@@ -10,16 +10,16 @@ from urllib.parse import quote
 import typer
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from app.admission.check import Check, Registered
-from app.admission.fields import Claims, Fields
+from app.admission.case import Check, Claims, Fields, Registered
 from app.admission.rules import WITNESSED_RULE, is_admitted
 from app.cli.output import check_table, note, say, show
 from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
-from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
+from app.prereg.fields import Prereg
+from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.receiving.receive import Known, Run, check_claims, check_run
 
 PreregFile = Annotated[

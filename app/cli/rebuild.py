@@ -4,10 +4,9 @@ import typer
 
 from app.cli.database import open_migrated
 from app.cli.output import note
-from app.config.settings import Settings
-from app.db.engine import SessionFactory, make_engine, make_session_factory
-from app.db.transactions import run_in_transaction
-from app.store import evidence
+from app.config import Settings
+from app.db.engine import SessionFactory, make_engine, make_session_factory, run_in_transaction
+from app.store import rows
 
 
 def register(group: typer.Typer) -> None:
@@ -21,11 +20,11 @@ def rebuild() -> None:
         engine = make_engine(database_url, pool_size=1)
         sessions = make_session_factory(engine)
         with sessions() as session:
-            numbers = evidence.all_submissions(session)
+            numbers = rows.all_submissions(session)
         changed = [number for number in numbers if _rebuild_one(sessions, number)]
         engine.dispose()
     note(f"{len(numbers)} submissions examined, {len(changed)} of them repacked.")
 
 
 def _rebuild_one(sessions: SessionFactory, number: int) -> bool:
-    return run_in_transaction(sessions, lambda session: evidence.rebuild_submission(session, number))
+    return run_in_transaction(sessions, lambda session: rows.rebuild_submission(session, number))

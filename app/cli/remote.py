@@ -3,6 +3,7 @@ documents into the errors that the server raised. Used by every command that tal
 """
 
 import random
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,20 +12,26 @@ from typing import Annotated, Any
 import httpx
 import typer
 
+from app.cli.output import make_console
 from app.errors import Cause, PlumblineError, Problem, Rejected
 
 ServerOption = Annotated[
     str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")
 ]
+
 TokenOption = Annotated[
     str | None, typer.Option("--token", envvar="PLUMBLINE_TOKEN", help="Token of a submitter, steward or admin.")
 ]
+
 DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 MAX_ATTEMPTS = 4
+
 LONGEST_PAUSE_S = 30.0
+
 # Checking a large upload takes a while after its last byte was sent.
 TIMEOUT = httpx.Timeout(30.0, read=600.0)
+
 BUSY = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
 
 
@@ -175,3 +182,28 @@ def _problem_document(response: httpx.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
+
+
+# Waits until a server has judged a submission; used by `submit` and by the loading of the examples.
+
+UNDER_WAY = frozenset({"received", "evaluated"})
+
+FIRST_PAUSE_S, LONGEST_WAIT_PAUSE_S = 0.2, 2.0
+
+
+def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
+    """Return the submission as soon as nothing more happens to it by itself."""
+    console = make_console(sys.stderr)
+    with console.status("Waiting for the server") as status:
+        pause_s = FIRST_PAUSE_S
+        while (submission := get_submission(remote, submission_id))["status"] in UNDER_WAY:
+            status.update(f"{submission['status']}: {submission['reason']}")
+            time.sleep(pause_s)
+            pause_s = min(LONGEST_WAIT_PAUSE_S, pause_s * 1.5)
+    return submission
+
+
+def get_submission(remote: Server, submission_id: int) -> dict[str, Any]:
+    """Return the state of a submission."""
+    submission: dict[str, Any] = remote.get_json(f"/submissions/{submission_id}.json")
+    return submission

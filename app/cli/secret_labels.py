@@ -7,13 +7,12 @@ import typer
 
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.commitment import Opening, labels_digest
-from app.kinds.predictions.labels import read_labels
+from app.kinds.predictions.labels import Opening, labels_digest, read_labels
 from app.kinds.predictions.manifest_part import PredictionsPart
-from app.manifest.manifest import part_of
+from app.manifest.model import part_of
 
 Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 

@@ -3,23 +3,34 @@
 import logging
 import os
 import socket
+import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 
+import httpx
 import typer
 from sqlalchemy.orm import Session
 
 from app.cli.database import bring_up, open_addresses
-from app.cli.database_watch import watched_database
-from app.cli.demo import load_examples
-from app.cli.examples import find_examples
+from app.cli.demo import find_examples, load_examples
 from app.cli.observing import FiguresOfEnded, configure_log, shared_figures
 from app.cli.output import say, show_error
-from app.cli.readiness import wait_until_ready
-from app.cli.supervisor import STOP_MARGIN_S, Program, StopRequested, Tended, job_grace_s, stop_on_signals, supervised
-from app.config.settings import PREFIX, Settings
+from app.cli.supervisor import (
+    STOP_MARGIN_S,
+    Child,
+    Program,
+    StopRequested,
+    Tended,
+    job_grace_s,
+    restart_delay_s,
+    stop_on_signals,
+    supervised,
+)
+from app.config import PREFIX, Settings
+from app.db.embedded_watch import EmbeddedWatch
 from app.db.engine import make_engine
 from app.errors import PlumblineError, SettingsError
 from app.program.bundled import bundled
@@ -30,8 +41,11 @@ from app.store.tokens import ensure_admin_token, useless_as_admin
 logger = logging.getLogger(__name__)
 
 WATCH_EVERY_S = 0.25
+
 BACKLOG = 2048
+
 UNTOLD = "ignore::UserWarning:multiprocessing.resource_tracker"
+
 SECRET_SOURCES = (
     "ADMIN_TOKEN",
     "ADMIN_TOKEN_FILE",
@@ -40,8 +54,10 @@ SECRET_SOURCES = (
     "OWNER_DATABASE_URL",
     "OWNER_DATABASE_URL_FILE",
 )
+
 # What only this process needs, or has read from its file already.
 NOT_HANDED_ON = frozenset(f"{PREFIX}{name}" for name in SECRET_SOURCES)
+
 EXAMPLES = bundled("examples")
 
 
@@ -208,3 +224,117 @@ def describe_settings() -> str:
         default = field.get_default(call_default_factory=True, validated_data={})
         lines.append(f"{PREFIX}{name.upper()}: {field.description}" + ("" if default is None else f" ({default})"))
     return "\n\n".join(["Settings are environment variables (and their defaults):", *lines])
+
+
+# Waits until a server that was just started answers; used by `plumbline serve`.
+
+READY_WITHIN_S = 120.0
+
+PAUSE_S = 0.05
+
+MAX_FAILED_STARTS = 4
+
+
+class NeverReady(PlumblineError):
+    """The web process does not come up; what it printed says why."""
+
+
+def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[Tended]) -> None:
+    """Return when the server says that it is ready; all that is `tended` is looked at meanwhile.
+
+    Raises NeverReady when a child fails again and again, or is not ready for long though all of them are up. How long
+    one may take to come up is the supervisor's to judge: on a starved machine that is minutes.
+    """
+    up_s, looked_at = 0.0, time.monotonic()
+    while not is_ready(address):
+        for each in tended:
+            each.tend()
+        for child in children:
+            if child.n_failed_starts >= MAX_FAILED_STARTS:
+                raise NeverReady(f"{child.program.name} failed {child.n_failed_starts} times; its output is above.")
+        now = time.monotonic()
+        up_s, looked_at = up_s + (now - looked_at) * all(child.is_up for child in children), now
+        if up_s > READY_WITHIN_S:
+            raise NeverReady(f"{address}/readyz did not report ready within {READY_WITHIN_S:.0f} s. {why(address)}")
+        time.sleep(PAUSE_S)
+
+
+def why(address: str) -> str:
+    """Return what the server itself says of why it cannot serve."""
+    try:
+        return str(httpx.get(f"{address}/readyz", timeout=10.0).json()["detail"])
+    except (httpx.HTTPError, ValueError, KeyError):
+        return "It does not say why."
+
+
+def is_ready(address: str) -> bool:
+    """Ask the server whether it can serve."""
+    try:
+        return httpx.get(f"{address}/readyz", timeout=2.0).is_success
+    except httpx.TransportError:
+        return False
+
+
+# Has the embedded Postgres started again when it ends while a server runs; used by `plumbline serve`.
+#
+# Another process starts it (`plumbline db check`), under the locks that every user of the data folder keeps. So the
+# supervisor goes on tending the rest through a long recovery, and can be stopped in the middle of it.
+
+LOOKS_EVERY_S = 1.0
+
+STARTER = (sys.executable, "-m", "app.cli", "db", "check", "--quick")
+
+
+class DatabaseWatch:
+    """Looks each second whether the server runs; while it does not, starts it, and again after growing pauses."""
+
+    def __init__(self, data_dir: Path) -> None:
+        self._server = EmbeddedWatch(data_dir)
+        self._starter: subprocess.Popen[bytes] | None = None
+        self._look_after = 0.0
+        self._n_failures = 0
+
+    def tend(self) -> None:
+        """Do what is due now; never waits."""
+        if self._starter is not None:
+            self._see_starter(self._starter)
+        elif time.monotonic() >= self._look_after:
+            self._look_after = time.monotonic() + LOOKS_EVERY_S
+            if not self._server.is_running():
+                self._start()
+
+    def _start(self) -> None:
+        logger.warning("the embedded database has ended; starting it again")
+        # In a session of its own, so that Ctrl-C reaches only the supervisor. It prints its own errors.
+        self._starter = subprocess.Popen(  # noqa: S603 - the command is our own
+            STARTER, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True
+        )
+
+    def _see_starter(self, starter: subprocess.Popen[bytes]) -> None:
+        if starter.poll() is None:
+            return
+        self._starter = None
+        if self._server.is_running():
+            self._n_failures = 0
+            logger.warning("the embedded database is running again")
+        else:
+            self._n_failures += 1
+            delay_s = restart_delay_s(self._n_failures)
+            self._look_after = time.monotonic() + delay_s
+            logger.warning("the embedded database did not start; trying again in %.1f s", delay_s)
+
+    def stop(self) -> None:
+        """End the process that is starting the server, if there is one; the server's last user stops the server."""
+        if self._starter is not None:
+            self._starter.kill()
+            self._starter.wait()
+
+
+@contextmanager
+def watched_database(data_dir: Path) -> Iterator[DatabaseWatch]:
+    """Yield a watch over a data folder's server."""
+    watch = DatabaseWatch(data_dir)
+    try:
+        yield watch
+    finally:
+        watch.stop()

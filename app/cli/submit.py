@@ -14,8 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from app.cli.folders import zipped_folders
 from app.cli.output import check_table, make_console, note, noticed, say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
-from app.cli.waiting import wait_for_verdict
+from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption, wait_for_verdict
 from app.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1

@@ -5,27 +5,32 @@ is a socket (`signs_of_life`), over which it says each second that it lives: one
 that ended is started again.
 """
 
+import asyncio
+import faulthandler
 import logging
 import os
 import signal
+import socket
 import subprocess
+import threading
 import time
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Protocol
 
-from app.cli.restarts import Restarts, start_patience_s
-from app.cli.signs_of_life import Beats
-from app.config.settings import Settings
+from app.config import Settings
 
 logger = logging.getLogger(__name__)
 
 # A job that is cut is done again, so it gets less time than an upload, which would have to be sent again.
 JOB_GRACE_S = 5.0
+
 # Added to the grace period of running work: closing connections and ending the interpreter take a moment, too.
 STOP_MARGIN_S = 3.0
+
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -201,3 +206,155 @@ def describe_end(status: int) -> str:
     if status >= 0:
         return f"ended with exit code {status}"
     return f"was ended by {signal.Signals(-status).name}"
+
+
+# How long the supervisor waits before it starts a process again, and until it is up.
+#
+# A program that served a moment ago has users who wait: it is started again at once. One that never comes up would
+# only keep the machine busy, so each failure doubles the delay; it may only be slow, so each failure doubles its time
+# as well.
+
+AT_ONCE_S = 0.2
+
+FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
+
+# A process that came up within this time is able to. After more than MANY ends within it, restarts pause.
+WINDOW_S, MANY = 60.0, 20
+
+PAUSE_S = 2.0
+
+# Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.
+STARTS_WITHIN_S, LONGEST_START_S = 120.0, 1800.0
+
+
+class Restarts:
+    """When one program's processes came up and ended, as far as it still matters; times are of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self.n_failed_starts = 0
+        """Consecutive failed starts of the process."""
+        self._up_at = float("-inf")
+        self._ends: deque[float] = deque()
+
+    def note_up(self, at: float) -> None:
+        """Note that the process has come up, or still is."""
+        self._up_at = at
+        self.n_failed_starts = 0
+
+    def delay_after_end_s(self, at: float, *, had_come_up: bool) -> float:
+        """Note that a process has ended and return how long to wait."""
+        self._ends.append(at)
+        while self._ends[0] < at - WINDOW_S:
+            self._ends.popleft()
+        if not had_come_up:
+            self.n_failed_starts += 1
+        if at - self._up_at <= WINDOW_S:
+            return PAUSE_S if len(self._ends) > MANY else AT_ONCE_S
+        return restart_delay_s(self.n_failed_starts)
+
+
+def restart_delay_s(n_failed_starts: int) -> float:
+    """Return how long to wait before a program that failed to come up n times in a row is started again."""
+    return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (max(1, n_failed_starts) - 1)))
+
+
+def start_patience_s(n_failed_starts: int) -> float:
+    """Return how long a process may take to its first heartbeat after n in a row that did not get there.
+
+    Twice as long each time: where a start takes longer than the first limit, killing it there again would never end.
+    """
+    return float(min(LONGEST_START_S, STARTS_WITHIN_S * 2**n_failed_starts))
+
+
+# What binds a supervised process to its supervisor: a socket, which is the process's standard input.
+#
+# The process sends a byte each second from its event loop, so that the supervisor notices a loop that hangs; when the
+# supervisor ends, however it ends, the socket closes and the process stops by itself. `app.cli.web` and `worker` call
+# the process's side (`send_beats`, `stop_with_supervisor`), `app.cli.supervisor` the other one (`Beats`). A worker
+# that was started by itself watches its own loop (`exit_when_hung`).
+
+BEAT_EVERY_S = 1.0
+
+# A supervisor that slept itself, or a machine that did, has observed nothing of the time in between.
+LONGEST_STEP_S = 1.0
+
+STANDARD_INPUT = 0
+
+
+class Beats:
+    """What the supervisor hears of one process; `theirs` becomes the process's standard input."""
+
+    def __init__(self) -> None:
+        self._ours, self.theirs = socket.socketpair()
+        self._ours.setblocking(False)
+        self._listened_at = time.monotonic()
+        self.heard = False
+        self.silent_s = 0.0
+
+    def listen(self) -> bool:
+        """Say whether a sign of life has come since the last call; if not, count the silence as far as observed."""
+        now = time.monotonic()
+        step_s = min(now - self._listened_at, LONGEST_STEP_S)
+        self._listened_at = now
+        received = self._receive()
+        self.heard = self.heard or received
+        self.silent_s = 0.0 if received else self.silent_s + step_s
+        return received
+
+    def _receive(self) -> bool:
+        received = False
+        with suppress(BlockingIOError, ConnectionError):
+            while self._ours.recv(4096):
+                received = True
+        return received
+
+    def close(self) -> None:
+        """Let go of the process: it stops when it still runs."""
+        self._ours.close()
+        self.theirs.close()
+
+
+async def send_beats() -> None:
+    """Send a sign of life each second, for as long as the event loop turns and the supervisor lives."""
+    with socket.socket(fileno=os.dup(STANDARD_INPUT)) as supervisor:
+        while _beat(supervisor):
+            await asyncio.sleep(BEAT_EVERY_S)
+
+
+def _beat(supervisor: socket.socket) -> bool:
+    # Not setblocking: the thread that waits for the supervisor's end reads the same socket, and must wait.
+    try:
+        supervisor.send(b".", socket.MSG_DONTWAIT)
+    except BlockingIOError:
+        pass  # a supervisor that was stopped for long has more than enough beats to read
+    except OSError:
+        return False
+    return True
+
+
+async def exit_when_hung(patience_s: float) -> None:
+    """End this process, with the traces of its threads, when its event loop has been blocked for so long.
+
+    For one that nobody supervises. The clock runs in C and needs no turn of the interpreter, which may hang too.
+    """
+    try:
+        while True:
+            faulthandler.dump_traceback_later(patience_s, exit=True)
+            await asyncio.sleep(min(BEAT_EVERY_S, patience_s / 4))
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
+def stop_with_supervisor(grace_s: float) -> None:
+    """Stop this process when its supervisor ends, be it by kill -9; what is in hand has `grace_s` to end."""
+    threading.Thread(target=_wait_for_end_of_input, args=(grace_s,), name="supervisor-watch", daemon=True).start()
+
+
+def _wait_for_end_of_input(grace_s: float) -> None:
+    # Not through sys.stdin: its lock would be held for ever, and hinder the end of the interpreter.
+    with suppress(ConnectionError):
+        while os.read(STANDARD_INPUT, 1024):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(grace_s)
+    os.kill(os.getpid(), signal.SIGKILL)

@@ -17,13 +17,12 @@ from sqlalchemy.orm import Session
 from app.cli.database import bring_up, open_addresses
 from app.cli.output import note, say, show
 from app.cli.remote import Request, Server, TokenOption
-from app.config.settings import Settings
+from app.config import Settings
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.store import audit, sessions, tokens
 from app.store.audit import Act, Change
-from app.store.token_bounds import Bounds
-from app.store.tokens import LONGEST_OVERLAP_H
+from app.store.tokens import LONGEST_OVERLAP_H, Bounds
 
 ServerOption = Annotated[
     str | None,

@@ -13,16 +13,13 @@ import uvicorn
 from sqlalchemy.orm import configure_mappers
 
 from app.cli.database import open_database
-from app.cli.observing import configure_log
-from app.cli.signs_of_life import send_beats, stop_with_supervisor
-from app.cli.supervisor import STOP_MARGIN_S
-from app.cli.workspace import own_temporary_folder
-from app.config.settings import Settings
+from app.cli.observing import configure_log, own_temporary_folder
+from app.cli.supervisor import STOP_MARGIN_S, send_beats, stop_with_supervisor
+from app.config import Settings
 from app.main import create_app
 from app.program.collector import paused
-from app.reading.fork_server import fork_server
-from app.web.connection_guard import ConnectionLimits
-from app.web.connections import guarded_protocol
+from app.reading.readers import fork_server
+from app.web.connections import ConnectionLimits, guarded_protocol
 
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
 SWITCH_S = 0.0005

@@ -1,5 +1,6 @@
 """`plumbline worker`: a process that does background jobs. It imports nothing that answers requests: half as much."""
 
+import ctypes
 import os
 from functools import partial
 from ipaddress import ip_network
@@ -7,12 +8,10 @@ from typing import Annotated
 
 import typer
 
-from app.cli.allocator import give_back_free_pages, give_back_large_arrays
 from app.cli.database import open_migrated
 from app.cli.observing import answer_figures, configure_log
-from app.cli.signs_of_life import exit_when_hung, send_beats, stop_with_supervisor
-from app.cli.supervisor import STOP_MARGIN_S, job_grace_s
-from app.config.settings import Settings
+from app.cli.supervisor import STOP_MARGIN_S, exit_when_hung, job_grace_s, send_beats, stop_with_supervisor
+from app.config import Settings
 from app.jobs.notifying import Outgoing
 from app.jobs.queue import run_worker
 
@@ -56,3 +55,41 @@ def worker(
 def _outgoing(settings: Settings) -> Outgoing:
     networks = tuple(ip_network(network) for network in settings.webhook_networks)
     return Outgoing(settings.base_url or "", settings.smtp_url, settings.mail_from, networks)
+
+
+# How a process gives memory back that it no longer needs.
+#
+# The arrays of a large board are gone when it is published. The system's allocator learns from the first of them to
+# keep what is of their size, up to 32 MiB each, for the next ones: a worker would stay as large as its largest
+# moment. Smaller ones lie between things that stay; their pages are the system's again only when the allocator is
+# asked to look for them. What is free at the end of its memory it would give back by the 128 KiB and have again a
+# moment later, page by page.
+
+TRIM, THRESHOLD, ARENAS = -1, -3, -8
+"""M_TRIM_THRESHOLD, M_MMAP_THRESHOLD and M_ARENA_MAX of glibc's malloc.h."""
+
+LARGE = 4 << 20
+"""Bytes from which on memory is the system's again as soon as it is free."""
+
+KEPT = 16 << 20
+"""Free bytes at the end that stay for the next smaller arrays."""
+
+MOST_ARENAS = 2
+
+
+def give_back_large_arrays() -> bool:
+    """Have large arrays returned to the system when they are free, some smaller ones not; say whether that can be."""
+    try:
+        mallopt = ctypes.CDLL(None).mallopt
+    except (AttributeError, OSError):  # another allocator than glibc's
+        return False
+    return bool(mallopt(THRESHOLD, LARGE) and mallopt(TRIM, KEPT) and mallopt(ARENAS, MOST_ARENAS))
+
+
+def give_back_free_pages() -> bool:
+    """Return free whole pages to the system, and say whether there were any; takes some milliseconds."""
+    try:
+        trim = ctypes.CDLL(None).malloc_trim
+    except (AttributeError, OSError):  # another allocator than glibc's
+        return False
+    return bool(trim(0))

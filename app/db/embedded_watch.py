@@ -1,11 +1,10 @@
-"""Whether the embedded Postgres of a data folder still runs; asked each second by `app.cli.database_watch`."""
+"""Whether the embedded Postgres of a data folder still runs; asked each second by `app.cli.serve`."""
 
 from pathlib import Path
 
 import psutil
 
-from app.db.embedded.processes import find_postmaster, is_alive
-from app.db.embedded.server import make_server
+from app.db.embedded import find_postmaster, is_alive, make_server
 
 
 class EmbeddedWatch:

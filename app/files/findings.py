@@ -3,9 +3,17 @@
 Filled by every module of `app.kinds`; `app.kinds.reader` raises what it holds.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+import codecs
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import numpy as np
 
 from app.errors import MAX_PROBLEMS, Causes, EvidenceRejected, Problem
+from app.names import clip_for_message, first_few, name_key
+from app.stats.arrays import IntArray
+from app.values.scores import NONE, ScoreTable
 
 
 class Findings:
@@ -55,3 +63,142 @@ class Findings:
             n_problems=self.n_problems,
             causes=self._causes.listed(),
         )
+
+
+# Checks that a file is UTF-8 text and, if not, says what it looks like and where it stops being text.
+
+BOM = codecs.BOM_UTF8
+
+PIECE = 1 << 20
+
+_UTF_16_OR_32 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
+
+_OTHER_FORMATS = {
+    b"\x1f\x8b": "a gzip; give it the ending .gz",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; send .csv, or name an archive .zip",
+    b"PAR1": "a Parquet file; send .csv",
+    b"%PDF": "a PDF; send .csv",
+}
+
+
+def problem_of_text(path: Path, name: str) -> Problem | None:
+    """Return why a file cannot be read as text, or None when it is UTF-8 with something in it."""
+    with path.open("rb") as content:
+        start = content.read(4096)
+    if not start.removeprefix(BOM).strip() and path.stat().st_size <= len(start):
+        return Problem("the file is empty", file=name)
+    for mark, what in _OTHER_FORMATS.items():
+        if start.startswith(mark):
+            return Problem(f"the file is {what}", file=name)
+    if start.startswith(_UTF_16_OR_32) or _looks_wide(start):
+        return Problem("the file is UTF-16 or UTF-32; save it as UTF-8", file=name)
+    return _first_bad_byte(path, name)
+
+
+def small_text(path: Path) -> str | None:
+    """Return a small file that is plain text, read once; None for any other, which is looked at for what is wrong."""
+    with path.open("rb") as content:
+        whole = content.read(PIECE)
+    is_other = whole.startswith((*_OTHER_FORMATS, *_UTF_16_OR_32)) or _looks_wide(whole[:4096])
+    if len(whole) == PIECE or is_other or b"\0" in whole or not whole.removeprefix(BOM).strip():
+        return None
+    try:
+        return whole.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return None
+
+
+def _looks_wide(start: bytes) -> bool:
+    """Say whether every other byte is zero, as in UTF-16 of Western text without a byte order mark."""
+    return len(start) > 3 and (start[::2].count(0) > len(start) // 4 or start[1::2].count(0) > len(start) // 4)
+
+
+def _first_bad_byte(path: Path, name: str) -> Problem | None:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    n_read = 0
+    with path.open("rb") as content:
+        while True:
+            piece = content.read(PIECE)
+            pending = len(decoder.getstate()[0])
+            if b"\0" in piece:
+                return _bad_byte(path, name, n_read + piece.index(b"\0"), "a zero byte, which text does not contain")
+            try:
+                decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError as error:
+                return _bad_byte(path, name, n_read - pending + error.start, "not UTF-8; save the file as UTF-8")
+            if not piece:
+                return None
+            n_read += len(piece)
+
+
+def _bad_byte(path: Path, name: str, offset: int, what: str) -> Problem:
+    with path.open("rb") as content:
+        n_lines = 1
+        for at in range(0, offset, PIECE):
+            n_lines += content.read(min(PIECE, offset - at)).count(b"\n")
+        value = f"0x{content.read(1).hex()}"
+    return Problem(f"byte {offset + 1} of the file, in line {n_lines}, is {what}", file=name, row=n_lines, value=value)
+
+
+# Finds repeats in a submission: an (entrant, task) pair, or an entrant's name in two spellings.
+
+
+def refuse_repeats(scores: ScoreTable, file_names: Mapping[int, str], column: str | None, findings: Findings) -> None:
+    """Add a problem for each row whose entrant and task an earlier row has, naming both places."""
+    named = np.flatnonzero((scores.entrant.codes != NONE) & (scores.task.codes != NONE))
+    keys = scores.entrant.codes[named] * len(scores.task.words) + scores.task.codes[named]
+    order = np.argsort(keys, kind="stable")
+    first = _first_of_group(keys[order])
+    repeated = np.flatnonzero(first != np.arange(len(order)))
+    later, earlier = named[order[repeated]], named[order[first[repeated]]]
+    chronological = np.argsort(later)
+    pairs = list(zip(later[chronological].tolist(), earlier[chronological].tolist(), strict=True))
+
+    def describe(position: int) -> Problem:
+        row, before = pairs[position]
+        entrant, task = scores.entrant.at(row), scores.task.at(row)
+        place = f"row {scores.row[before]} of {file_names[int(scores.file[before])]}"
+        message = f"{entrant} has a row for {task} already: {place}"
+        return Problem(message, file_names[int(scores.file[row])], int(scores.row[row]), column, task)
+
+    findings.add_each(range(len(pairs)), describe)
+
+
+def _first_of_group(ordered_keys: IntArray) -> IntArray:
+    """Return for each position of sorted keys the first position with the same key."""
+    starts = np.ones(len(ordered_keys), dtype=np.bool_)
+    starts[1:] = ordered_keys[1:] != ordered_keys[:-1]
+    first: IntArray = np.maximum.accumulate(np.where(starts, np.arange(len(ordered_keys)), 0))
+    return first
+
+
+def problems_of_case(names: Sequence[str], column: str | None) -> Iterator[Problem]:
+    """Yield a problem for each name that is another spelling of an earlier one: on a board they are one entrant."""
+    seen: dict[str, str] = {}
+    for name in names:
+        other = seen.setdefault(name_key(name), name)
+        if other != name:
+            message = f"{name} and {other} differ only in case or in the form of their letters; write the name one way"
+            yield Problem(message, column=column, value=name)
+
+
+# Messages for a column that a file lacks: the columns it has, and which was probably meant.
+
+SHOWN = 20
+
+LIKENESS = 0.7
+
+
+def missing_column(name: str, header: Sequence[str], file: str | None, *, what: str | None = None) -> Problem:
+    """Return the problem of a column that is not there; `what` is what the message calls it."""
+    columns = first_few(header, SHOWN, lambda each: clip_for_message(each, 40))
+    near = _nearest(name, header)
+    hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
+    message = f"{what or f'the column {name} is missing'}{hint} The file has {columns or 'no column'}"
+    return Problem(message.replace("; The", "; the"), file, column=name, is_missing=True)
+
+
+def _nearest(name: str, header: Sequence[str]) -> str | None:
+    by_key = {name_key(each): each for each in header[:200] if len(each) <= 200}
+    matches = get_close_matches(name_key(name), by_key, n=1, cutoff=LIKENESS)
+    return by_key[matches[0]] if matches else None

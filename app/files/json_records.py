@@ -1,7 +1,6 @@
-"""The records of a JSON or JSON Lines file, one after the other, with what is wrong with the broken ones.
-
-Called by `app.files.json_tables`. Strict where JSON is vague: a key twice is an error. Python's own NaN and
-Infinity are read as the text they are, so that the column can say whether it allows them.
+"""The records of a JSON or JSON Lines file, one after the other, with what is wrong with the broken ones. Strict where
+JSON is vague: a key twice is an error. Python's own NaN and Infinity are read as the text they are, so that the
+column can say whether it allows them.
 """
 
 import json
@@ -11,11 +10,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from app.errors import Problem
+from app.files.findings import Findings, problem_of_text, small_text
+from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 
 MAX_LINE_BYTES = 1 << 20
+
 _MOST_DIGITS = 30
+
 _SPACE = re.compile(r"[ \t\r\n]*")
+
 WANTED = (
     'a table is a list of objects, one object of cells, or {"columns": […], "rows": [[…], …]}; '
     'pandas writes the first with to_json(path, orient="records")'
@@ -207,3 +212,20 @@ def _line(text: str, error: ValueError | RecursionError) -> int | None:
 def _skip(text: str, at: int) -> int:
     match = _SPACE.match(text, at)
     return match.end() if match else at
+
+
+# A JSON document with one object, read strictly.
+
+
+def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | None:
+    """Return the object of a JSON file; None when there is none, with the reason in `findings`."""
+    text = small_text(file.path)
+    problem = problem_of_text(file.path, file.name) if text is None else None
+    if problem is not None:
+        findings.add(problem)
+        return None
+    document = read_object(file.path) if text is None else object_of(text)
+    if isinstance(document, BadRecord):
+        findings.add(Problem(document.message, file.name, document.row, value=document.value))
+        return None
+    return document

@@ -1,6 +1,6 @@
 """Turns a Parquet file into an Arrow file of plain columns, in a process of its own with little memory and time.
 
-Started by `app.files.parquet_tables`. A Parquet file can promise a few bytes and unpack to anything, and its
+Started by `app.files.tables`. A Parquet file can promise a few bytes and unpack to anything, and its
 reader is a large program in C++: what it may use up, and what it may break, is this process.
 """
 

@@ -1,26 +1,34 @@
-"""From the files of a request to plain tables on disk: names checked, gzip and zip unpacked, bytes hashed.
-
-Called by `app.kinds.reader`. Whatever size a file claims, the limits count the bytes actually unpacked.
+"""From the files of a request to plain tables on disk: names checked, gzip and zip unpacked, bytes hashed. Whatever
+size a file claims, the limits count the bytes actually unpacked.
 """
 
 import hashlib
+import stat
+import struct
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Self
 
-from app.config.settings import MIB, Settings
+from app.config import MIB, Settings
 from app.errors import Problem, TooLarge
-from app.files.archives import CannotUnpack, open_archive, refusal_of, wanted_members
 from app.files.findings import Findings
-from app.files.gzip_files import BrokenGzip, unpacked
 from app.names import clip_for_message, first_few
 
 TABLE_SUFFIXES = (".csv", ".json", ".jsonl")
+
 MAX_FILE_NAME = 255
+
 PIECE = 1 << 20
+
+
+class BrokenGzip(Exception):
+    """Invalid or truncated gzip; the message says which."""
+
+
 BROKEN_STREAM = (zipfile.BadZipFile, BrokenGzip, zlib.error, EOFError, NotImplementedError)
 
 
@@ -242,3 +250,156 @@ def _complaint_about_name(name: str, seen: set[str]) -> str | None:
     if name in seen:
         return "two files of the submission have this name; problems could not say which is meant"
     return None
+
+
+# Checks of a zip archive before anything in it is unpacked.
+#
+# The directory of an archive is written by a stranger: its size is bounded before Python reads it, and members are
+# never written under their own names.
+
+# The end of central directory record: signature, 2 + 2 + 2 numbers we skip, entries, size of the directory,
+# its offset, length of the comment. APPNOTE.TXT of PKWARE, sections 4.3.15 and 4.3.16.
+_END = struct.Struct("<4s6xHLLH")
+
+_END_SIGNATURE = b"PK\x05\x06"
+
+_ZIP64_LOCATOR = b"PK\x06\x07"
+
+_LOCATOR_SIZE = 20
+
+_MAX_COMMENT = 0xFFFF
+
+_BYTES_PER_ENTRY = 1024
+
+_ENCRYPTED = 0x1
+
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+_MAX_MEMBER_NAME = 500
+
+
+class CannotUnpack(Exception):
+    """An archive that is broken or of a kind that is not read; the message says which."""
+
+
+@contextmanager
+def open_archive(path: Path, max_files: int) -> Iterator[zipfile.ZipFile]:
+    """Open a zip whose directory is small enough to be read. Raises CannotUnpack."""
+    _check_directory(path, max_files)
+    try:
+        archive = zipfile.ZipFile(path)
+    except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, struct.error) as error:
+        raise CannotUnpack(f"the zip cannot be read: {error}") from error
+    with archive:
+        if len(archive.infolist()) > max_files:
+            raise CannotUnpack(f"the zip contains {len(archive.infolist())} members; at most {max_files} are allowed")
+        yield archive
+
+
+def wanted_members(archive: zipfile.ZipFile) -> tuple[list[zipfile.ZipInfo], list[str]]:
+    """Return the members to read, and the names of those that file managers add and nobody means to send."""
+    files = [member for member in archive.infolist() if not member.is_dir() or _is_unsafe(member.orig_filename)]
+    ignored = [member.filename for member in files if _is_hidden(member.filename)]
+    return [member for member in files if not _is_hidden(member.filename)], ignored
+
+
+def refusal_of(member: zipfile.ZipInfo, seen: Set[str]) -> str | None:
+    """Say why a member must not be unpacked; None when it may."""
+    if _is_unsafe(member.orig_filename):
+        return "a member's name must be relative, printable, without .., drive or backslash"
+    if member.filename in seen:
+        return "two members have this name"
+    if member.filename.lower().endswith(".zip"):
+        return "an archive inside an archive is not read"
+    if stat.S_ISLNK(member.external_attr >> 16):
+        return "symbolic links are not followed"
+    if member.flag_bits & _ENCRYPTED:
+        return "encrypted members cannot be read"
+    if member.compress_type not in _METHODS:
+        return "only stored and deflated members are read"
+    return None
+
+
+def _is_hidden(name: str) -> bool:
+    parts = PurePosixPath(name).parts
+    return not _is_unsafe(name) and (parts[0] == "__MACOSX" or parts[-1].startswith("."))
+
+
+def _is_unsafe(name: str) -> bool:
+    parts = name.split("/")
+    return (
+        not name
+        or len(name) > _MAX_MEMBER_NAME
+        or name.startswith("/")
+        or ".." in parts
+        or "\\" in name
+        or ":" in parts[0]
+        or not name.isprintable()
+    )
+
+
+def _check_directory(path: Path, max_files: int) -> None:
+    """Bound what `zipfile` will read: it builds an object for each entry of the directory, however many."""
+    tail = _tail(path)
+    at = tail.rfind(_END_SIGNATURE)
+    if at < 0 or len(tail) - at < _END.size:
+        raise CannotUnpack("the file is not a complete zip archive")
+    _, n_entries, directory_size, _, _ = _END.unpack_from(tail, at)
+    if tail[max(at - _LOCATOR_SIZE, 0) :].startswith(_ZIP64_LOCATOR):
+        raise CannotUnpack("zip64 archives are not read; send less in one archive")
+    if n_entries > max_files or directory_size > max_files * _BYTES_PER_ENTRY:
+        raise CannotUnpack(f"the zip contains {n_entries} members; at most {max_files} are allowed")
+
+
+def _tail(path: Path) -> bytes:
+    size = path.stat().st_size
+    with path.open("rb") as content:
+        content.seek(max(0, size - _MAX_COMMENT - _END.size - _LOCATOR_SIZE))
+        return content.read()
+
+
+# Unpacks gzip piece by piece in bounded time, whatever its headers hold.
+#
+# Python's own reader takes a header's file name byte by byte, and goes through any number of empty members; zlib
+# skips a header in C, and the members are counted here.
+
+GZIP = 31
+
+# What follows a member is copied: of small members, a small piece at a time.
+READ = 1 << 14
+
+# bgzip writes a member for each 64 KiB; this is more than 6 GiB of them.
+MAX_MEMBERS = 100_000
+
+
+def unpacked(packed: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of all members, at most PIECE bytes at a time. Raises BrokenGzip."""
+    rest = packed.read(READ)
+    if not rest:
+        raise BrokenGzip("the file is empty")
+    n_members = 0
+    while rest:
+        n_members += 1
+        if n_members > MAX_MEMBERS:
+            raise BrokenGzip(f"it has more than {MAX_MEMBERS:,} members")
+        rest = yield from _member(packed, rest)
+        # Some programs fill the last block with zeros.
+        while not rest.strip(b"\0") and (more := packed.read(READ)):
+            rest = more
+        rest = rest.lstrip(b"\0")
+
+
+def _member(packed: IO[bytes], rest: bytes) -> Generator[bytes, None, bytes]:
+    """Yield one member's content and return what follows of what was read."""
+    member = zlib.decompressobj(GZIP)
+    try:
+        while not member.eof:
+            piece = member.decompress(rest, PIECE)
+            if piece:
+                yield piece
+            rest = member.unconsumed_tail or (b"" if member.eof else packed.read(READ))
+            if not rest and not piece and not member.eof:
+                raise BrokenGzip("it ends before its end-of-stream marker")
+    except zlib.error as error:
+        raise BrokenGzip(str(error)) from None
+    return member.unused_data

@@ -5,23 +5,30 @@ Filled by the modules beside it, looked up in `app.harnesses.known`; read by the
 """
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+import pyarrow as pa
+
 from app.errors import Problem
-from app.files.documents import read_document
-from app.files.findings import Findings
-from app.files.json_records import BadRecord, Record, records_of_document, records_of_lines
-from app.files.text import problem_of_text
+from app.files.columns import Block
+from app.files.findings import Findings, problem_of_text
+from app.files.json_records import BadRecord, Record, read_document, records_of_document, records_of_lines
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.values.table import Column, Table
 
 MAX_STATED = 500
+
 MAX_ODD = 20
+
 AnyText = TypeVar("AnyText", str, str | None)
+
 TABLE = "harness"
 
 
@@ -186,3 +193,71 @@ def mapping(value: Any) -> Mapping[str, Any]:
 def listed(value: Any) -> list[Any]:
     """Return a list, an empty one for anything else."""
     return value if isinstance(value, list) else []
+
+
+# Looks at the beginning of a JSON file, for harnesses without fixed file names.
+
+HEAD = 4096
+
+
+def begins_with(file: ReceivedFile, *patterns: str) -> bool:
+    """Say whether every pattern occurs in the first kilobytes of a file."""
+    about = file.path.stat()
+    head = _head(file.path, about.st_ino, about.st_mtime_ns, about.st_size)
+    return all(re.search(pattern, head) for pattern in patterns)
+
+
+# Cached, because every harness looks at the same file in turn.
+@lru_cache(maxsize=1)
+def _head(path: Path, *version: int) -> str:
+    del version
+    with path.open("rb") as content:
+        return content.read(HEAD).decode("utf-8", "replace")
+
+
+# The summaries of a harness as tables of text cells.
+
+MOST_ROWS = 50_000
+
+
+@dataclass(frozen=True)
+class HarnessTable:
+    """Rows with the same columns under the names that a manifest has for entrant and task; `files` are theirs."""
+
+    header: tuple[str, ...]
+    records: Sequence[dict[str, Any]]
+    files: Sequence[ReceivedFile]
+    places: Sequence[int]
+
+    def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
+        """Yield the rows with the wanted columns, in one block."""
+        columns = {name: pa.array([cell_text(r.get(name)) for r in self.records], pa.string()) for name in wanted}
+        yield Block(np.array(self.places, dtype=np.int64), columns)
+
+
+def harness_tables(rows: Iterator[Row], entrant: str, task: str) -> Iterator[HarnessTable]:
+    """Yield the rows as tables: one for those that follow each other with the same columns, whatever their files.
+
+    A hundred thousand files of one row each are a few tables.
+    """
+    of_one: list[tuple[Row, dict[str, Any]]] = []
+    for row in rows:
+        record = {entrant: row.entrant, task: row.task, **row.beside, **row.scores}
+        if of_one and (len(of_one) == MOST_ROWS or record.keys() != of_one[0][1].keys()):
+            yield _table(of_one)
+            of_one = []
+        of_one.append((row, record))
+    if of_one:
+        yield _table(of_one)
+
+
+def _table(of_one: Sequence[tuple[Row, dict[str, Any]]]) -> HarnessTable:
+    records = [record for _, record in of_one]
+    return HarnessTable(tuple(records[0]), records, [row.file for row, _ in of_one], [row.row for row, _ in of_one])
+
+
+def cell_text(cell: Any) -> str | None:
+    """Return a cell as the text that it would have in a CSV file."""
+    if cell is None:
+        return None
+    return repr(cell) if isinstance(cell, float) else str(cell)

@@ -13,9 +13,8 @@ from typing import Any
 
 from app.errors import Rejected
 from app.files.uploads import ReceivedFile
-from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
-from app.harnesses.sniff import begins_with
-from app.yaml.strict import read_yaml
+from app.harnesses.contract import Harness, HarnessRun, Row, begins_with, listed, mapping, number, text_of
+from app.yaml import read_yaml
 
 CARD = "README.md"
 YAML_SUFFIXES = (".yaml", ".yml")

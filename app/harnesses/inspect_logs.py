@@ -16,8 +16,7 @@ from typing import Any
 import pyarrow as pa
 
 from app.files.uploads import ReceivedFile
-from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
-from app.harnesses.sniff import begins_with
+from app.harnesses.contract import Harness, HarnessRun, Row, begins_with, listed, mapping, number, text_of
 
 EVAL = ".eval"
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"

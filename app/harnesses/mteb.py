@@ -11,8 +11,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from app.files.uploads import ReceivedFile
-from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
-from app.harnesses.sniff import begins_with
+from app.harnesses.contract import Harness, HarnessRun, Row, begins_with, listed, mapping, number, text_of
 
 META = "model_meta.json"
 TEST, ENGLISH, MAIN = "test", "eng", "main_score"

@@ -1,7 +1,6 @@
-"""Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed.
-
-Called by `app.jobs.publish`. No submission can block the others: where one breaks a board by itself, it is set aside
-there, and the board says so. Where several break it only together nobody is blamed: the last good board is shown on.
+"""Every board of a benchmark from its admitted rows: tables, or the reason why a board cannot be computed. No
+submission can block the others: where one breaks a board by itself, it is set aside there, and the board says so.
+Where several break it only together nobody is blamed: the last good board is shown on.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,19 +15,17 @@ from app.boards.measured import Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.tables import Beside
 from app.boards.wording import sentences
-from app.db.models.server_faults import ASIDE, KEPT, MISSING, TABLE
+from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
-from app.jobs.culprits import Outcome, find_culprits
-from app.jobs.faults import note_fault, said
+from app.jobs.faults import Outcome, find_culprits, note_fault, said
 from app.kinds.contract import Described, Published
 from app.kinds.known import kind_of, measured_evidence
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.names import in_words
 from app.store.measured import Pair
-from app.store.publication_inputs import CurrentEvidence
-from app.store.server_faults import Fault
+from app.store.publication import CurrentEvidence
 from app.store.snapshots import refuse_unstorable
+from app.store.stale_boards import Fault
 from app.values.scores import ScoreTable
 from app.values.table import Table
 

@@ -1,7 +1,6 @@
-"""Decides registered claims: within a submission when it is evaluated, between entrants at publication.
-
-Called by `app.jobs.own_tables` and `app.jobs.publish`. A verdict stays listed whatever happens to its submission later;
-otherwise a refuted claim could be removed by submitting again.
+"""Decides registered claims: within a submission when it is evaluated, between entrants at publication. A verdict
+stays listed whatever happens to its submission later; otherwise a refuted claim could be removed by submitting
+again.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -9,16 +8,26 @@ from dataclasses import dataclass, field
 
 from sqlalchemy.orm import Session
 
-from app.boards.claim_rows import COLUMNS, Asked, Contrast, claims_table, past_claim, undelivered_claim
-from app.boards.claims import BY_MANIFEST, Delivered, contrasts_of, decide_claims
+from app.boards.claims import (
+    BY_MANIFEST,
+    COLUMNS,
+    AskedClaim,
+    Contrast,
+    Delivered,
+    claims_table,
+    contrasts_of,
+    decide_claims,
+    past_claim,
+    undelivered_claim,
+)
 from app.db.models import Submission
 from app.kinds.known import delivered_of
-from app.manifest.manifest import Manifest
-from app.prereg.prereg import Prereg
+from app.manifest.model import Manifest
+from app.prereg.fields import Prereg
 from app.program.version import code_version
 from app.store import benchmarks, preregs, snapshots, submissions
 from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
-from app.store.publication_inputs import CurrentEvidence, Inputs
+from app.store.publication import CurrentEvidence, Inputs
 from app.store.rows import read_each
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
@@ -38,7 +47,7 @@ def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None
     rows = [
         row
         for contrast in contrasts_of(manifest, prereg, submission.prereg_sha256)
-        for row in decide_claims([contrast], scores, Asked(submission.id), delivered_of(manifest))
+        for row in decide_claims([contrast], scores, AskedClaim(submission.id), delivered_of(manifest))
         if _named(row)["entrant"] is not None or not _waits_for_others(contrast, prereg)
     ]
     return claims_table(manifest, rows) if rows else None
@@ -120,7 +129,7 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
     decided_rows = [
         row
         for key in asked
-        for row in decide_claims([key[1]], scores[key], Asked(key[0], status=CURRENT), delivered)
+        for row in decide_claims([key[1]], scores[key], AskedClaim(key[0], status=CURRENT), delivered)
         if _named(row)["entrant"] is not None
     ]
     return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *decided_rows]
@@ -186,7 +195,7 @@ def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, deliv
     return {
         _pair_key(c, pair): past_claim(known[c], CURRENT)
         if c in known
-        else decide_claims([c], scores[c], Asked(*_newest(pair), CURRENT), delivered)[0]
+        else decide_claims([c], scores[c], AskedClaim(*_newest(pair), CURRENT), delivered)[0]
         for c, pair in pairs.items()
     }
 
@@ -220,7 +229,7 @@ def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell]
         is_decided = contrast.claim in names if contrast.source == BY_MANIFEST else _key_of(contrast) in keys
         if not is_decided:
             missing = [name for name in contrast.sides if name not in entrants]
-            rows.append(undelivered_claim(contrast, missing, Asked(status=status)))
+            rows.append(undelivered_claim(contrast, missing, AskedClaim(status=status)))
     return rows
 
 

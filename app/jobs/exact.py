@@ -1,6 +1,7 @@
-"""The final board of private labels without rounding, for stewards alone. Called by `app.web.exact`.
+"""The final board of private labels without rounding, for stewards alone.
 
-It is the published computation, from the same current evidence: only the precision at which scores leave it differs.
+It is the published computation, from the same current evidence: only the precision at which scores leave it
+differs.
 """
 
 from dataclasses import replace
@@ -12,8 +13,8 @@ from app.boards.registry import measured_method
 from app.errors import BoardUnavailable
 from app.jobs.publish import finished, measuring_of, read_everything
 from app.kinds.known import measured_evidence
-from app.manifest.leaderboard import Leaderboard
-from app.store.publication_inputs import Inputs
+from app.manifest.model import Leaderboard
+from app.store.publication import Inputs
 from app.store.snapshots import with_names
 from app.values.table import Table
 

@@ -1,12 +1,12 @@
-"""Publishes a benchmark: reads everything at one instant, computes every board, stores one immutable snapshot.
-
-Called by `app.jobs.refresh`. Killed at any moment it leaves the old snapshot served.
+"""Publishes a benchmark: reads everything at one instant, computes every board, stores one immutable snapshot. Killed
+at any moment it leaves the old snapshot served.
 """
 
 import logging
 import time
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -14,33 +14,26 @@ from sqlalchemy.orm import Session
 
 from app.boards.provenance import OWNER, with_provenance
 from app.boards.registry import measured_method
-from app.db.engine import SessionFactory
-from app.db.models import Snapshot
-from app.db.models.server_faults import PUBLICATION, SET_ASIDE
-from app.db.transactions import is_transient, run_in_transaction
+from app.db.engine import SessionFactory, is_transient, run_in_transaction
+from app.db.models import PUBLICATION, SET_ASIDE, Snapshot
 from app.jobs.boards import LAST_GOOD, BoardInputs, LastGood, LeftOut, compute_tables, go_on
-from app.jobs.changes import BOARD, PublishedState, list_changes, load_state, ranks_by_board
 from app.jobs.claims import decide_benchmark
-from app.jobs.culprits import Outcome, find_culprits
-from app.jobs.faults import note_fault, said
-from app.jobs.job_log import count_fault, note_publication
-from app.jobs.measuring import Measuring
-from app.jobs.packing import Packing
-from app.manifest.leaderboard import Leaderboard
+from app.jobs.evidence import Measuring
+from app.jobs.faults import Outcome, count_fault, find_culprits, note_fault, note_publication, said
+from app.manifest.model import Leaderboard
 from app.program.version import code_version
-from app.store import benchmark_rows, current, grids, server_faults, snapshots, stale_boards, submissions
-from app.store.provenance import read_provenance
-from app.store.publication import Publication, store_publication
-from app.store.publication_inputs import Inputs, described_facts, read_inputs
+from app.store import benchmark_rows, current, grids, snapshots, stale_boards, submissions
+from app.store.publication import Inputs, Publication, described_facts, read_inputs, read_provenance, store_publication
 from app.store.rows import read_rows
-from app.store.server_faults import Fault
-from app.values.forensics import LABEL_HOLDER
+from app.store.stale_boards import Fault
+from app.values.facts import LABEL_HOLDER
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
 logger = logging.getLogger(__name__)
 
 TRIES = 3
+
 ASKING_S = 0.25
 """Seconds, at least, between checks whether a publication's inputs are still current."""
 
@@ -119,7 +112,7 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], fa
         current.set_aside(session, submissions.lock_submission(session, number), reason)
     stale_boards.forget_failures(session, benchmark_rows.lock_benchmark(session, benchmark_id))
     aside = [replace(fault, what=SET_ASIDE, submission_id=number) for number in sorted(culprits)]
-    server_faults.keep_faults(session, benchmark_id, aside)
+    stale_boards.keep_faults(session, benchmark_id, aside)
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
 
@@ -222,6 +215,20 @@ def _claims(session: Session, inputs: Inputs) -> list[Table]:
     return [] if claims is None else [claims]
 
 
+@dataclass(frozen=True)
+class PublishedState:
+    """What change lists need of a published state: each entrant's submissions, newest last, and rank per board.
+
+    Versions of a manifest that have the same bytes, and so the same digest, are the same manifest.
+    """
+
+    manifest_digest: str
+    manifest_version: int
+    standings: Mapping[str, Sequence[int]]
+    ranks: Mapping[str, Mapping[str, int]]
+    withdrawn: Collection[str] = ()
+
+
 def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None) -> list[dict[str, Any]]:
     after = PublishedState(
         manifest_digest=inputs.declared.version.sha256,
@@ -231,3 +238,109 @@ def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None)
         withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal.entrants},
     )
     return list_changes(before, after)
+
+
+# Tables of a publication, packed while those that follow are computed.
+
+
+class Packing:
+    """Finished tables and their bytes; each table is finished and packed once, as soon as it is computed."""
+
+    def __init__(self, pool: Executor, finish: Callable[[Table], Table]) -> None:
+        self._pool, self._finish = pool, finish
+        self._finished: dict[int, Table] = {}
+        # Each table is kept alive, so that no other gets its `id()`.
+        self._packed: dict[int, tuple[Table, Future[bytes]]] = {}
+
+    def begin(self, tables: Sequence[Table]) -> None:
+        """Pack tables that are computed, each finished first."""
+        for table in tables:
+            finished = self._finished[id(table)] = self._finish(table)
+            self._packed[id(table)] = table, self._pool.submit(_pack, finished)
+            self._packed[id(finished)] = finished, self._packed[id(table)][1]
+
+    def finished(self, tables: Sequence[Table]) -> list[Table]:
+        """Return tables as they are published, packing those that were not begun yet."""
+        self.begin([table for table in tables if id(table) not in self._finished])
+        return [self._finished[id(table)] for table in tables]
+
+    def contents(self, tables: Iterable[Table]) -> dict[str, bytes]:
+        """Return the bytes of finished tables by name."""
+        return {table.name: self._packed[id(table)][1].result() for table in tables}
+
+
+def _pack(table: Table) -> bytes:
+    content = snapshots.pack_table(table)
+    if table.name.startswith(BOARD):
+        # The next publication compares it to find what changed.
+        snapshots.keep_ranks(content, ranks_by_board([table])[table.name.removeprefix(BOARD)])
+    return content
+
+
+# What differs between two published states of a benchmark.
+
+BOARD = "leaderboard/"
+
+
+def load_state(session: Session, snapshot: Snapshot) -> PublishedState:
+    """Return what a snapshot published."""
+    ranks = snapshots.load_ranks(session, snapshot.id, BOARD)
+    return PublishedState(
+        manifest_digest=snapshot.manifest_digest,
+        manifest_version=snapshots.manifest_version_number(session, snapshot),
+        standings=snapshots.load_standings(session, snapshot.id),
+        ranks={name.removeprefix(BOARD): of_board for name, of_board in ranks.items()},
+        withdrawn={name for tombstone in snapshot.withdrawals for name in tombstone["entrants"]},
+    )
+
+
+def list_changes(before: PublishedState | None, after: PublishedState) -> list[dict[str, Any]]:
+    """Return what differs: the manifest, who entered, was superseded or withdrawn, and which ranks changed.
+
+    An entrant with new evidence in addition to all that was current before is `extended`.
+    """
+    old = before or PublishedState(after.manifest_digest, after.manifest_version, {}, {})
+    return [*_manifest_change(old, after), *_standing_changes(old, after), *_rank_moves(old, after)]
+
+
+def _manifest_change(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
+    if old.manifest_digest == new.manifest_digest:
+        return []
+    return [{"kind": "manifest", "version": new.manifest_version, "was": old.manifest_version}]
+
+
+def _standing_changes(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
+    before, after = old.standings, new.standings
+    changes: list[dict[str, Any]] = []
+    for entrant in sorted(after.keys() - before.keys()):
+        changes.append({"kind": "entered", "entrant": entrant, "submission": after[entrant][-1]})
+    for entrant in sorted(after.keys() & before.keys()):
+        if after[entrant] != before[entrant]:
+            kind = "extended" if set(before[entrant]) < set(after[entrant]) else "superseded"
+            change = {"kind": kind, "entrant": entrant, "submission": after[entrant][-1], "was": before[entrant][-1]}
+            changes.append(change)
+    for entrant in sorted(before.keys() - after.keys()):
+        kind = "withdrawn" if entrant in new.withdrawn else "left"
+        changes.append({"kind": kind, "entrant": entrant, "was": before[entrant][-1]})
+    return changes
+
+
+def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
+    moves: list[dict[str, Any]] = []
+    for board, after in sorted(new.ranks.items()):
+        before = old.ranks.get(board, {})
+        moved = sorted(entrant for entrant in before.keys() & after.keys() if before[entrant] != after[entrant])
+        moves += [{"kind": "rank", "board": board, "entrant": e, "from": before[e], "to": after[e]} for e in moved]
+    return moves
+
+
+def ranks_by_board(tables: Iterable[Table]) -> dict[str, dict[str, int]]:
+    """Return each entrant's rank on each table that is a board."""
+    return {table.name.removeprefix(BOARD): _ranks(table) for table in tables if table.name.startswith(BOARD)}
+
+
+def _ranks(table: Table) -> dict[str, int]:
+    if not {"rank", "entrant"} <= set(table.column_names()):
+        return {}
+    rank, entrant = table.index("rank"), table.index("entrant")
+    return {str(row[entrant]): int(of_row) for row in table.rows if (of_row := row[rank]) is not None}

@@ -21,16 +21,14 @@ from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from app.db.engine import CONNECT_OPTIONS, JOBS, make_engine, make_session_factory
-from app.db.patience import patience_with
+from app.db.engine import CONNECT_OPTIONS, JOBS, make_engine, make_session_factory, patience_with
 from app.jobs import notifying
 from app.jobs import refresh as refreshing
-from app.jobs import sweep as sweeping
-from app.jobs.benchmark_lock import at_work, is_at_work
+from app.jobs import refresh as sweeping
 from app.jobs.notifying import NOWHERE, Outgoing
-from app.jobs.sealing import seal as seal_events
-from app.telemetry.logs import bind, current_request, event
-from app.telemetry.tracing import carried, job_span
+from app.jobs.refresh import at_work, is_at_work
+from app.jobs.refresh import seal as seal_events
+from app.telemetry import bind, carried, current_request, event, job_span
 
 logger = logging.getLogger(__name__)
 

@@ -1,29 +1,34 @@
-"""An exported snapshot recomputed on one's own machine, and the first cell in which it differs from what was published.
-
-Called by `plumbline replay`. An export is untrusted: malformed members are refused.
+"""An exported snapshot recomputed on one's own machine, and the first cell in which it differs from what was
+published. An export is untrusted: malformed members are refused.
 """
 
 import json
 import struct
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from app.boards.claims import AskedClaim, Contrast, decide_claims
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
-from app.jobs.in_memory import EvidenceAtHand
-from app.jobs.replayed_claims import CLAIMS, decide_again
+from app.jobs.evidence import EvidenceAtHand, Packed
+from app.kinds.contract import Described
+from app.kinds.known import delivered_of
 from app.kinds.parse import parse_manifest
-from app.manifest.asked import Asked, GridFacts
-from app.manifest.grid import Grid
-from app.store.evidence import Stood
-from app.store.replay import FACTS, FORMAT, MANIFEST
+from app.manifest.model import Asked, Grid, GridFacts, Manifest
+from app.store.claims import CURRENT
+from app.store.publication import FACTS, FORMAT, MANIFEST
 from app.store.row_blocks import RowBlock, unpack_block
+from app.store.rows import STRATUM, Stood, blocks_of
+from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 from app.values.table import Cell, Table
 
 MAX_BYTES = 4 * 1024**3
+
 MALFORMED = (KeyError, TypeError, ValueError, struct.error, AttributeError, IndexError, OverflowError, TableRejected)
 
 
@@ -163,3 +168,126 @@ def _same(before: Cell, after: Cell, relative: float) -> bool:
     if isinstance(before, float) and isinstance(after, float) and relative:
         return abs(before - after) <= relative * abs(before)
     return before == after and isinstance(before, bool) == isinstance(after, bool)
+
+
+# Claims of an exported snapshot decided again, from the rows that decided them.
+#
+# Claims about current evidence are decided again; verdicts on withdrawn or superseded evidence, whose rows are in no
+# snapshot, stay as published.
+
+CLAIMS = "claims"
+
+
+def decide_again(published: Table, evidence: EvidenceAtHand) -> Table:
+    """Return the table of claims with the verdicts that can be recomputed in place of the published ones."""
+    at = published.index("entrant")
+    rows = []
+    for row, claim in zip(published.rows, published.records(), strict=True):
+        again = {decided[at]: decided for decided in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
+        rows.append(again.get(row[at], row))
+    return replace(published, rows=tuple(rows))
+
+
+def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Cell, ...]]:
+    rows = _rows(claim, evidence)
+    if not rows:
+        return []
+    names = ("claim", "source", "first", "second", "metric", "threshold", "direction")
+    contrast = Contrast(*(claim[name] for name in names))
+    asked = AskedClaim(claim["submission"], claim["second_submission"], claim["status"])
+    scores = evidence.rows_of(rows, [contrast.metric])
+    return decide_claims([contrast], scores, asked, delivered_of(evidence.manifest))
+
+
+def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:
+    """Return the deciding rows: of both entrants for a claim between submissions, else of one submission."""
+    if claim["second_submission"] is not None:
+        return [stood for stood in evidence.stood if stood.entrant in (claim["first"], claim["second"])]
+    return [stood for stood in evidence.stood if stood.submission == claim["submission"]]
+
+
+# The boards of a benchmark computed on one's own machine: evidence in memory in place of a database. Rows go through
+# the same blocks that a server stores, so the numbers are identical.
+
+
+@dataclass(frozen=True)
+class OfflineSubmission:
+    """The evidence of one submission, its rows in the order of their upload."""
+
+    number: int
+    scores: ScoreTable
+    predictions: Sequence[PredictionBlock] = ()
+
+
+@dataclass(frozen=True)
+class OfflineBenchmark:
+    """A manifest and the current submissions; `tasks` says of an entrant in one which of its tasks count."""
+
+    manifest: Manifest
+    submissions: Sequence[OfflineSubmission]
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+    described: Described = field(default_factory=dict)
+    standing: Mapping[tuple[int, str], Sequence[str] | None] | None = None
+
+    def tables(self) -> list[Table]:
+        """Compute every table; what cannot be computed says so in its place, as on a server."""
+        return compute_tables(self.manifest, _Rows(self).at_hand().inputs())
+
+
+class _Rows:
+    """The blocks of every entrant, under numbers in place of the names, as in a database."""
+
+    def __init__(self, benchmark: OfflineBenchmark) -> None:
+        self._benchmark = benchmark
+        tables = [submission.scores for submission in benchmark.submissions]
+        self._entrants = _numbered(table.entrant for table in tables)
+        self._tasks = _numbered(table.task for table in tables)
+        self._stood = [stood for submission in benchmark.submissions for stood in self._blocks(submission)]
+        self._strata = {self._tasks[task]: about for table in tables for task, about in _strata(table).items()}
+
+    def at_hand(self) -> EvidenceAtHand:
+        """Return the blocks with what their numbers mean."""
+        benchmark = self._benchmark
+        names = {number: name for name, number in self._tasks.items()}
+        packed = Packed({each.number: each.predictions for each in benchmark.submissions}, benchmark.labels)
+        return EvidenceAtHand(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
+
+    def _blocks(self, submission: OfflineSubmission) -> list[Stood]:
+        scores = submission.scores
+        recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
+        plain = ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
+        names = {number: name for name, number in self._entrants.items()}
+        blocks = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
+        return [
+            Stood(submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number])))
+            for number, block in blocks
+            if self._is_current(submission, names[number])
+        ]
+
+    def _is_current(self, submission: OfflineSubmission, entrant: str) -> bool:
+        standing = self._benchmark.standing
+        return standing is None or (submission.number, entrant) in standing
+
+    def _counted(self, submission: OfflineSubmission, entrant: str) -> list[int] | None:
+        tasks = (self._benchmark.standing or {}).get((submission.number, entrant))
+        return None if tasks is None else [self._tasks[task] for task in tasks if task in self._tasks]
+
+
+def _numbered(columns: Any) -> dict[str, int]:
+    words = dict.fromkeys(word for coded in columns for word in coded.words)
+    return {word: number for number, word in enumerate(words, start=1)}
+
+
+def _codes(coded: Coded, numbers: Mapping[str, int]) -> Any:
+    return np.array([numbers[word] for word in coded.words], dtype=np.int64)[coded.codes]
+
+
+def _strata(scores: ScoreTable) -> dict[str, Any]:
+    """Return the stratum that rows of series state of each task."""
+    stratum = scores.recorded.get(STRATUM)
+    if stratum is None:
+        return {}
+    stratum_of_task = zip(scores.task.to_list(), stratum.to_list(), strict=True)
+    return {
+        task: json.loads(text) for task, text in dict(stratum_of_task).items() if task is not None and text is not None
+    }

@@ -4,27 +4,26 @@ Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from app.admission.case import SHARED_RULES, KindRules
-from app.admission.check import Check
+import numpy as np
+
+from app.admission.case import SHARED_RULES, Check, Claims, KindRules
 from app.admission.claims import Claimed, claims_of_means
-from app.admission.fields import Claims
 from app.boards.coverage import Coverage
 from app.boards.measured import MeasuredEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
-from app.files.uploads import TABLE_SUFFIXES
-from app.kinds.delivered import delivered_tasks
-from app.kinds.pages import Pages
-from app.kinds.reading import Read
-from app.manifest.manifest import KindPart, Manifest
-from app.manifest.scoring import Scoring
-from app.prereg.values import BootstrapMethod
+from app.boards.methods.estimate import EstimateBoard
+from app.errors import Problem
+from app.files.findings import Findings
+from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
+from app.manifest.model import KindPart, Manifest, Metric, Scoring
+from app.names import clip_for_message, complain_about_name, is_name
+from app.prereg.fields import BootstrapMethod
 from app.values.facts import RunFacts
-from app.values.glossary_entry import Entry
-from app.values.scores import ScoreTable
-from app.values.table import Table
+from app.values.registry import Entry
+from app.values.scores import Labels, PredictionBlock, ScoreTable
+from app.values.table import Column, Table
 
 
 def never(manifest: Manifest) -> bool:
@@ -99,6 +98,125 @@ def keep_boards(published: Published) -> list[Table]:
     return list(published.boards)
 
 
+# What a benchmark's pages state about its kind of evidence, as values: sentences, columns and links, never HTML.
+#
+# Filled by `pages.py` of each kind; the web reads it as `Kind.pages`.
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """One column of an upload: its name, what it holds, and an example cell."""
+
+    name: str
+    holds: str
+    cell: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class UploadExample:
+    """The file of an upload: its columns, what one row of it is, and what else may be sent.
+
+    `names_entrant` is false where the rows name none, so that the form must; `may_name_entrant` says that the form may
+    do so. `or_else` is a sentence on other files that can be read.
+    """
+
+    columns: Sequence[ColumnUse]
+    a_row_is: str
+    file: str = "results.csv"
+    names_entrant: bool = True
+    may_name_entrant: bool = False
+    ignores_other_columns: bool = False
+    or_else: str | None = None
+
+
+LabelSource = Literal["private", "public", "submitted"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """What every page of a benchmark shows.
+
+    `guide` says what may be claimed from it. `labels` says whose labels predictions are compared with, where there
+    are any.
+    """
+
+    guide: str | None = None
+    labels: LabelSource | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule that a benchmark's page lists; `words` in the middle of it lead to an entry of the glossary."""
+
+    text: str
+    words: str = ""
+    anchor: str = ""
+    rest: str = ""
+
+
+def no_facts(manifest: Manifest) -> PageFacts:
+    """Return no facts, for a kind whose pages need no guide and which has no labels."""
+    del manifest
+    return NO_FACTS
+
+
+def no_rules(manifest: Manifest) -> Sequence[Rule]:
+    """Return no rule, for a kind that adds none."""
+    del manifest
+    return ()
+
+
+def of_examples(manifest: Manifest) -> str:
+    """Return what most kinds count: examples."""
+    del manifest
+    return "examples"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pages:
+    """What a kind of evidence puts on the pages that all kinds share.
+
+    `links` are words and a path below the benchmark, shown once something is published. `breakdown` names the board
+    table from which the page of a task or an entrant is taken, where a board has it. `item_column` names the items of
+    the rows of one entrant on one task, where these are several. `metric_words` gives a metric in a sentence where the
+    manifest has no title for it, `unit` what more of would show a difference. `reports` are the tables of a submission
+    that have a page per task, in their order. `has_contract_tables`: the benchmark itself has tables, as lrdbench
+    writes them.
+    """
+
+    example: Callable[[Manifest], UploadExample]
+    facts: Callable[[Manifest], PageFacts] = no_facts
+    rules: Callable[[Manifest], Sequence[Rule]] = no_rules
+    links: Sequence[tuple[str, str]] = ()
+    breakdown: str = "breakdown"
+    item_column: Column | None = None
+    metric_words: Callable[[str], str] = str
+    unit: Callable[[Manifest], str] = of_examples
+    reports: Sequence[str] = ()
+    has_contract_tables: bool = False
+
+
+Read = Callable[["Request"], "Reading | None"]
+
+
+def delivered_tasks(
+    manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str]
+) -> Coverage | None:
+    """Return an entrant's coverage of the asked tasks or records in a metric; None where no grid is declared."""
+    del conditions
+    wanted = _asked_of(manifest, entrant)
+    if not wanted:
+        return None
+    is_own = scores.entrant.codes == scores.entrant.words.index(entrant)
+    counts = np.bincount(
+        scores.task.codes[is_own & ~np.isnan(scores.value(metric))], minlength=len(scores.task.words)
+    ).tolist()
+    n_of = dict(zip(scores.task.words, counts, strict=True))
+    n_included = sum(min(n, n_of.get(task, 0)) for task, n in wanted.items())
+    n_attempted = sum(wanted.values())
+    return Coverage(n_attempted, n_included, n_attempted - n_included)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of evidence.
@@ -131,3 +249,92 @@ class Kind:
     benchmark_tables: Callable[[Published], list[Table]] = keep_boards
     pages: Pages
     glossary: Callable[[], Sequence[Entry]] = tuple
+
+
+NO_FACTS = PageFacts()
+
+
+# What an evidence kind makes of the files of a submission. Made by each kind, taken by `app.kinds.reader`.
+
+
+@dataclass(frozen=True)
+class Request:
+    """What an evidence kind reads and what it may know.
+
+    `entrant` is the form field, `labels` are the benchmark's private ones by task (empty for every other kind).
+    Problems go to `findings`.
+    """
+
+    manifest: Manifest
+    files: Sequence[ReceivedFile]
+    entrant: str | None
+    max_rows: int
+    findings: Findings
+    labels: Mapping[str, Labels]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The scores, the rows that each file gave (by its position), and what the submitter should know.
+
+    `facts` is what the files say about the run, `attachments` are tables that are kept, shown and exported
+    with the submission, `predictions` are packed instead of score rows.
+    """
+
+    scores: ScoreTable
+    n_rows: Mapping[int, int]
+    warnings: tuple[Problem, ...]
+    facts: RunFacts = field(default_factory=RunFacts)
+    attachments: tuple[Table, ...] = ()
+    predictions: tuple[PredictionBlock, ...] = ()
+
+
+def checked_entrant(request: Request) -> str | None:
+    """Return the form field entrant; one that is no name is a problem and gives None."""
+    entrant = request.entrant
+    if entrant is None or is_name(entrant):
+        return entrant
+    problem = Problem(complain_about_name(entrant), column="entrant", value=clip_for_message(entrant))
+    request.findings.add(problem)
+    return None
+
+
+# The coverage behind a claim, for entrants with rows of tasks, or of records in tasks. Pure.
+#
+# Used by `app.kinds.known` for kinds that do not define their own.
+
+
+def _asked_of(manifest: Manifest, entrant: str) -> Mapping[str, int]:
+    """Return how many rows are asked of each task that the manifest names, one where its grid names no items."""
+    tasks = manifest.task_ids() or (() if manifest.grid is None else tuple(manifest.grid.tasks))
+    items = {task: manifest.asked.cells_of(task, entrant).items for task in tasks}
+    return {task: 1 if own is None else own if isinstance(own, int) else len(own) for task, own in items.items()}
+
+
+# What the examples of uploads of several kinds have in common: names and cells that a benchmark would take.
+
+MODEL = "my-model"
+
+ANY_TASK = "any-task"
+
+ANY_CONDITION = "a-condition"
+
+EXAMPLE_VALUE = 0.5
+
+
+def first_task(manifest: Manifest) -> str:
+    """Return a task that rows may name."""
+    return (manifest.task_ids() or (ANY_TASK,))[0]
+
+
+def better(metric: Metric) -> str:
+    """Return which way a metric is better, in words."""
+    return "higher is better" if metric.direction == "maximize" else "lower is better"
+
+
+def example_score(metric: Metric) -> str:
+    """Return a value that a metric may have."""
+    if metric.above is not None:
+        return str(metric.above)
+    low = EXAMPLE_VALUE if metric.min is None else max(EXAMPLE_VALUE, metric.min)
+    return str(low if metric.max is None else min(low, metric.max))

@@ -1,15 +1,11 @@
-"""What a benchmark's page and boards state about its grid: what is asked, and what submitters choose. Pure.
-
-Called by `app.web.benchmarks` and `plumbline benchmark check`, and `chosen_seeds_note` by the kind that has seeds.
-"""
+"""What a benchmark's page and boards state about its grid: what is asked, and what submitters choose. Pure."""
 
 from collections.abc import Iterator, Sequence
 
-from app.admission.check import listed, numbers
-from app.kinds.pages import Rule
-from app.manifest.grid import FILE, Axes, Grid
-from app.manifest.manifest import Manifest
-from app.values.counts import count
+from app.admission.case import listed, numbers
+from app.kinds.contract import Rule
+from app.manifest.model import FILE, Axes, Grid, Manifest
+from app.names import count
 
 FEW = 4
 ABSENT = {

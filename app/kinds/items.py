@@ -1,6 +1,5 @@
-"""The items of a benchmark's grid, read from a table that its steward uploads.
-
-Called by `app.reading.jobs`. Columns: `item`, and `task` where tasks have items of their own.
+"""The items of a benchmark's grid, read from a table that its steward uploads. Columns: `item`, and `task` where tasks
+have items of their own.
 """
 
 import tempfile
@@ -12,8 +11,7 @@ from app.errors import Problem, TooLarge
 from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, Unpacking, Upload
-from app.manifest.asked import EVERY_TASK
-from app.manifest.manifest import Manifest
+from app.manifest.model import EVERY_TASK, Manifest
 from app.names import clip_for_message, first_few
 
 ITEM, TASK = "item", "task"

@@ -11,8 +11,7 @@ from app.kinds.episodes.kind import EPISODES
 from app.kinds.predictions.kind import PREDICTIONS
 from app.kinds.series.kind import SERIES
 from app.kinds.summary.kind import SUMMARY
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.manifest.model import Leaderboard, Manifest
 from app.values.registry import Registry
 
 KINDS: Registry[Kind] = Registry(

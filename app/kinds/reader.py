@@ -1,7 +1,4 @@
-"""From the files of a submission to its evidence, or to everything that is wrong with them.
-
-Called by `app.reading.jobs` for the server and by `app.cli.preregs`, before anything is stored or checked.
-"""
+"""From the files of a submission to its evidence, or to everything that is wrong with them."""
 
 import sys
 import tempfile
@@ -9,19 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from app.admission.exact import decided_by_one, exactly_best
-from app.admission.forensics import look_within
+from app.admission.forensics import decided_by_one, exactly_best, look_within
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.uploads import FileRecord, Limits, Unpacking, Upload
+from app.kinds.contract import Read, Reading, Request
 from app.kinds.known import kind_of
-from app.kinds.reading import Read, Reading, Request
-from app.manifest.earlier import is_without
-from app.manifest.manifest import Manifest
-from app.values.facts import RunFacts
-from app.values.forensics import Forensics
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import ScoreTable
+from app.manifest.build import is_without
+from app.manifest.model import Manifest
+from app.values.facts import Forensics, RunFacts
+from app.values.scores import Labels, PredictionBlock, ScoreTable
 from app.values.table import Table
 
 NO_LABELS: Mapping[str, Labels] = {}

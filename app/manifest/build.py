@@ -1,25 +1,23 @@
-"""Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys.
-
-Called by `app.kinds.parse`, which passes the ranking methods and the kinds of evidence.
-"""
+"""Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys."""
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, NamedTuple, TypeVar
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from types import NoneType, UnionType
+from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
-from pydantic import ValidationError
+import yaml
+from pydantic import BaseModel, ValidationError
 
-from app.errors import ManifestRejected, Problem
-from app.manifest.base import Part
-from app.manifest.declared_metadata import complaints_about
-from app.manifest.grid import Grid
-from app.manifest.key_order import with_part
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Common, KindPart, Manifest
-from app.manifest.problems import nearest, one_of, problems_from, shown
-from app.names import name_key
+from app.errors import FieldRejected, ManifestRejected, Problem
+from app.manifest.model import Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
+from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key
+from app.yaml import Document
 
 Boards = Mapping[str, type[Leaderboard]]
+
 AnyOf = TypeVar("AnyOf", bound=Part)
 
 
@@ -207,3 +205,388 @@ def _repeats(names: Sequence[str]) -> list[str]:
 def manifest_digest(yaml_bytes: bytes) -> str:
     """Return the SHA-256 of the manifest's bytes, in hexadecimal."""
     return hashlib.sha256(yaml_bytes).hexdigest()
+
+
+# Problems of a manifest in plain words: what it contains, what is expected, and which key was probably meant.
+
+# A path has several keys, and the message after it must stay visible.
+MAX_KEY = 200
+
+SHOWN_KEYS = 30
+
+LIKENESS = 0.6
+
+EXPECTED: Mapping[str, str] = {
+    "string_type": "text",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "float_type": "a number",
+    "finite_number": "a finite number",
+    "bool_type": "true or false",
+    "dict_type": "a mapping of keys to values",
+    "model_type": "a mapping of keys to values",
+    "model_attributes_type": "a mapping of keys to values",
+    "list_type": "a list",
+    "none_required": "null",
+}
+
+PATTERNS = {f"^{SLUG_PATTERN}$": SLUG_RULE, f"^{METRIC_PATTERN}$": METRIC_RULE}
+
+Step = str | int
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """One of pydantic's findings: its path of keys, where in it several types were tried, and what is allowed."""
+
+    path: tuple[Step, ...]
+    unions: tuple[int, ...]
+    known: tuple[str, ...]
+    error: Any
+
+    @property
+    def is_choice(self) -> bool:
+        """Say whether it only reports that another of several types was expected."""
+        return bool(self.unions) and self.unions[-1] == len(self.path) and self.expected is not None
+
+    @property
+    def expected(self) -> str | None:
+        """Return what was expected, if that is the only problem."""
+        if self.error["type"] == "literal_error":
+            return str(self.error["ctx"]["expected"])
+        return EXPECTED.get(self.error["type"])
+
+
+def problems_from(
+    error: ValidationError, model: type[BaseModel] | None = None, *, prefix: str = "", keys: Iterable[str] = ()
+) -> list[Problem]:
+    """Turn pydantic's findings into problems whose column is the dotted path of the key.
+
+    `model` is what was validated, `keys` are further allowed keys of the top level.
+    """
+    findings = [_finding_of(each, model, tuple(keys)) for each in error.errors()]
+    return [_problem(each, prefix) for each in _without_other_choices(findings)]
+
+
+def nearest(word: object, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant; None if none is close.
+
+    >>> nearest("leaderbords", ["leaderboards", "metrics"])
+    'leaderboards'
+    """
+    if not isinstance(word, str) or len(word) > MAX_KEY:
+        return None
+    by_key = {each.lower(): each for each in known}
+    matches = get_close_matches(word.lower(), by_key, n=1, cutoff=LIKENESS)
+    return by_key[matches[0]] if matches else None
+
+
+def one_of(word: object, known: Sequence[str]) -> str:
+    """Return the message for a word that is not in a closed list."""
+    near = nearest(word, known)
+    listed = ", ".join(f"'{name}'" for name in known[:-1])
+    expected = f"{listed} or '{known[-1]}'" if listed else f"'{known[-1]}'"
+    return f"expected {expected}" + (f"; did you mean '{near}'?" if near else "")
+
+
+def shown(value: Any) -> str | None:
+    """Return a value as a message shows it; None for a mapping or list."""
+    return None if value is None or isinstance(value, (dict, list, BaseModel)) else clip_for_message(str(value))
+
+
+def _finding_of(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]) -> _Finding:
+    path: list[Step] = []
+    unions: list[int] = []
+    places: list[Any] = [] if model is None else [model]
+    steps = error["loc"]
+    for at, step in enumerate(steps):
+        inner = _children(places, step)
+        is_last_key = at == len(steps) - 1 and error["type"] == "extra_forbidden"
+        if inner is None and places and not is_last_key:
+            unions.append(len(path))
+            continue
+        path.append(step)
+        places = places if is_last_key else inner or []
+    known = (*_keys_of(places), *(keys if len(path) == 1 else ()))
+    return _Finding(tuple(path), tuple(unions), known, error)
+
+
+def _children(places: Sequence[Any], step: Step) -> list[Any] | None:
+    """Return what is allowed below a step; None where no type has such a key, so that the step names a tried type."""
+    for place in places:
+        if isinstance(place, type) and issubclass(place, BaseModel):
+            for name, field in place.model_fields.items():
+                if step in (name, field.alias):
+                    return _types(field.annotation)
+        elif get_origin(place) is dict and isinstance(step, str) and not _is_tag(step, places):
+            return _types(get_args(place)[1])
+        elif get_origin(place) is list and isinstance(step, int):
+            return _types(get_args(place)[0])
+    return None
+
+
+def _is_tag(step: str, places: Sequence[Any]) -> bool:
+    """Say whether pydantic names one of several types by this word, and not a key of a mapping."""
+    return len(places) > 1 and (
+        step.startswith(("dict[", "list[")) or step in {getattr(p, "__name__", "") for p in places}
+    )
+
+
+def _types(annotation: Any) -> list[Any]:
+    """Return the types that a value may have, unwrapped from unions and annotations."""
+    if get_origin(annotation) is Annotated:
+        return _types(get_args(annotation)[0])
+    if get_origin(annotation) in (Union, UnionType):
+        return [each for part in get_args(annotation) for each in _types(part)]
+    return [] if annotation is NoneType else [annotation]
+
+
+def _keys_of(places: Sequence[Any]) -> Iterator[str]:
+    for place in places:
+        if isinstance(place, type) and issubclass(place, BaseModel):
+            yield from (field.alias or name for name, field in place.model_fields.items())
+
+
+def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
+    """Yield the findings for the type that was meant or, if none is evident, one finding that names all types."""
+    for each in findings:
+        if not each.is_choice:
+            yield each
+            continue
+        rivals = [f for f in findings if f.path[: len(each.path)] == each.path and f.unions]
+        others = [f for f in rivals if not f.is_choice]
+        first = next(f for f in rivals if f.is_choice)
+        if others or each is not first:
+            continue
+        expected = list(dict.fromkeys(f.expected or "" for f in rivals))
+        yield _Finding(each.path, each.unions, each.known, {**each.error, "type": "choice", "expected": expected})
+
+
+def _problem(finding: _Finding, prefix: str) -> Problem:
+    error = finding.error
+    column = prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in finding.path)
+    value = None if error["type"] == "missing" else shown(error.get("input"))
+    return Problem(_message(finding), column=column or None, value=value)
+
+
+def _message(finding: _Finding) -> str:
+    error, kind = finding.error, finding.error["type"]
+    if kind == "missing":
+        return "this key is missing"
+    if kind == "extra_forbidden":
+        return _unknown_key(str(finding.path[-1]), finding.known)
+    if kind == "choice":
+        return f"expected {' or '.join(error['expected'])}"
+    if kind == "literal_error":
+        return _of_list(error)
+    if kind in EXPECTED:
+        is_number = kind == "string_type" and isinstance(error.get("input"), bool | int | float)
+        return f"expected {EXPECTED[kind]}" + ("; put it in quotes" if is_number else "")
+    if kind in BOUNDS:
+        return BOUNDS[kind](error.get("ctx", {}))
+    message: str = error["msg"]
+    return message.removeprefix("Value error, ").replace("Input should be", "expected")
+
+
+def _unknown_key(key: str, known: Sequence[str]) -> str:
+    near = nearest(key, known)
+    hint = f"did you mean {near}? " if near else ""
+    listed = ", ".join(known[:SHOWN_KEYS])
+    return f"no key of this name; {hint}Known are {listed}" if listed else "no key of this name"
+
+
+def _of_list(error: Any) -> str:
+    expected: str = error["ctx"]["expected"]
+    near = nearest(error.get("input"), [part.strip("'") for part in expected.replace(" or ", ", ").split(", ")])
+    return f"expected {expected}" + (f"; did you mean '{near}'?" if near else "")
+
+
+def _pattern(ctx: Mapping[str, Any]) -> str:
+    return f"expected {PATTERNS.get(ctx['pattern'], 'text of the form ' + ctx['pattern'])}"
+
+
+def _fewest(ctx: Mapping[str, Any]) -> str:
+    return "must not be empty" if ctx["min_length"] == 1 else f"needs at least {ctx['min_length']}"
+
+
+BOUNDS: Mapping[str, Callable[[Mapping[str, Any]], str]] = {
+    "string_pattern_mismatch": _pattern,
+    "string_too_short": _fewest,
+    "too_short": _fewest,
+    "string_too_long": lambda ctx: f"has too many characters; at most {ctx['max_length']:,} are allowed",
+    "too_long": lambda ctx: f"has too many entries; at most {ctx['max_length']:,} are allowed",
+    "greater_than": lambda ctx: f"must be more than {ctx['gt']:g}",
+    "greater_than_equal": lambda ctx: f"must be at least {ctx['ge']:g}",
+    "less_than": lambda ctx: f"must be less than {ctx['lt']:g}",
+    "less_than_equal": lambda ctx: f"must be at most {ctx['le']:g}",
+}
+
+
+# Finds the lines of a manifest's text that problems are about.
+
+Path = tuple[str | int, ...]
+
+MAX_STEPS = 40
+
+
+def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]:
+    """Return problems with their line numbers; for a missing key, that of the mapping around it."""
+    return [
+        problem if problem.row is not None else replace(problem, row=document.line(place_of(problem.column, document)))
+        for problem in problems
+    ]
+
+
+def place_of(column: str | None, document: Document) -> Path:
+    """Return the path of a dotted name, as far as it exists.
+
+    Keys may contain dots themselves, so the longest existing key is taken. A board or a task is also found by name.
+    """
+    path: Path = ()
+    value = document.value
+    steps = [] if column is None else column.split(".")[:MAX_STEPS]
+    while steps:
+        for length in range(len(steps), 0, -1):
+            step = _step(value, ".".join(steps[:length]))
+            if step is not None:
+                break
+        else:
+            return path
+        path, value, steps = (*path, step), value[step], steps[length:]
+    return path
+
+
+def _step(value: Any, name: str) -> Any:
+    if isinstance(value, dict):
+        return name if name in value else None
+    if not isinstance(value, list):
+        return None
+    if name.isdigit() and len(name) < 10 and int(name) < len(value):
+        return int(name)
+    named = (
+        at for at, each in enumerate(value) if isinstance(each, dict) and name in (each.get("name"), each.get("id"))
+    )
+    return next(named, None)
+
+
+def unanswered(value: Any, path: Path = ()) -> Iterator[Path]:
+    """Yield the path of every TODO, which marks a missing answer."""
+    if value == TODO:
+        yield path
+    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for step, child in children:
+        yield from unanswered(child, (*path, step))
+
+
+# The order in which the keys of a manifest are published. Used by `app.manifest.build` and `app.kinds.parse`.
+
+Value = TypeVar("Value")
+
+
+def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the keys of both in the order in which a manifest is published: the kind's precede the claims."""
+    ordered: dict[str, Value] = {}
+    for key, value in common.items():
+        if key == "claims":
+            ordered |= part
+        ordered[key] = value
+    return ordered
+
+
+# Constants shared by manifest drafts and their check.
+
+TODO = "TODO"
+"""Marks a missing answer in a draft; a manifest that contains it is refused."""
+
+SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
+"""Where a server that runs beside an editor serves the schema of manifests."""
+
+SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA}\n"
+
+
+# Earlier versions of a benchmark, against which files written for them are checked: without later additions. Rules,
+# directions and ranges are today's; only metrics and tasks added later are not asked for. Pure.
+
+
+def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
+    """Return today's manifest without the metrics and tasks that an earlier one lacks; None where nothing is left.
+
+    A metric that was read from a different column counts as a different metric.
+    """
+    metrics = {name: metric for name, metric in today.metrics.items()
+               if name in then.metrics and then.metrics[name].source == metric.source}  # fmt: skip
+    known = then.task_ids()
+    tasks = today.tasks
+    if isinstance(tasks, list) and known is not None:
+        tasks = [task for task in tasks if task.id in known]
+    boards = [board for board in today.leaderboards if _is_about(board, metrics, known)]
+    boards = boards or [board for board in then.leaderboards if _is_about(board, metrics, known)]
+    if not metrics or not tasks or not boards:
+        return None
+    claims = {name: claim for name, claim in today.claims.items() if claim.metric in metrics}
+    kept = {"metrics": metrics, "tasks": tasks, "leaderboards": boards, "claims": claims}
+    return today.model_copy(update=kept)
+
+
+def _is_about(board: Leaderboard, metrics: Collection[str], tasks: Collection[str] | None) -> bool:
+    """Say whether a board uses only metrics and tasks that existed."""
+    ranked = board.ranked_tasks()
+    return set(board.metric_names()) <= set(metrics) and (tasks is None or ranked is None or set(ranked) <= set(tasks))
+
+
+def is_without(problems: Sequence[Problem], n_problems: int, now: Manifest, then: Manifest) -> bool:
+    """Say whether the only problem with files is missing columns of metrics that the earlier version lacks."""
+    added = set(now.metrics) - set(then.metrics)
+    return len(problems) == n_problems and all(each.is_missing and each.column in added for each in problems)
+
+
+def written_for(versions: Sequence[Manifest], at: int, tasks: Iterable[str]) -> int:
+    """Return the index of the version that rows were written for, starting at the one they were read under.
+
+    `versions` are from `as_asked_by`, newest first. Rows without any task that a version added, where it added no
+    metric either, were written for the version before.
+    """
+    delivered, place_of_rows = set(tasks), at
+    for place in range(at, len(versions) - 1):
+        now, before = versions[place], versions[place + 1]
+        added = set(now.task_ids() or ()) - set(before.task_ids() or ())
+        if set(now.metrics) - set(before.metrics) or added & delivered:
+            break
+        place_of_rows = place + 1 if added else place_of_rows
+    return place_of_rows
+
+
+# Adds a board to the text of a manifest and leaves the rest, comments included, as it was. For `app.web`.
+
+KEY = "leaderboards"
+
+
+def with_board(manifest: str, board: object) -> str:
+    r"""Return the text of a manifest with a board added after its last one.
+
+    Raises FieldRejected.
+
+    >>> print(with_board("slug: a\nleaderboards:  # mine\n  - {name: b}\ntasks: any\n", {"name": "c"}), end="")
+    slug: a
+    leaderboards:  # mine
+      - {name: b}
+      - {"name": "c"}
+    tasks: any
+    """
+    boards = _boards_of(manifest)
+    flow = json.dumps(board, ensure_ascii=False)
+    if boards.flow_style:
+        at = boards.value[-1].end_mark.index if boards.value else boards.end_mark.index - 1
+        return f"{manifest[:at]}{', ' if boards.value else ''}{flow}{manifest[at:]}"
+    head = manifest[: boards.end_mark.index].rstrip()
+    rest = manifest[len(head) :].lstrip(" ").removeprefix("\n")
+    return f"{head}\n{' ' * boards.start_mark.column}- {flow}\n{rest}"
+
+
+def _boards_of(manifest: str) -> yaml.SequenceNode:
+    top = yaml.compose(manifest, Loader=yaml.SafeLoader)
+    pairs = top.value if isinstance(top, yaml.MappingNode) else []
+    for key, value in pairs:
+        if key.value == KEY and isinstance(value, yaml.SequenceNode):
+            return value
+    raise FieldRejected("The board cannot be added.", [Problem("the manifest has no list of them", column=KEY)])

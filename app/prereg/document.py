@@ -1,24 +1,36 @@
-"""The document form of a preregistration: CHAMBER's, whose parameters are the author's own.
-
-Called by `app.prereg.prereg`. Its inner keys are free, so the values that checks need are looked for where CHAMBER's
-registered documents have them; rules on seeds and bootstrap methods apply wherever they are declared.
+"""The document form of a preregistration: CHAMBER's, whose parameters are the author's own. Its inner keys are free,
+so the values that checks need are looked for where CHAMBER's registered documents have them; rules on seeds and
+bootstrap methods apply wherever they are declared.
 """
 
-from collections.abc import Iterator
-from dataclasses import replace
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import Any
 
 from app.names import NAME_RULE, is_name
-from app.prereg.decisions import decisions_of
-from app.prereg.document_draws import InnerPart, declared_bootstrap, declared_seeds
-from app.prereg.fields import Fields, is_integer, nearest
-from app.prereg.shared import RUN_PURPOSES, SHARED_KEYS
-from app.prereg.values import Prereg, RunPurpose
-from app.yaml.builder import Path
+from app.prereg.fields import (
+    BOOTSTRAP_METHODS,
+    RUN_PURPOSES,
+    SHARED_KEYS,
+    BootstrapMethod,
+    Fields,
+    Hypothesis,
+    Prereg,
+    RunPurpose,
+    is_integer,
+    nearest,
+    refuse_iid,
+)
+from app.yaml import Path, dotted
 
 DOCUMENT_KEYS = (*SHARED_KEYS, "schema_version", "task_id", "revision", "parameters", "decision_rules")
+
 SCHEMA_VERSION = 1
+
 SCHEMA_PATTERN = r"[A-Za-z0-9_.-]{1,100}/v[0-9]{1,4}"
+
 EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("parameters", "evaluation", "episodes_per_seed_per_partner"),
     ("parameters", "evaluation", "episodes_per_seed"),
@@ -26,11 +38,15 @@ EPISODES_AT: tuple[tuple[str, ...], ...] = (
     ("parameters", "episodes_per_seed"),
     ("decision_rule", "episodes_per_seed"),
 )
+
 ENTRANTS_AT: tuple[tuple[str, ...], ...] = (("parameters", "rows"), ("parameters", "campaign", "rows"))
+
 # An outer key this similar to a shared one is a typo: taken for the author's own key, it would silently leave the
 # shared one at its default.
 SLIP = 0.85
+
 OWN_PARTNER = "own trained partner only"
+
 PARTNERS_AT = ("parameters", "partner_grid")
 
 
@@ -92,6 +108,14 @@ def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
         fields.refuse(f"{key} must be {wanted}", key, value=value)
     elif not (value.strip() if isinstance(value, str) else value):
         fields.refuse(f"{key} must not be empty", key, value=value)
+
+
+@dataclass(frozen=True)
+class InnerPart:
+    """One inner mapping and its run purpose: its own, or that of the enclosing mapping."""
+
+    fields: Fields
+    run_purpose: RunPurpose
 
 
 def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[InnerPart]:
@@ -186,3 +210,162 @@ def _episodes_per_seed(fields: Fields) -> int | None:
         if section is not None and key in section.mapping:
             return section.count(key)
     return None
+
+
+# The seeds and the bootstrap that a registered document declares, wherever it does. For `app.prereg.document`.
+
+# Seeds of the registered run itself: not of its training, its pilot or its extension.
+SEEDS_AT: tuple[Path, ...] = (
+    ("seeds",),
+    ("parameters", "seeds"),
+    ("parameters", "evaluation", "eval_seeds"),
+    ("parameters", "evaluation", "seeds"),
+    ("parameters", "admission", "seeds"),
+    ("decision_rule", "seeds"),
+)
+
+# Keys whose prose may name the bootstrap method, as the estimators of CHAMBER's campaigns do.
+PROSE_KEYS = ("estimator", "estimators", "bootstrap")
+
+_IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]+bootstrap", re.IGNORECASE)
+
+
+def declared_seeds(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> tuple[int, ...] | None:
+    """Check every list of seeds and return that of the registered run."""
+    by_path: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
+    for part in parts:
+        for key in part.fields.mapping:
+            path = (*part.fields.path, key)
+            if path in SEEDS_AT or (_names_seeds(key) and isinstance(part.fields.mapping[key], list)):
+                by_path[path] = part.fields.seeds(key) or ()
+    declared = [path for path in SEEDS_AT if by_path.get(path)]
+    for path in declared[1:]:
+        if set(by_path[path]) != set(by_path[declared[0]]):
+            fields.refuse(f"the seeds differ from those at {dotted(declared[0])}", *path)
+    return by_path[declared[0]] if declared else None
+
+
+def _names_seeds(key: str) -> bool:
+    return key == "seeds" or key.endswith("_seeds")
+
+
+def declared_bootstrap(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> BootstrapMethod:
+    """Check every declared bootstrap method and return that of the registered run."""
+    methods = []
+    for part in parts:
+        for key in part.fields.mapping:
+            method = _declared_method(part.fields, key)
+            if method is not None:
+                refuse_iid(part.fields, key, part.run_purpose, method)
+                methods += [method] if part.run_purpose == shared.run_purpose else []
+    explicit = "bootstrap_method" in fields.mapping
+    return shared.bootstrap_method if explicit or not methods else methods[0]
+
+
+def _declared_method(part: Fields, key: str) -> BootstrapMethod | None:
+    """Return the bootstrap method that `key` declares; None when it declares something else."""
+    value = part.mapping[key]
+    if key in PROSE_KEYS:
+        return _method_in_prose(value)
+    if key != "bootstrap_method" and not (key == "method" and "bootstrap" in part.path[-2:]):
+        return None
+    method = _method_named(value)
+    if method is None:
+        part.refuse(f"a bootstrap method must be one of {', '.join(BOOTSTRAP_METHODS)}", key, value=value)
+    return method
+
+
+def _method_in_prose(value: Any) -> BootstrapMethod | None:
+    says_iid = isinstance(value, str) and _IID_IN_PROSE.search(value) is not None
+    return "iid" if says_iid else _method_named(value)
+
+
+def _method_named(value: Any) -> BootstrapMethod | None:
+    word = value.lower().removeprefix("paired_").removesuffix("_bootstrap") if isinstance(value, str) else None
+    return next((method for method in BOOTSTRAP_METHODS if word == method), None)
+
+
+# The claims of a CHAMBER preregistration, the thresholds of a document and the gap of an axis, as hypotheses.
+# Decision rules are prose there, but their numbers have keys of their own, each with one meaning in all registered
+# documents (ADR-007 and ADR-027 of CHAMBER): `tau_solv`, the least success of the reference arm; `tau_infeasible`,
+# the most success of an ablated arm; `delta_min`, the least gap between the reference and the blind arm; `c_min_ego`,
+# the least success with every member. A threshold is met, or missed, when the whole interval of the success rate is
+# on that side of it.
+
+AXIS_GAP = 0.20
+"""CHAMBER accepts an axis if the homogeneous pair's success rate is at least 20 percentage points higher."""
+
+UNNAMED = "unnamed-arm"
+
+ADMISSION = ("parameters", "admission")
+
+THRESHOLDS_AT = ("decision_rule",)
+
+
+def gap_of_axis(conditions: tuple[str, ...] | None) -> tuple[Hypothesis, ...]:
+    """Return the claim of an axis: homogeneous minus heterogeneous."""
+    if conditions is None:
+        return ()
+    return (Hypothesis((conditions[0], conditions[1]), None, AXIS_GAP, "greater", "axis gap"),)
+
+
+def decisions_of(fields: Fields) -> tuple[Hypothesis, ...]:
+    """Return the claims of a document that has thresholds, in the order of its arms."""
+    admission = fields.section(*ADMISSION)
+    if admission is not None:
+        return tuple(_of_admission(admission))
+    rule = fields.section(*THRESHOLDS_AT)
+    return () if rule is None else tuple(_of_gate(fields, rule))
+
+
+def _of_admission(admission: Fields) -> Iterator[Hypothesis]:
+    solvable, infeasible, gap = (_number(admission, key) for key in ("tau_solv", "tau_infeasible", "delta_min"))
+    reference = _arm(admission, "a1", "bundle_dir")
+    if solvable is not None:
+        yield Hypothesis((reference,), None, solvable, "greater", "A1 tau_solv")
+    if infeasible is not None:
+        yield Hypothesis((_arm(admission, "a2", "bundle_dir"),), None, infeasible, "less", "A2 tau_infeasible")
+    if gap is not None:
+        own = _arm(admission, "a3", "reference_dir", "a1_of_a3")
+        first = reference if own == "a1_of_a3" else own
+        yield Hypothesis((first, _arm(admission, "a3", "blind_dir")), None, gap, "greater", "A3 delta_min")
+    yield from _of_members(admission)
+
+
+def _of_members(admission: Fields) -> Iterator[Hypothesis]:
+    least, cell = _number(admission, "c_min_ego"), admission.section("a4", "params")
+    members = [] if cell is None else cell.mapping.get("members")
+    for member in members if isinstance(members, list) and least is not None else ():
+        if isinstance(member, str) and is_name(member) and least is not None:
+            yield Hypothesis((member,), None, least, "greater", f"A4 c_min_ego, {member}")
+
+
+def _of_gate(fields: Fields, rule: Fields) -> Iterator[Hypothesis]:
+    """Yield the claims of a self-describing document; sides that it does not name are called unnamed."""
+    conditions = fields.section("task", "conditions")
+    named = {} if conditions is None else {k: v for k, v in conditions.mapping.items() if isinstance(v, str)}
+    matched = next((v for k, v in named.items() if "matched" in k and "mismatch" not in k and is_name(v)), UNNAMED)
+    other = next((v for k, v in named.items() if "mismatch" in k and is_name(v)), UNNAMED)
+    for key in rule.mapping:
+        value = _number(rule, key)
+        if value is not None and key.endswith("tau_solv"):
+            yield Hypothesis((matched,), None, value, "greater", key)
+        elif value is not None and key.endswith(("delta_min", "delta_min_pp")):
+            least = value / 100 if key.endswith("_pp") else value
+            yield Hypothesis((matched, other), None, least, "greater", key)
+
+
+def _number(fields: Fields, key: str) -> float | None:
+    value = fields.mapping.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
+def _arm(admission: Fields, name: str, folder: str, otherwise: str | None = None) -> str:
+    """Return the name of an arm: its own, the last part of its bundle's folder, or the name of its check."""
+    cell, params = admission.section(name), admission.section(name, "params")
+    own = None if cell is None or otherwise is not None else cell.mapping.get("cell_id")
+    where = None if params is None else params.mapping.get(folder)
+    for name_of_arm in (own, PurePosixPath(where).name if isinstance(where, str) else None):
+        if isinstance(name_of_arm, str) and is_name(name_of_arm):
+            return name_of_arm
+    return otherwise or name

@@ -1,22 +1,21 @@
-"""Read the keys of a preregistration one by one, noting every problem with its line and path.
-
-Called by the readers of the three forms. After noting a problem each method returns None (or the default), so that
-reading continues and the submitter sees all problems at once.
+"""Read the keys of a preregistration one by one, noting every problem with its line and path. After noting a problem
+each method returns None (or the default), so that reading continues and the submitter sees all problems at once.
 """
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from difflib import get_close_matches
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from app.errors import Problem
 from app.names import NAME_RULE, clip_for_message, is_name
-from app.yaml.builder import Path, dotted
-from app.yaml.strict import Document
+from app.yaml import Document, Path, dotted
 
 MAX_TEXT = 200
+
 _MAX_SUGGESTIONS = 20  # comparing thousands of unknown keys with every known one would take seconds
+
 _LIKENESS = 0.7
 
 Choice = TypeVar("Choice", bound=str)
@@ -187,3 +186,109 @@ def _shown(value: Any) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     return None if value is None else clip_for_message(str(value))
+
+
+# A preregistration as values: what was declared before the run, whatever its form.
+#
+# Parsed by `app.prereg.prereg`; compared with the evidence by `app.admission.rules`, shown on pages.
+
+Form = Literal["axis", "document", "evaluation"]
+
+RunPurpose = Literal["leaderboard", "power", "debug"]
+
+BootstrapMethod = Literal["cluster", "hierarchical", "iid"]
+
+FailurePolicy = Literal["strict", "best_effort"]
+
+Side = Literal["greater", "less"]
+
+
+@dataclass(frozen=True)
+class Hypothesis:
+    """One claim: in `metric`, the first of `contrast` minus the second is greater or less than `threshold`.
+
+    A single name is an arm, whose own mean is compared with the threshold. Without a metric it is about the success
+    rate, or the ranking rate. `name` is the document's name for it.
+    """
+
+    contrast: tuple[str, ...]
+    metric: str | None
+    threshold: float
+    direction: Side
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Prereg:
+    """A valid preregistration. None leaves a value open; empty `metrics` means that none are named.
+
+    `episodes_per_seed` counts the episodes of one seed in one condition. `own_partner` names the entrants evaluated as
+    the pair they were trained as, instead of under the others' conditions. `policies` are the entrants' policies, by
+    name, where a document states them. `document` is the parsed text: plain values, ready for JSON.
+    """
+
+    form: Form
+    document: Mapping[str, Any]
+    run_purpose: RunPurpose = "leaderboard"
+    bootstrap_method: BootstrapMethod = "cluster"
+    failure_policy: FailurePolicy = "strict"
+    git_tag: str | None = None
+    notes: str | None = None
+    seeds: tuple[int, ...] | None = None
+    benchmark: str | None = None
+    entrants: tuple[str, ...] | None = None
+    tasks: tuple[str, ...] | None = None
+    metrics: tuple[str, ...] = ()
+    conditions: tuple[str, ...] | None = None
+    own_partner: tuple[str, ...] = ()
+    policies: Mapping[str, str] = field(default_factory=dict)
+    partner_set: str | None = None
+    task_version: str | None = None
+    episodes_per_seed: int | None = None
+    axis: str | None = None
+    estimator: str | None = None
+    hypotheses: tuple[Hypothesis, ...] = ()
+
+
+# What the three forms of a preregistration share: six keys, and a rule about two of them.
+
+SHARED_KEYS = ("run_purpose", "bootstrap_method", "git_tag", "seeds", "failure_policy", "notes")
+
+RUN_PURPOSES: tuple[RunPurpose, ...] = ("leaderboard", "power", "debug")
+
+BOOTSTRAP_METHODS: tuple[BootstrapMethod, ...] = ("cluster", "hierarchical", "iid")
+
+FAILURE_POLICIES: tuple[FailurePolicy, ...] = ("strict", "best_effort")
+
+# The wording of CHAMBER's own refusal, which its users know and search for.
+IID_REFUSED = "iid bootstrap is not permitted for leaderboard entries; use cluster (default) or hierarchical."
+
+
+def read_shared(fields: Fields, form: Form) -> Prereg:
+    """Return a preregistration with the keys that all forms share."""
+    shared = Prereg(
+        form=form,
+        document=fields.mapping,
+        run_purpose=fields.choice("run_purpose", RUN_PURPOSES, "leaderboard"),
+        bootstrap_method=fields.choice("bootstrap_method", BOOTSTRAP_METHODS, "cluster"),
+        failure_policy=fields.choice("failure_policy", FAILURE_POLICIES, "strict"),
+        git_tag=fields.text("git_tag"),
+        seeds=fields.seeds("seeds"),
+        notes=_notes(fields),
+    )
+    refuse_iid(fields, "bootstrap_method", shared.run_purpose, shared.bootstrap_method)
+    return shared
+
+
+def refuse_iid(fields: Fields, key: str, run_purpose: RunPurpose, method: BootstrapMethod) -> None:
+    """Refuse the iid bootstrap for the leaderboard: episodes of one seed are not independent of each other."""
+    if run_purpose == "leaderboard" and method == "iid":
+        fields.refuse(IID_REFUSED, key, value=method)
+
+
+def _notes(fields: Fields) -> str | None:
+    notes = fields.mapping.get("notes")
+    if notes is not None and not isinstance(notes, str):
+        fields.refuse("notes must be text", "notes", value=notes)
+        return None
+    return notes

@@ -3,9 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from app.prereg.document import DOCUMENT_KEYS
-from app.prereg.forms import AXES, AXIS_KEYS, CONDITION_KEYS, EVALUATION_KEYS, HYPOTHESIS_KEYS
-from app.prereg.prml import VERSIONS
-from app.prereg.shared import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES, SHARED_KEYS
+from app.prereg.fields import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES, SHARED_KEYS
+from app.prereg.prereg import AXES, AXIS_KEYS, CONDITION_KEYS, EVALUATION_KEYS, HYPOTHESIS_KEYS, VERSIONS
 
 HEAD = """\
 # Preregistrations

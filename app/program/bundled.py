@@ -1,7 +1,7 @@
 """The folders that come with the program: migrations, templates, static files and examples.
 
 In the repository they lie beside `app`; the wheel brings them inside it (pyproject.toml), because the root of an
-environment belongs to every package. Called by whoever reads one of them.
+environment belongs to every package.
 """
 
 from pathlib import Path

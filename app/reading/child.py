@@ -1,7 +1,4 @@
-"""The child processes that read: each waits for an order, reads one upload within its limits, and waits again.
-
-Called by `app.reading.server`.
-"""
+"""The child processes that read: each waits for an order, reads one upload within its limits, and waits again."""
 
 import ctypes
 import errno
@@ -19,10 +16,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from app.reading.answers import ANSWER, JOB, write_answer
-from app.reading.fork_server import FAULT, OUT_OF_MEMORY
-from app.reading.jobs import Failed, outcome_of
+from app.reading.jobs import ANSWER, JOB, Failed, outcome_of, write_answer
 from app.reading.kept import USED_CPU_S, memory_of
+from app.reading.readers import FAULT, OUT_OF_MEMORY
 
 CPU_GRACE_S = 5
 PR_SET_PDEATHSIG = 1

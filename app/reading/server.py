@@ -1,6 +1,6 @@
 """The fork server: it has the readers of files imported, and forks a child for each upload.
 
-Started by `app.reading.fork_server` with one end of a socket as its standard input; orders and reports are lines of
+Started by `app.reading.readers` with one end of a socket as its standard input; orders and reports are lines of
 JSON. It has no secrets, and it ends with its children when the other end closes for whatever reason. A spare child
 always waits, so that the next upload need not wait for a fork; and a child that has read waits a while for the next
 upload of the same sender (`app.reading.kept`).

@@ -1,13 +1,12 @@
-"""The columns of a table as HTML shows them: text, interval, whisker. Called by the web and by the templates."""
+"""The columns of a table as HTML shows them: text, interval, whisker."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from app.render.matrix import each_pair_once, is_pairwise
+from app.render.plot import Scale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
-from app.render.whisker import Mark, Scale, Whisker, column_scale, whisker
 from app.values.table import Cell, Column, Table
 
 # The value of a score that means "no difference": equal to the baseline, as many wins as losses.
@@ -79,7 +78,7 @@ class ShownColumn:
         mark = self._mark(row)
         return None if mark is None or self.scale is None else whisker(self.scale, *mark)
 
-    def _mark(self, row: Sequence[Cell]) -> Mark | None:
+    def _mark(self, row: Sequence[Cell]) -> WhiskerMark | None:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
@@ -150,7 +149,7 @@ def _mixes_metrics(table: Table) -> bool:
     return len({row[at] for row in table.rows}) > 1
 
 
-def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None) -> Mark | None:
+def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None) -> WhiskerMark | None:
     if low_at is None or high_at is None:
         return None
     point, low, high = row[at], row[low_at], row[high_at]
@@ -159,7 +158,7 @@ def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None)
     return None
 
 
-def _leader(table: Table, at: int, low_at: int, high_at: int) -> Mark | None:
+def _leader(table: Table, at: int, low_at: int, high_at: int) -> WhiskerMark | None:
     if "rank" not in table.column_names():
         return None
     rank = table.index("rank")
@@ -167,7 +166,7 @@ def _leader(table: Table, at: int, low_at: int, high_at: int) -> Mark | None:
     return _mark(firsts[0], at, low_at, high_at) if len(firsts) == 1 else None
 
 
-def _axis(column: Column, scale: Scale, leader: Mark | None) -> Axis:
+def _axis(column: Column, scale: Scale, leader: WhiskerMark | None) -> Axis:
     named = scale.ticks()
     shown = named if len(named) <= 3 else [named[0], named[-1]]
     digits = max((_digits(value) for value in shown), default=0)
@@ -182,3 +181,103 @@ def _axis(column: Column, scale: Scale, leader: Mark | None) -> Axis:
 def _digits(value: float) -> int:
     """Return how many decimals a round value has, at most six."""
     return next((digits for digits in range(6) if abs(value - round(value, digits)) < 1e-9 * max(1.0, abs(value))), 6)
+
+
+# The pairwise table as a square: rows beat columns.
+#
+# The square shows one number per pair; intervals and the other numbers are in the long table under it.
+
+MAX_ENTRANTS = 40
+
+# What fills the square: how probably A is better by the board's score; how often A wins where nothing was drawn.
+VALUES = ("p_a_beats_b", "win_rate")
+
+ONE_PERCENT = 0.01
+
+# With these a pair has several rows, which one square cannot show.
+SEVERAL = ("metric", "task")
+
+
+@dataclass(frozen=True)
+class MatrixCell:
+    """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
+
+    `is_settled` is the verdict of the board: the two are separable.
+    """
+
+    text: str
+    shade: int
+    is_settled: bool
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """Entrants from most to fewest wins; `cells[row][column]`, None on the diagonal."""
+
+    entrants: tuple[str, ...]
+    cells: tuple[tuple[MatrixCell | None, ...], ...]
+    title: str
+
+
+def is_pairwise(table: Table) -> bool:
+    """Say whether the rows of a table are ordered pairs of entrants, each pair in one row."""
+    names = set(table.column_names())
+    return names >= {"entrant_a", "entrant_b"} and not names.isdisjoint(VALUES) and names.isdisjoint(SEVERAL)
+
+
+def build_matrix(table: Table) -> Matrix | None:
+    """Return the square of a pairwise table; None for another table, or where it would be too large to read."""
+    if not is_pairwise(table):
+        return None
+    pairs = {(str(record["entrant_a"]), str(record["entrant_b"])): record for record in table.records()}
+    entrants = order_by_wins(table)
+    if not 2 <= len(entrants) <= MAX_ENTRANTS:
+        return None
+    value = _value(table)
+    cells = tuple(tuple(_cell(pairs.get((a, b)), a, b, value) for b in entrants) for a in entrants)
+    return Matrix(entrants, cells, table.columns[table.index(value)].title)
+
+
+def _value(table: Table) -> str:
+    present = [name for name in VALUES if name in table.column_names()]
+    filled = (name for name in present if any(isinstance(row[table.index(name)], float) for row in table.rows))
+    return next(filled, present[0])
+
+
+def order_by_wins(table: Table) -> tuple[str, ...]:
+    """Return the entrants of a pairwise table by their mean value, however its rows are sorted."""
+    a, b, rate = (table.index(name) for name in ("entrant_a", "entrant_b", _value(table)))
+    wins: dict[str, list[float]] = {}
+    for row in table.rows:
+        value = row[rate]
+        rates = wins.setdefault(str(row[a]), [])
+        if row[a] != row[b] and isinstance(value, float):
+            rates.append(value)
+    return tuple(sorted(wins, key=lambda name: (-sum(wins[name]) / max(len(wins[name]), 1), name)))
+
+
+def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
+    """Return the rows whose A wins more than their B over all: the other half says the same the other way round."""
+    place = {name: position for position, name in enumerate(order_by_wins(table))}
+    a, b = table.index("entrant_a"), table.index("entrant_b")
+    # An entrant without rows as A, where the table was narrowed to one pair, comes last.
+    last = len(place)
+    return tuple(row for row in table.rows if place.get(str(row[a]), last) < place.get(str(row[b]), last))
+
+
+def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> MatrixCell | None:
+    rate = None if pair is None or a == b else pair[value]
+    if pair is None or not isinstance(rate, float):
+        return None
+    text = format_number(100 * rate, 0) if value == "win_rate" else _percent(rate)
+    return MatrixCell(text, min(int(rate * 9), 8), pair.get("separable") is True)
+
+
+def _percent(share: float) -> str:
+    """Return a probability in hundredths; what is beyond the first and the last is marked so."""
+    return "<1" if share < ONE_PERCENT else ">99" if share > 1.0 - ONE_PERCENT else format_number(100 * share, 0)
+
+
+def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
+    """Return the entrants with the numbers used for them in the head of the square."""
+    return list(enumerate(entrants, start=1))

@@ -1,8 +1,6 @@
-"""A benchmark's boards as other sites take them: Every Eval Ever, and Hugging Face's evaluation results.
-
-Called by `app.web.evaluations`; pure. A board's scores are its columns that say which way is better; whoever has no
-score of a board is left out of it there. Sources: evaleval/every_eval_ever `eval.schema.json` 0.3.0;
-huggingface_hub 2.4, `EvalResultEntry` and `EvalResult`.
+"""A benchmark's boards as other sites take them: Every Eval Ever, and Hugging Face's evaluation results. A board's
+scores are its columns that say which way is better; whoever has no score of a board is left out of it there.
+Sources: evaleval/every_eval_ever `eval.schema.json` 0.3.0; huggingface_hub 2.4, `EvalResultEntry` and `EvalResult`.
 """
 
 import re
@@ -12,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.table import Cell, Column, Table
 
 SCHEMA_VERSION = "0.3.0"

@@ -1,4 +1,4 @@
-"""Everything that leaves as CSV or as JSON; called by the web, the command line and `app.render.submit_example`.
+"""Everything that leaves as CSV or as JSON; called by the web, the command line and `app.render.pages`.
 
 Nothing else writes CSV (`tests/render/test_exports.py`), so no text leaves without the guard against formulas: rows of
 any cells go through `csv_bytes`, whole columns of scores through Arrow, ten times as fast. Bytes are written a few rows
@@ -9,20 +9,21 @@ JSON took six times the memory of their bytes, now twice.
 import csv
 import io
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from app.stats.arrays import FloatArray
-from app.values.columnar import row_blocks
 from app.values.formulas import guard_formula
 from app.values.scores import NONE, Coded, ScoreTable
-from app.values.table import Cell, Table
+from app.values.table import Cell, Column, Table, row_blocks
 
 ROWS_AT_ONCE = 1000
+
 ABOUT = ("entrant", "task", "condition", "seed", "item")
+
 FLAGS = ("False", "True")
 
 
@@ -68,7 +69,7 @@ def _csv_blocks(table: Table) -> Iterator[bytes]:
 def scores_to_csv(columns: Iterable[str], parts: Iterable[ScoreTable]) -> Iterator[bytes]:
     """Yield rows of scores as CSV in parts, the header first; numbers to the last digit.
 
-    Arrow writes a column at a time; it is loaded when first asked for, as in `app.render.columnar`.
+    Arrow writes a column at a time; it is loaded when first asked for, as in `app.render.exports`.
     """
     import pyarrow as pa
     import pyarrow.csv
@@ -130,3 +131,68 @@ def _dumps(document: Any) -> bytes:
 def to_json(document: Any) -> bytes:
     """Return JSON with finite numbers only, as UTF-8 with a line end."""
     return _dumps(document) + b"\n"
+
+
+# A table as NDJSON, Arrow and Parquet: the values of its CSV with their types.
+#
+# The library is loaded on first use: most processes never write these formats, and are smaller without it.
+
+MEDIA_TYPES = {
+    "ndjson": "application/x-ndjson",
+    "arrow": "application/vnd.apache.arrow.file",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+def table_to_ndjson(table: Table, about: Mapping[str, Any]) -> bytes:
+    """Return a JSON object for each row, and a line end after each."""
+    del about
+    lines = (json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")) for row in table.records())
+    return "".join(f"{line}\n" for line in lines).encode("utf-8", "replace")
+
+
+def table_to_arrow(table: Table, about: Mapping[str, Any]) -> bytes:
+    """Return an Arrow file (Feather), whose schema metadata holds what the JSON has beside the rows."""
+    import pyarrow as pa
+
+    arrow, sink = _arrow(table, about), io.BytesIO()
+    with pa.ipc.new_file(sink, arrow.schema) as writer:
+        writer.write_table(arrow)
+    return sink.getvalue()
+
+
+def table_to_parquet(table: Table, about: Mapping[str, Any]) -> bytes:
+    """Return a Parquet file, whose schema metadata holds what the JSON has beside the rows."""
+    import pyarrow.parquet as pq
+
+    sink = io.BytesIO()
+    pq.write_table(_arrow(table, about), sink, compression="zstd")
+    return sink.getvalue()
+
+
+def _arrow(table: Table, about: Mapping[str, Any]) -> Any:
+    import pyarrow as pa
+
+    cells = list(zip(*table.rows, strict=True)) if table.rows else [()] * len(table.columns)
+    kinds = {"integer": pa.int64(), "number": pa.float64(), "flag": pa.bool_()}
+    arrays = [_column(pa, column, own, kinds) for column, own in zip(table.columns, cells, strict=True)]
+    document = {"title": table.title, "notes": list(table.notes), "meta": dict(table.meta), **about}
+    metadata = {"plumbline": json.dumps(document, ensure_ascii=False)}
+    fields = [pa.field(c.name, array.type) for c, array in zip(table.columns, arrays, strict=True)]
+    return pa.table(arrays, schema=pa.schema(fields, metadata=metadata))
+
+
+def _column(pa: Any, column: Column, cells: tuple[Any, ...], kinds: Mapping[str, Any]) -> Any:
+    """Return a column in the type of its kind, or as text where it holds something else."""
+    kind = kinds.get(column.kind, pa.string())
+    try:
+        return pa.array(cells, kind)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return pa.array([None if cell is None else str(cell) for cell in cells], pa.string())
+
+
+WRITERS: Mapping[str, Callable[[Table, Mapping[str, Any]], bytes]] = {
+    "ndjson": table_to_ndjson,
+    "arrow": table_to_arrow,
+    "parquet": table_to_parquet,
+}

@@ -1,4 +1,4 @@
-"""Pages as HTML: a typed page and its template. Called by the web."""
+"""Pages as HTML: a typed page and its template."""
 
 import pkgutil
 from functools import cache
@@ -8,17 +8,15 @@ from typing import Any
 import jinja2
 
 from app import render as room
-from app.boards.entrant_filter import in_words
+from app.boards.explore import filter_in_words
 from app.program.bundled import bundled
-from app.render import plot_axes
-from app.render.addresses import path_of_name
-from app.render.assets import asset_url, scripts
+from app.render import plot
 from app.render.base_page import Page
-from app.render.columns import ShownColumn, shown_columns
+from app.render.columns import ShownColumn, entrant_numbers, shown_columns
 from app.render.drawings import MAX_DRAWN
-from app.render.matrix import entrant_numbers
-from app.render.text import markdown, moment, plain_words
-from app.render.whisker import WIDTH
+from app.render.plot import WHISKER_WIDTH
+from app.render.saved import asset_url, scripts
+from app.render.text import markdown, moment, path_of_name, plain_words
 
 __all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
@@ -59,8 +57,12 @@ def _environment() -> jinja2.Environment:
         "moment": moment,
         "numbered": entrant_numbers,
         "plain": plain_words,
-        "stated": in_words,
+        "stated": filter_in_words,
     }
-    environment.globals |= {"stylesheet": asset_url("plumbline.css"), "scripts": scripts(), "whisker_width": WIDTH}
-    environment.globals |= {"plot_width": plot_axes.WIDTH, "plot_height": plot_axes.HEIGHT, "max_drawn": MAX_DRAWN}
+    environment.globals |= {
+        "stylesheet": asset_url("plumbline.css"),
+        "scripts": scripts(),
+        "whisker_width": WHISKER_WIDTH,
+    }
+    environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment

@@ -3,28 +3,35 @@
 Made by the web, rendered by `app.render.html`.
 """
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from app.db.models import Snapshot
-from app.errors import Cause, Problem
-from app.kinds.pages import PageFacts, Rule
-from app.manifest.manifest import Manifest
-from app.render.api_page import Operation
+from app.db.models import BrowserSession, Invitation, Prereg, Snapshot, Token, Try
+from app.errors import Cause, Problem, Rejected
+from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
+from app.kinds.known import kind_of
+from app.manifest.model import Manifest
 from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns
-from app.render.counts_in_words import rows_in_words
-from app.render.drawings import Drawing
-from app.render.paging import Paging
-from app.render.panel import Panel
-from app.render.submit_example import SubmitExample
-from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary
+from app.render.drawings import Drawing, Drawings
+from app.render.exports import csv_bytes
+from app.render.table_page import Paging, Panel, legend
+from app.render.text import rows_in_words
+from app.store.audit import Listed
+from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary, Contents
+from app.store.disputes import ReadDispute
+from app.store.health import Trouble
 from app.store.news import News, SearchMatch
+from app.store.registrations import Registered
+from app.store.roles import Grant, Held
 from app.store.submissions import ListedSubmission
-from app.values.glossary_entry import Entry
-from app.values.table import Table
+from app.store.tries import OwnSubmission
+from app.values.registry import Entry
+from app.values.table import Cell, Column, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +57,20 @@ class SearchPage(Page):
     benchmarks: Sequence[BenchmarkNames]
     n_benchmarks: int
     matches: Sequence[SearchMatch]
+
+
+@dataclass(frozen=True)
+class SubmitExample:
+    """An upload as its kind of evidence has it, and a preregistration where the benchmark takes our own form."""
+
+    upload: UploadExample
+    prereg: str | None
+
+    @property
+    def rows(self) -> str:
+        """Return the header and one row as CSV."""
+        columns = self.upload.columns
+        return csv_bytes([[column.name for column in columns], [column.cell for column in columns]]).decode()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,6 +207,43 @@ class GlossaryPage(Page):
     entries: Sequence[Entry]
 
 
+# The description of the API as a page: one section an operation, made from the same document as /openapi.json.
+
+
+@dataclass(frozen=True)
+class ApiField:
+    """One parameter of an operation, or one field of its body: its name, its place, what it holds."""
+
+    name: str
+    place: str
+    is_required: bool
+    about: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One status that an operation answers, in words and with its media types."""
+
+    status: str
+    phrase: str
+    media_types: str
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One method of one address."""
+
+    anchor: str
+    method: str
+    path: str
+    summary: str
+    about: str
+    needs_token: bool
+    body: str
+    fields: Sequence[ApiField]
+    answers: Sequence[Answer]
+
+
 @dataclass(frozen=True, kw_only=True)
 class ApiPage(Page):
     """Every operation of the API, by its tag."""
@@ -217,3 +275,611 @@ class PicturePage(Page):
     template = "picture.svg"
     drawing: Drawing
     style: str
+
+
+# The tables of the pages that are not themselves one table: what their .csv holds.
+
+
+def benchmarks_table(listed: Sequence[BenchmarkSummary]) -> Table:
+    """Return every benchmark with its boards, their names joined by a blank."""
+    columns = (
+        Column("slug", "Slug", "text"),
+        Column("title", "Title", "text"),
+        Column("evidence", "Evidence", "text"),
+        Column("n_entrants", "Entrants", "integer"),
+        Column("n_submissions", "Submissions", "integer"),
+        Column("snapshot", "Snapshot", "integer"),
+        Column("published_at", "Published", "time"),
+        Column("leaderboards", "Leaderboards", "text"),
+    )
+    rows = tuple(
+        (
+            b.names.slug,
+            b.names.title,
+            b.evidence,
+            b.n_entrants,
+            b.n_submissions,
+            b.snapshot_number,
+            b.published_at.isoformat() if b.published_at else None,
+            " ".join(board["name"] for board in b.names.leaderboards),
+        )
+        for b in listed
+    )
+    return Table("benchmarks", "Benchmarks", columns, rows)
+
+
+def boards_table(manifest: Manifest) -> Table:
+    """Return a benchmark's leaderboards as its manifest declares them, metrics joined by a blank."""
+    columns = (
+        Column("leaderboard", "Leaderboard", "text"),
+        Column("title", "Title", "text"),
+        Column("method", "Method", "text"),
+        Column("metrics", "Metrics", "text"),
+        Column("n_tasks", "Tasks", "integer"),
+    )
+    everything = manifest.task_ids()
+    n_all = None if everything is None else len(everything)
+    rows = tuple(
+        (
+            board.name,
+            board.title or board.name,
+            board.method,
+            " ".join(board.metric_names()),
+            n_all if board.tasks is None else len(board.tasks),
+        )
+        for board in manifest.leaderboards
+    )
+    return Table("leaderboards", f"Leaderboards of {manifest.title}", columns, rows)
+
+
+def checks_table(described: Mapping[str, Any]) -> Table:
+    """Return the checks of a submission as its JSON describes it."""
+    names = ("rule", "outcome", "reason")
+    columns = tuple(Column(name, name.capitalize(), "text") for name in names)
+    rows = tuple(tuple(check[name] for name in names) for check in described["checks"])
+    return Table("checks", f"Checks of submission {described['id']}", columns, rows)
+
+
+def citing_table(described: Mapping[str, Any]) -> Table:
+    """Return the submissions that cite a preregistration as its JSON describes it."""
+    columns = (
+        Column("sha256", "Preregistration", "text"),
+        Column("registered_at", "Registered", "time"),
+        Column("submission", "Submission", "integer"),
+        Column("status", "Status", "text"),
+    )
+    about = (described["sha256"], described["registered_at"])
+    rows = tuple((*about, citing["id"], citing["status"]) for citing in described["submissions"])
+    return Table("submissions", "Submissions that cite the preregistration", columns, rows)
+
+
+def changes_table(slug: str, listed: Sequence[Mapping[str, Any]], between: Mapping[str, Any] | None = None) -> Table:
+    """Return one row for each change of each snapshot as the JSON lists them, or for each change between two.
+
+    `was` is the submission before, or of a changed manifest the version before.
+    """
+    shown_keys = ("kind", "entrant", "board", "submission", "version", "was", "from", "to")
+    columns = (
+        Column("snapshot", "Snapshot", "integer"),
+        Column("published_at", "Published", "time"),
+        Column("kind", "Change", "text"),
+        Column("entrant", "Entrant", "text"),
+        Column("board", "Leaderboard", "text"),
+        Column("submission", "Submission", "integer"),
+        Column("version", "Version of the manifest", "integer"),
+        Column("was", "Before", "integer"),
+        Column("from", "Rank before", "integer"),
+        Column("to", "Rank", "integer"),
+    )
+    if between is not None:
+        listed = [{**each, "changes": between["changes"]} for each in listed if each["number"] == between["to"]]
+    rows = tuple(
+        (snapshot["number"], snapshot["published_at"], *(change.get(name) for name in shown_keys))
+        for snapshot in listed
+        for change in snapshot["changes"]
+    )
+    return Table("changes", f"Changes of {slug}", columns, rows)
+
+
+def glossary_table(entries: Sequence[Entry]) -> Table:
+    """Return every explained term with its formula and source."""
+    names = ("anchor", "term", "text", "formula", "source")
+    columns = tuple(Column(name, name.capitalize(), "text") for name in names)
+    rows = tuple((e.anchor, e.term, e.text, e.formula, e.source) for e in entries)
+    return Table("glossary", "Glossary", columns, rows)
+
+
+# The pages of whoever submits in a browser. Made by `app.web.submit_page` and `app.web.submit_page`.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubmitPage(Page):
+    """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant.
+
+    `preregs` are the sender's own registrations here, `tries` and `submissions` what they sent before.
+    """
+
+    template = "submit.html"
+    manifest: Manifest
+    example: SubmitExample
+    form_key: str
+    metadata_fields: Sequence[tuple[str, str, str]]
+    preregs: Sequence[Prereg]
+    tries: Sequence[tuple[Try, str]]
+    submissions: Sequence[OwnSubmission]
+
+
+@dataclass(frozen=True, kw_only=True)
+class TryPage(Page):
+    """A dry run or a refused upload: what was answered, as its JSON has it."""
+
+    template = "try.html"
+    slug: str
+    attempt: Try
+    document: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnPage(Page):
+    """What the holder of a token has sent and tried, to all benchmarks."""
+
+    template = "own.html"
+    tries: Sequence[tuple[Try, str]]
+    submissions: Sequence[OwnSubmission]
+
+
+# What a benchmark's page shows of an upload: the columns it reads, one example row, a minimal preregistration.
+
+MOST_SHOWN = 100
+
+
+def submit_example(manifest: Manifest) -> SubmitExample:
+    """Return what a submitter to a benchmark must know of its files."""
+    return SubmitExample(kind_of(manifest).pages.example(manifest), _prereg(manifest))
+
+
+def _prereg(manifest: Manifest) -> str | None:
+    if "evaluation" not in manifest.admission.prereg_forms:
+        return None
+    metrics = ", ".join(f'"{name}"' if ":" in name else name for name in manifest.metrics)
+    lines = [f"benchmark: {manifest.slug}", f"entrants: [{MODEL}]", "tasks: all", f"metrics: [{metrics}]"]
+    lines += [f"{axis}: [{', '.join(values)}]" for axis, values in _axes(manifest).items() if values]
+    return "\n".join([*lines, ""])
+
+
+def _axes(manifest: Manifest) -> dict[str, list[str]]:
+    """Return the axes of the grid that a registration should name, with values that it may name."""
+    free = {} if manifest.grid is None else manifest.grid.registration_may_choose
+    conditions = free.get("conditions")
+    n_conditions = 0 if conditions is None else min(conditions.at_least, MOST_SHOWN)
+    return {
+        "seeds": [str(seed) for seed in _seeds(manifest)],
+        "conditions": [ANY_CONDITION, *(f"{ANY_CONDITION}-{at}" for at in range(2, n_conditions + 1))][:n_conditions],
+    }
+
+
+def _seeds(manifest: Manifest) -> list[int]:
+    """Return seeds that a registration may name: those of the grid, or as many as it asks; none if too many."""
+    grid = manifest.grid
+    if grid is None:
+        return []
+    free = grid.registration_may_choose.get("seeds")
+    asked = grid.seeds if free is None else free.at_least
+    seeds = list(range(min(asked, MOST_SHOWN + 1))) if isinstance(asked, int) else asked or []
+    return seeds if len(seeds) <= MOST_SHOWN else []
+
+
+# The page of a benchmark's stewards. Made by `app.web.desk`.
+
+
+@dataclass(frozen=True)
+class Flagged:
+    """A submission of which something was noticed: by entrant, the flags."""
+
+    submission: int
+    status: str
+    flags: Mapping[str, Sequence[str]]
+
+
+@dataclass(frozen=True)
+class RefusedForm:
+    """Why a form of the desk was refused, with the problems of what was written; `sign_in` leads to the login."""
+
+    why: Rejected
+    sign_in: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DisputesPage(Page):
+    """The disputes of a submission that its reader may see, with the form to raise another."""
+
+    template = "disputes.html"
+    submission: int
+    slug: str
+    disputes: Sequence[ReadDispute]
+    is_steward: bool
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeskPage(Page):
+    """What waits for the stewards of a benchmark. `form_key` is null without a session: then there are no forms.
+
+    `manifest` is the text in its field; of one that `is_previewed`, `diff` and `preview` say what it would change.
+    `refusal` is of the form that was sent, if it was refused, and `kept` what was written there, by field.
+    """
+
+    template = "desk.html"
+    slug: str
+    form_key: str | None
+    waiting: Sequence[ListedSubmission]
+    flagged: Sequence[Flagged]
+    refused: Sequence[tuple[Try, str]]
+    disputes: Sequence[ReadDispute]
+    late: Sequence[tuple[Registered, str]]
+    withdrawn: Sequence[tuple[int, datetime, str]]
+    manifest: str
+    version: int
+    diff: Sequence[tuple[str, str]]
+    preview: Mapping[str, Any] | None
+    is_previewed: bool
+    has_private_labels: bool
+    is_closed: bool
+    kept: Mapping[str, str]
+    refusal: RefusedForm | None
+
+
+# What needs a steward, as a table and as a page of it.
+
+COLUMNS = (
+    Column("what", "What", "text"),
+    Column("benchmark", "Benchmark", "text"),
+    Column("submission", "Submission", "integer"),
+    Column("since", "Since, or next try", "time"),
+    Column("tries", "Tries", "integer"),
+    Column("reason", "Why", "text"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HealthPage(Page):
+    """The page: its `table`, whose notes say what is wrong with the server itself."""
+
+    template = "health.html"
+    table: Table
+
+    @property
+    def columns(self) -> Sequence[ShownColumn]:
+        """Return the columns that are shown."""
+        return shown_columns(self.table, detail=False)
+
+    @property
+    def caption(self) -> str:
+        """Return how many things need somebody."""
+        n = len(self.table.rows)
+        return "Nothing needs you." if n == 0 else f"{n:,} thing{'' if n == 1 else 's'} to look at"
+
+
+def health_table(troubles: Sequence[Trouble], notes: Sequence[str]) -> Table:
+    """Return what needs somebody as a table; `notes` are of the server itself."""
+    rows = tuple(
+        (each.what, each.benchmark, each.submission, None if each.since is None else each.since.isoformat(),
+         each.tries, each.reason)
+        for each in troubles
+    )  # fmt: skip
+    return Table("health", "Health", COLUMNS, rows, tuple(notes))
+
+
+# The record of who did what, as a table and as a page of it.
+
+AUDIT_COLUMNS = (
+    Column("id", "No.", "integer"),
+    Column("at", "At", "time"),
+    Column("action", "Action", "text"),
+    Column("subject", "Of", "text"),
+    Column("benchmark", "Benchmark", "text"),
+    Column("token", "Token", "integer"),
+    Column("name", "Name", "text"),
+    Column("session", "Session", "integer"),
+    Column("address", "From", "text"),
+    Column("status", "Status", "integer"),
+    Column("refusal", "Refused because", "text"),
+    Column("before", "Before", "text"),
+    Column("after", "After", "text"),
+    Column("reason", "Reason", "text"),
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class AuditPage(Page):
+    """One page of the record: its `table`, what was `asked`, and where the CSV, the JSON and the `older` events are.
+
+    `seal` is the newest seal of the record, None before the first.
+    """
+
+    template = "audit.html"
+    table: Table
+    asked: Mapping[str, str]
+    csv: str
+    json: str
+    older: str | None
+    seal: Mapping[str, Any] | None
+
+    @property
+    def columns(self) -> Sequence[ShownColumn]:
+        """Return the columns that are shown."""
+        return shown_columns(self.table, detail=False)
+
+    @property
+    def caption(self) -> str:
+        """Return how many events there are on this page."""
+        return f"{len(self.table.rows):,} event{'' if len(self.table.rows) == 1 else 's'}"
+
+
+def audit_table(listed: Sequence[Listed], *, with_addresses: bool) -> Table:
+    """Return the events as a table; addresses are for admins alone."""
+    notes = () if with_addresses else ("Addresses are shown to admins alone.",)
+    return Table("audit", "Audit", AUDIT_COLUMNS, tuple(_row(each, with_addresses) for each in listed), notes)
+
+
+def _row(listed: Listed, with_addresses: bool) -> tuple[Cell, ...]:
+    event = listed.event
+    return (
+        event.id,
+        event.at.isoformat(),
+        event.action,
+        event.subject,
+        event.benchmark,
+        event.token_id,
+        listed.holder,
+        event.session_id,
+        event.address if with_addresses else None,
+        event.status,
+        event.refusal,
+        _written(event.before),
+        _written(event.after),
+        event.reason,
+    )
+
+
+def _written(values: Mapping[str, Any] | None) -> str | None:
+    return None if values is None else json.dumps(values, ensure_ascii=False, sort_keys=True)
+
+
+# The pages after signing in: account, tokens, invitations, and the people of a benchmark.
+#
+# Made by `app.web.sessions`, `app.web.account` and `app.web.forms`. `form_key` is what every form of a session
+# carries in its address (`app.web.forms`); null for who came with a token, so that no form is shown.
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoginPage(Page):
+    """/login: `form` is in the form and in a cookie, `leads_to` is where a login leads.
+
+    `provider` is the name of the identity provider of this server, null without one; with `again` it is to ask anew.
+    `left` says that somebody has just signed out here alone, `way_out` where they sign out of the provider too.
+    """
+
+    template = "login.html"
+    form: str
+    leads_to: str
+    provider: str | None
+    again: bool
+    left: bool = False
+    way_out: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class AccountPage(Page):
+    """/account: whose token it is, the slugs by role, the open sessions with the one that is looked from."""
+
+    template = "account.html"
+    token: Token
+    held: Mapping[str, Sequence[str]]
+    sessions: Sequence[BrowserSession]
+    session_id: int | None
+    form_key: str | None
+    longest_overlap_h: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class TokensPage(Page):
+    """/account/tokens: the tokens without their texts, each with the benchmarks that it is for, null: for all.
+
+    Who may make and revoke some sees the forms.
+    """
+
+    template = "tokens.html"
+    tokens: Sequence[tuple[Token, Sequence[str] | None]]
+    is_admin: bool
+    scopes: Sequence[str]
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListedInvitation:
+    """An invitation in a list: to which benchmark, who made it, and its state."""
+
+    invitation: Invitation
+    slug: str | None
+    by: str
+    state: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InvitationsPage(Page):
+    """/account/invitations: those that somebody may see, and the form for a new one; `slugs` are their benchmarks."""
+
+    template = "invitations.html"
+    invitations: Sequence[ListedInvitation]
+    slugs: Sequence[str]
+    is_admin: bool
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PeoplePage(Page):
+    """/benchmarks/{slug}/people: roles, their history, invitations, and who may read it with what is there to read.
+
+    `roles` are those that the reader may give.
+    """
+
+    template = "people.html"
+    slug: str
+    visibility: str
+    contents: Contents
+    held: Sequence[Held]
+    history: Sequence[Grant]
+    invitations: Sequence[ListedInvitation]
+    roles: Sequence[str]
+    form_key: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class JoinPage(Page):
+    """A form that makes a token for whoever has a code, or for whoever asks where a manifest lets them: `slug`."""
+
+    template = "join.html"
+    action: str
+    code: str | None
+    slug: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SecretPage(Page):
+    """A secret that is shown once: a token or a code, as `kind` says; `about` is the answer that contained it."""
+
+    template = "secret.html"
+    kind: str
+    text: str
+    about: Mapping[str, Any]
+    then: str
+
+
+# The pages of reports and of two entrants against each other, one type each, as in `app.render.pages`.
+
+
+@dataclass(frozen=True)
+class ReportSection:
+    """One table of a report with its plots, and the addresses of its rows as CSV and JSON."""
+
+    table: Table
+    columns: Sequence[ShownColumn]
+    drawings: Drawings
+    csv: str
+    json: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportPage(Page):
+    """What a submission's predictions of one task are worth: each of its report tables, narrowed to that task.
+
+    `entrants` are whose predictions these are; `others` lead to the reports of the other tasks; `trail` are the
+    breadcrumbs.
+    """
+
+    template = "report.html"
+    task: str
+    entrants: Sequence[str]
+    facts: PageFacts
+    trail: Links
+    others: Links
+    sections: Sequence[ReportSection]
+
+    @property
+    def legend(self) -> list[tuple[str, Entry]]:
+        """Return the meaning of the columns of all tables, each once."""
+        return legend([shown.column for section in self.sections for shown in section.columns])
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgainstPage(Page):
+    """Two entrants of a board against each other: the sentence one may write, and the numbers under it.
+
+    `entrants` are those that can be chosen, `a` and `b` the chosen ones ("" before); `sentences` are empty before
+    both are chosen. `hidden` is what the form keeps, `meta` how the intervals were drawn.
+    """
+
+    template = "against.html"
+    slug: str
+    a: str
+    b: str
+    entrants: Sequence[str]
+    sentences: Sequence[str]
+    tables: Sequence[ShownTable]
+    by_task: Panel | None
+    trail: Links
+    links: Links
+    hidden: Links
+    notes: Sequence[str]
+    facts: PageFacts
+    snapshot: Snapshot | None
+    permalink: str
+
+    @property
+    def legend(self) -> list[tuple[str, Entry]]:
+        """Return the meaning of the columns of all tables, each once."""
+        return legend([shown.column for table in self.tables for shown in table.columns])
+
+    def picture_address(self, ending: str) -> str:
+        """Return where the picture of the tasks is saved from."""
+        path, mark, query = self.permalink.partition("?")
+        return f"{path}.{ending}{mark}{query}"
+
+
+Json = Mapping[str, Any]
+
+
+def list_operations(description: Json) -> dict[str, list[Operation]]:
+    """Return the operations by their tag, in the order of the description."""
+    by_tag: dict[str, list[Operation]] = {}
+    for path, methods in description["paths"].items():
+        for method, operation in methods.items():
+            tag = operation.get("tags", ["other"])[0]
+            by_tag.setdefault(tag, []).append(_operation(description, path, method, operation))
+    return by_tag
+
+
+def _operation(description: Json, path: str, method: str, operation: Json) -> Operation:
+    return Operation(
+        anchor=operation["operationId"],
+        method=method.upper(),
+        path=path,
+        summary=operation.get("summary", ""),
+        about=operation.get("description", ""),
+        needs_token="security" in operation,
+        body=", ".join(operation.get("requestBody", {}).get("content", {})),
+        fields=(*_parameters(operation), *_body_fields(description, operation)),
+        answers=tuple(
+            Answer(status, answer["description"], ", ".join(answer.get("content", {})) or "no body")
+            for status, answer in operation["responses"].items()
+        ),
+    )
+
+
+def _parameters(operation: Json) -> Iterator[ApiField]:
+    for each in operation.get("parameters", ()):
+        yield ApiField(each["name"], each["in"], each.get("required", False), _about(each, each["schema"]))
+
+
+def _body_fields(description: Json, operation: Json) -> Iterator[ApiField]:
+    for content in operation.get("requestBody", {}).get("content", {}).values():
+        schema = _resolve(description, content["schema"])
+        for name, field in schema.get("properties", {}).items():
+            yield ApiField(name, "body", name in schema.get("required", ()), _about(field, field))
+
+
+def _resolve(description: Json, schema: Json) -> Json:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    resolved: Json = description["components"]["schemas"][name] if name else schema
+    return resolved
+
+
+def _about(named: Json, schema: Json) -> str:
+    return named.get("description") or _kind(schema)
+
+
+def _kind(schema: Json) -> str:
+    """Return the type of a value in a word; null, which leaving the field out says too, is not named."""
+    choices = [part for part in schema.get("anyOf", [schema]) if part.get("type") != "null"]
+    return " or ".join(dict.fromkeys(str(part.get("format") or part.get("type", "value")) for part in choices))

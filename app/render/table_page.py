@@ -1,35 +1,299 @@
 """The page of any table at its address, made by the web from a `TableView`."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
+from app.boards.explore import WORDS, Choice, Wish, filter_in_words, listed_tasks, stated_values
+from app.db.models import Snapshot
+from app.errors import FieldRejected, Problem
+from app.kinds.contract import NO_FACTS, PageFacts
+from app.manifest.model import KNOWN, DescribedBy, Leaderboard, Manifest, Task
+from app.names import clip_for_message, first_few, in_words
 from app.render.base_page import Links, Page
-from app.render.columns import ShownColumn, shown_columns
-from app.render.counts_in_words import rows_in_words
-from app.render.drawings import Drawings, build_drawings
-from app.render.matrix import Matrix, build_matrix, each_pair_once, is_pairwise
-from app.render.paging import Paging, page_of, rows_of_page
-from app.render.reading import Apart, Count, apart, leader_sentence, legend, tally, tier_starts
-from app.render.row_filter import COLUMNS
-from app.render.table_order import Look, sort_address, sort_table
-from app.render.table_view import TableView
-from app.values.glossary_entry import Entry
-from app.values.table import Cell, Table
+from app.render.columns import Matrix, ShownColumn, build_matrix, each_pair_once, is_pairwise, shown_columns
+from app.render.drawings import Drawing, Drawings, build_drawings
+from app.render.glossary import glossary_entries
+from app.render.text import format_number, rows_in_words
+from app.values.facts import FLAGS
+from app.values.registry import Entry
+from app.values.table import Cell, Column, Table
 
 DESCRIBED = (
     "organization", "licence", "purpose", "open_weights", "min_parameters", "max_parameters", "released_from",
     "released_to", "field",
 )  # fmt: skip
+
+COLUMNS = ("task", "class", "entrant")
+
 KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
-
 MAX_WITHDRAWN = 20
+
 MAX_PAIRS = 900
 """More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
+
+
+@dataclass(frozen=True)
+class RowChoice:
+    """One field of the form that narrows a table: every value of a column, and whether it was asked for.
+
+    `shown_as` are the words of a value where they are others. Of one that `is_one` a value always holds.
+    """
+
+    name: str
+    title: str
+    values: Sequence[tuple[str, bool]]
+    shown_as: Mapping[str, str] = field(default_factory=dict)
+    is_one: bool = False
+
+    @property
+    def is_asked(self) -> bool:
+        """Say whether some of the values were asked for."""
+        return not self.is_one and any(is_chosen for _, is_chosen in self.values)
+
+
+# A table with its drawings inside the page of another table. Made by the web for the pages of entrants and tasks.
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A table under a heading; `links` makes the address of a cell from its text, by column name.
+
+    One that `is_folded` shows its drawings, and its rows when they are asked for.
+    """
+
+    title: str
+    table: Table
+    links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    is_folded: bool = False
+
+    @cached_property
+    def columns(self) -> Sequence[ShownColumn]:
+        """Return the columns that are shown."""
+        return shown_columns(self.table, detail=False)
+
+    @cached_property
+    def drawings(self) -> Drawings:
+        """Return what is drawn of the table."""
+        return build_drawings(self.table)
+
+    @property
+    def caption(self) -> str:
+        """Return the table's notes, or how long it is."""
+        return " ".join(self.table.notes) or rows_in_words(len(self.table.rows))
+
+
+# The form by which a reader filters a board and has it computed anew, without scripts. Made by `app.web.explore`.
+#
+# Choices that are too many to offer can still be written into an address.
+
+
+@dataclass(frozen=True)
+class Tick:
+    """A value that can be chosen, the words that it is shown in, and whether it is chosen."""
+
+    value: str
+    words: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True)
+class Weight:
+    """Something that can be weighted: its name, and the weights offered, including the current one."""
+
+    name: str
+    offered: Sequence[Tick]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExploreForm:
+    """The fields. `groups` are by the column that they are of, `named` the entrants that are chosen by name."""
+
+    text: str
+    among: bool
+    groups: Sequence[tuple[str, Sequence[Tick]]]
+    tasks: Sequence[Tick]
+    weights: Sequence[Weight]
+    baselines: Sequence[Tick]
+    named: Collection[str]
+    is_choice: bool
+    wish: Wish = field(default_factory=Wish)
+    facts: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
+    has_sizes: bool = False
+    has_dates: bool = False
+    declared: Sequence[tuple[str, Sequence[Tick]]] = ()
+    ranges: Sequence[tuple[str, str]] = ()
+    columns: Sequence[Tick] = ()
+    hints: Sequence[str] = field(default_factory=tuple)
+
+    @property
+    def has_more(self) -> bool:
+        """Say whether there is more to choose than entrants."""
+        return bool(self.groups or self.tasks or self.weights or self.baselines)
+
+    @property
+    def is_open(self) -> bool:
+        """Say whether anything is chosen."""
+        ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
+        return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
+
+    def with_facts(self, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
+        """Return the form with filters on the facts that are stated for any entrant."""
+        chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
+        ticks = {name: [Tick(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
+                 for name, values in stated_values(facts).items() if values}  # fmt: skip
+        return replace(
+            self,
+            wish=wish,
+            facts=ticks,
+            has_sizes=any("n_parameters" in own for own in facts.values()),
+            has_dates=any("released" in own for own in facts.values()),
+        )
+
+    def with_declared(self, fields: Sequence[DescribedBy], facts: Mapping[str, Mapping[str, Any]]) -> "ExploreForm":
+        """Return the form with the fields that the manifest declares: values to tick, and bounds to fill in."""
+        own = [each for each in fields if each.name not in KNOWN]
+        listed = [(each.words, _stated(each, facts, self.wish)) for each in own if each.type in ("text", "flag")]
+        asked = [each for each in self.wish.fields if "<=" in each or ">=" in each]
+        bounds = [(each.words, each.name) for each in own if each.type in ("number", "date")]
+        filled = [(f"{words} (such as {name}>=1)", next((a for a in asked if a.startswith(f"{name}>=")), ""))
+                  for words, name in bounds]  # fmt: skip
+        return replace(self, declared=[(words, ticks) for words, ticks in listed if ticks], ranges=filled)
+
+    def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
+        """Return the form with the columns that can be shown."""
+        return replace(self, columns=[Tick(c.name, c.title, c.name in chosen) for c in table.columns])
+
+
+# The view that the page, the CSV and the JSON of a table are made from, so that the three cannot disagree.
+#
+# Made by `app.web` and `app.cli.drafts`, shown by `app.render.table_page`.
+
+
+@dataclass(frozen=True)
+class TableView:
+    """A table at its address, with what is shown around it: leaderboard, pairwise, tasks, one task, one entrant.
+
+    `version` is the manifest's. `trail` are the breadcrumbs and `links` the related addresses, both as (text, address).
+    `row_links` makes the address of a cell from its text, by column name. `facts` is what each page of the benchmark
+    says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
+    where it is another one. `explore` is the form of a board that a reader explores. `panels` are
+    further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
+    picture says what a page of rows would not. `card` is the absolute address of the picture that previews it.
+    """
+
+    slug: str
+    address: str
+    table: Table
+    snapshot: Snapshot | None = None
+    version: int | None = None
+    trail: Links = ()
+    links: Links = ()
+    row_links: Mapping[str, Callable[[str], str]] = field(default_factory=dict)
+    facts: PageFacts = NO_FACTS
+    choices: Sequence[RowChoice] = ()
+    drawn: Table | None = None
+    explore: ExploreForm | None = None
+    panels: Sequence[Panel] = ()
+    panel_rest: str = ""
+    most_rows: int | None = None
+    card: str = ""
+
+    def drawings(self) -> Sequence[Drawing]:
+        """Return everything that the page draws: of its own table first, then of each panel."""
+        own = build_drawings(self.drawn or self.table).shown
+        return [*own, *(drawing for panel in self.panels for drawing in panel.drawings.shown)]
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a query says of how rows are shown, whichever rows they are: their order, their columns, all at once.
+
+    >>> Look([("q", "gr"), ("sort", "rank"), ("order", "desc"), ("page", "2")]).order
+    [('sort', 'rank'), ('order', 'desc')]
+    """
+
+    asked: Links
+
+    @property
+    def sorted_by(self) -> str | None:
+        """Return the column by which the rows are sorted, where one was asked for."""
+        return self._query.get("sort") or None
+
+    @property
+    def descending(self) -> bool:
+        """Say whether the largest comes first. Raises FieldRejected for an order that there is not."""
+        return is_descending(self._query.get("order"))
+
+    @property
+    def columns(self) -> Links:
+        """Return the columns that were asked for by name, as in the query."""
+        return [(name, value) for name, value in self.asked if name == "column" and value]
+
+    @property
+    def has_detail(self) -> bool:
+        """Say whether every column is shown."""
+        return self._query.get("detail") == "1" and not self.columns
+
+    @property
+    def order(self) -> Links:
+        """Return the order, and whether all rows are on one page; a page's number is about the rows shown now."""
+        names = ("sort", "order") if self.sorted_by else ()
+        sorted_so = [(name, self._query[name]) for name in names if self._query.get(name)]
+        return [*sorted_so, ("page", EVERY)] if self._query.get("page") == EVERY else sorted_so
+
+    @property
+    def all_but_columns(self) -> Links:
+        """Return what stays when columns are chosen."""
+        return [*self.order, ("detail", "1")] if self.has_detail else self.order
+
+    def toggle(self, rows: Links) -> tuple[str, str]:
+        """Return the link to every column of the same rows, or back to the usual ones."""
+        if self.has_detail:
+            return "Fewer columns", "?" + urlencode([*rows, *self.order])
+        return "All columns", "?" + urlencode([*rows, *self.order, ("detail", "1")])
+
+    @cached_property
+    def _query(self) -> dict[str, str]:
+        return dict(self.asked)
+
+
+@dataclass(frozen=True)
+class Count:
+    """One total of a board: `text` results were `word`; `glossary` is the anchor that explains it."""
+
+    text: str
+    word: str
+    glossary: str
+
+
+@dataclass(frozen=True)
+class Apart:
+    """The heading over the rows without a rank: before which row it is, its words, and the columns it replaces."""
+
+    start: int
+    words: str
+    shown_elsewhere: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Paging:
+    """Rows `first` to `last` of `n_rows`, counted from 1, and where the others are, as (text, address)."""
+
+    first: int
+    last: int
+    n_rows: int
+    links: Links
+    name: str = "rows"
+
+    @property
+    def caption(self) -> str:
+        """Say which rows these are."""
+        return f"{self.name.capitalize()} {self.first:,} to {self.last:,} of {self.n_rows:,}; the CSV has all of them"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,3 +497,423 @@ class TablePage(Page):
     @property
     def _kept(self) -> Links:
         return [(name, value) for name, value in self.asked if name in KEPT and value]
+
+
+# How a reader asked to see a table: sorted by a column, with or without its detail columns.
+
+ORDERS = ("asc", "desc")
+
+
+def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
+    """Return the table sorted by a column, nulls last. Raises FieldRejected for an unknown column.
+
+    One that could not be computed has no columns, and stays as it is: it says why.
+    """
+    if column is None or not table.columns:
+        return table
+    if column not in table.column_names():
+        known = ", ".join(table.column_names())
+        problem = Problem(f"expected one of {known}", column="sort", value=clip_for_message(column))
+        raise FieldRejected("The table cannot be sorted by that column.", [problem])
+    at = table.index(column)
+    known_rows = [row for row in table.rows if row[at] is not None]
+    unknown = [row for row in table.rows if row[at] is None]
+    ordered = sorted(known_rows, key=lambda row: _sort_key(row[at]), reverse=descending)
+    return replace(table, rows=(*ordered, *unknown))
+
+
+def only_columns(table: Table, names: Sequence[str]) -> Table:
+    """Return some columns of a table, in its order; all of them where none is named. Raises FieldRejected."""
+    if not names or not table.columns:
+        return table
+    known = table.column_names()
+    problems = [
+        Problem(f"expected one of {', '.join(known)}", column="column", value=clip_for_message(name))
+        for name in names
+        if name not in known
+    ]
+    if problems:
+        raise FieldRejected("The table has no such column.", problems)
+    at = [place for place, name in enumerate(known) if name in names]
+    columns = tuple(table.columns[place] for place in at)
+    # The ends of an interval may be among those that are left out.
+    kept = tuple(c if set(c.interval or ()) <= set(names) else replace(c, interval=None) for c in columns)
+    return replace(table, columns=kept, rows=tuple(tuple(row[place] for place in at) for row in table.rows))
+
+
+def is_descending(order: str | None) -> bool:
+    """Say whether the largest comes first. Raises FieldRejected for an order that is neither."""
+    if order and order not in ORDERS:
+        problem = Problem(f"expected {' or '.join(ORDERS)}", column="order", value=clip_for_message(order))
+        raise FieldRejected("The table cannot be sorted in that order.", [problem])
+    return order == "desc"
+
+
+def sort_address(query: Sequence[tuple[str, str]], column: Column) -> str:
+    """Return the query that sorts by a column: its better end first, and the other way round the second time."""
+    first = "desc" if column.direction == "maximize" or column.kind == "flag" else "asc"
+    other = {"asc": "desc", "desc": "asc"}
+    now = dict(query)
+    order = other[first] if now.get("sort") == column.name and now.get("order", "asc") == first else first
+    # In another order other rows are on the page that is shown.
+    kept = [(n, v) for n, v in query if v and (n not in ("sort", "order", "page") or (n, v) == ("page", EVERY))]
+    return "?" + urlencode([*kept, ("sort", column.name), ("order", order)])
+
+
+def _sort_key(cell: Cell) -> tuple[float, str]:
+    return (0.0, cell.lower()) if isinstance(cell, str) else (float(cell or 0), "")
+
+
+# Rows about some tasks, classes or entrants only: what ?task=, ?class= and ?entrant= leave of a table.
+
+SHOWN = 8
+
+Wanted = Mapping[str, Sequence[str]]
+
+
+def narrow_table(table: Table, wanted: Wanted) -> Table:
+    """Return the rows whose columns have one of the wanted values; a note says what no row has."""
+    asked = {name: values for name, values in wanted.items() if values}
+    places = {name: table.index(name) for name in asked if name in table.column_names()}
+    notes = [_no_column(name) for name in asked if name not in places]
+    notes += [note for name, at in places.items() for note in _unknown(table, name, at, asked[name])]
+    kept = tuple(row for row in table.rows if all(row[at] in asked[name] for name, at in places.items()))
+    return replace(table, rows=kept, notes=(*table.notes, *notes))
+
+
+def _no_column(name: str) -> str:
+    return f"This table does not tell one {name} from another: ?{name}= narrows nothing."
+
+
+def _unknown(table: Table, name: str, at: int, asked: Sequence[str]) -> list[str]:
+    known = dict.fromkeys(str(row[at]) for row in table.rows)
+    few = first_few(list(known), SHOWN) or "no rows"
+    return [
+        f"No row has the {name} {clip_for_message(value)}; there are {few}."
+        for value in dict.fromkeys(asked)
+        if value not in known
+    ]
+
+
+def choices(table: Table, wanted: Wanted) -> list[RowChoice]:
+    """Return the fields of the form: a column with one value alone leaves nothing to choose."""
+    fields = []
+    for column in table.columns:
+        if column.name in COLUMNS:
+            at = table.index(column.name)
+            values = dict.fromkeys(str(row[at]) for row in table.rows)
+            if len(values) > 1:
+                asked = wanted.get(column.name, ())
+                fields.append(RowChoice(column.name, column.title, [(value, value in asked) for value in values]))
+    return fields
+
+
+# What a reader must know beside a table's numbers: what is missing, which differences are settled, what words mean.
+
+# In the order in which a row passes through them.
+COUNTS = (
+    ("n_attempted", "attempted", "coverage"),
+    ("n_included", "included", "coverage"),
+    ("n_absent", "absent", "coverage"),
+    ("n_failed", "without a value", "coverage"),
+    ("n_not_asked", "not asked", "coverage"),
+    ("num_failures", "failed", "num_failures"),
+    ("n_imputed", "imputed", "n_imputed"),
+    ("n_leaked", "leaked", "n_leaked"),
+)
+
+ALWAYS = ("attempted", "included", "absent")
+
+NAMED = 5
+
+REASONS = ("unranked_because", "label")
+"""The columns that say why an entrant has no rank."""
+
+
+def tally(table: Table) -> list[Count]:
+    """Return the totals over a board's rows of what was asked, what became of it, and what was not asked.
+
+    Nothing absent is worth saying; of what else may go wrong only what did is shown.
+    """
+    names = table.column_names()
+    counts = [Count(_total(table, name), word, anchor) for name, word, anchor in COUNTS if name in names]
+    return [count for count in counts if count.text != "0" or count.word in ALWAYS]
+
+
+def _total(table: Table, name: str) -> str:
+    at = table.index(name)
+    return format_number(sum(cell for row in table.rows if isinstance(cell := row[at], int)), 0)
+
+
+SIMULTANEOUS = "With all entrants tested simultaneously"
+
+
+def leader_sentence(table: Table) -> str | None:
+    """Say who may be the best by the confidence sets of all ranks at once, and which of these are flagged for what.
+
+    None for a table without such sets.
+    """
+    if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
+        return None
+    ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
+    leading = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is not False]
+    ahead = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is False]
+    behind = [r for r in ranked if r["rank"] != 1 and r["may_be_first"]]
+    if all(record["may_be_first"] is None for record in ranked):
+        return None
+    # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
+    flagged = _flagged([*ahead, *leading, *behind])
+    lacking = f"{_lacking(ahead)} " if ahead else ""
+    rivals = _named([str(record["entrant"]) for record in behind])
+    if not leading:
+        return f"{lacking}{SIMULTANEOUS}, these may be first: {rivals}.{flagged}"
+    leader = _named([str(record["entrant"]) for record in leading])
+    if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
+        leader += f" (how sure the score of {_named(unsure)} is, is not known)"
+    if not behind:
+        others = "No other is ranked" if len(ranked) == 1 else f"{SIMULTANEOUS}, no other may be first"
+        return f"{lacking}First: {leader}. {others}.{flagged}"
+    return f"{lacking}First: {leader}. {SIMULTANEOUS}, these may be first too: {rivals}.{flagged}"
+
+
+def _lacking(ahead: Sequence[Mapping[str, Cell]]) -> str:
+    """Return the sentence on who has the first rank and may not be first, because something of it is missing."""
+    shown = first_few(ahead, NAMED, _with_gaps)
+    return f"Ranked first by the rule for what is missing, but not with the worst in each gap: {shown}."
+
+
+def _with_gaps(row: Mapping[str, Cell]) -> str:
+    worst = row.get("rank_if_worst")
+    known = [f"{row['covered']} included"] if row.get("covered") else []
+    known += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
+    return in_words(str(row["entrant"])) + (f" ({', '.join(known)})" if known else "")
+
+
+def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
+    """Return the sentence of what was noticed about the evidence of some rows; empty where nothing was."""
+    seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
+    shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({_flags_in_words(each[1])})")
+    return f" Flagged: {shown}." if seen else ""
+
+
+def _flags_in_words(flags: str) -> str:
+    words = [FLAGS.get(flag, flag) for flag in flags.split()]
+    return "; ".join(text[0].lower() + text[1:] for text in words)
+
+
+def _named(names: Sequence[str]) -> str:
+    return first_few(names, NAMED, in_words)
+
+
+def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:
+    """Return the rows before which a group ends: all above are separable from all below.
+
+    Empty unless the rows are in the order of their ranks: between rows sorted otherwise a line means nothing.
+    """
+    if not {"rank", "group"} <= set(table.column_names()):
+        return frozenset()
+    at = [table.index(name) for name in ("rank", "group")]
+    start = first_unranked(table, rows)
+    ranked = rows if start is None else rows[:start]
+    places = [[cell for i in at if isinstance(cell := row[i], int)] for row in ranked]
+    if any(len(place) < len(at) for place in places) or places != sorted(places, key=lambda place: place[0]):
+        return frozenset()
+    return frozenset(at for at in range(1, len(places)) if places[at][1] != places[at - 1][1])
+
+
+def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:
+    """Return the first of the rows without a rank; None where there are none, or where ranked ones follow."""
+    if "rank" not in table.column_names():
+        return None
+    at = table.index("rank")
+    without = [row[at] is None for row in rows]
+    start = without.index(True) if True in without else len(rows)
+    return start if start < len(rows) and all(without[start:]) else None
+
+
+def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
+    """Return the heading over a board's rows without a rank; None where they are not together at its end.
+
+    Where one word says of all of them why, it is in the heading instead of in a column.
+    """
+    start, names = first_unranked(table, rows), table.column_names()
+    if start is None or "entrant" not in names:
+        return None
+    count = f"{len(rows) - start:,} entrant{'' if len(rows) - start == 1 else 's'}"
+    for name in filter(names.__contains__, REASONS):
+        reasons = {row[table.index(name)] for row in rows[start:]}
+        others = {row[table.index(name)] for row in rows[:start]}
+        if len(reasons) == 1 and None not in reasons and others <= {None}:
+            return Apart(start, f"Without a rank ({reasons.pop()}): {count}", (name,))
+    return Apart(start, f"Without a rank: {count}", ())
+
+
+def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, Entry]]:
+    """Return the titles of the columns with the glossary entry that explains them, each entry once.
+
+    Of the flags those are explained that are raised in the rows of the table.
+    """
+    known = {entry.anchor: entry for entry in glossary_entries()}
+    titles: dict[str, str] = {}
+    for column in columns:
+        if column.glossary in known:
+            titles.setdefault(column.glossary or "", column.title)
+    return [(title, _as_raised(known[anchor], table)) for anchor, title in titles.items()]
+
+
+def _as_raised(entry: Entry, table: Table | None) -> Entry:
+    if entry.anchor != "flags" or table is None or "flags" not in table.column_names():
+        return entry
+    at = table.index("flags")
+    raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
+    explained = "; ".join(f"{flag}: {_flags_in_words(flag)}" for flag in FLAGS if flag in raised)
+    return replace(entry, text=f"What was noticed when the evidence arrived; here {explained}.") if explained else entry
+
+
+MOST_TASKS = 150
+
+MOST_VALUES = 60
+
+MOST_WEIGHED = 60
+
+MOST_BASELINES = 400
+
+OFFERED = (0.0, 0.5, 2.0, 3.0, 5.0, 10.0)
+
+
+def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> list[Tick]:
+    stated = sorted({filter_in_words(own[field.name]) for own in facts.values() if own.get(field.name) is not None})
+    asked = {each.casefold() for each in wish.fields}
+    return [Tick(f"{field.name}={value}", value, f"{field.name}={value}".casefold() in asked)
+            for value in stated[:MOST_VALUES]]  # fmt: skip
+
+
+def explore_form(
+    manifest: Manifest, spec: Leaderboard, table: Table, text: str, choice: Choice, open_tasks: Sequence[Task] = ()
+) -> ExploreForm:
+    """Return the form of a board, filled in with the choice; `open_tasks` are the tasks where these are open."""
+    tasks = listed_tasks(manifest, spec, open_tasks)
+    groups = spec.groups_of_tasks(tasks)
+    columns: dict[str, list[Tick]] = {}
+    for name in groups:
+        column, mark, value = name.partition(":")
+        words = value if mark else name
+        columns.setdefault(column if mark else "Group", []).append(
+            Tick(name, f"{words} ({len(groups[name])})", name in choice.groups)
+        )
+    names = [task.id for task in tasks]
+    weighed = _weighed(spec.weighable(tasks), names, list(groups))
+    hints = [f"task= of {len(names):,}"] if len(names) > MOST_TASKS else []
+    return ExploreForm(
+        text=text,
+        among=bool(choice.matching),
+        groups=[(column.replace("_", " "), ticks) for column, ticks in columns.items()],
+        tasks=[Tick(name, name, name in choice.tasks) for name in names] if 1 < len(names) <= MOST_TASKS else [],
+        weights=[_weight(name, choice) for name in weighed[:MOST_WEIGHED]],
+        baselines=_baselines(spec, table, choice),
+        named=choice.entrants,
+        is_choice=choice.is_made,
+        hints=hints,
+    )
+
+
+def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Sequence[str]) -> list[str]:
+    """Return what can be weighted in the form: groups of tasks, few tasks, or the board's own components."""
+    if weighable is None or set(weighable) == set(groups):
+        return list(weighable or ())
+    own = [] if set(weighable) == set(tasks) and len(tasks) > MOST_WEIGHED - len(groups) else list(weighable)
+    return [*groups, *own]
+
+
+def _weight(name: str, choice: Choice) -> Weight:
+    own = choice.weights.get(name)
+    offered = sorted({*OFFERED, *([] if own is None else [own])})
+    return Weight(name, [Tick(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
+
+
+def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[Tick]:
+    if spec.against("") is None or "entrant" not in table.column_names():
+        return []
+    at = table.index("entrant")
+    names = sorted({*(str(row[at]) for row in table.rows), *filter(None, [choice.baseline])})[:MOST_BASELINES]
+    return [Tick(name, name, name == choice.baseline) for name in names]
+
+
+def rows_matching(table: Table, text: str, within: Collection[str] | None = None, described: str = "") -> Table:
+    """Return the rows with a text in the name of the entrant, of those who are as described; ranks are unchanged.
+
+    A note says so.
+    """
+    if (not text and within is None) or "entrant" not in table.column_names():
+        return table
+    at, wanted = table.index("entrant"), text.casefold()
+    kept = tuple(
+        row for row in table.rows if wanted in str(row[at]).casefold() and (within is None or row[at] in within)
+    )
+    if len(kept) == len(table.rows):
+        return table
+    how = "; ".join([*([f"with “{text}” in the name"] if text else []), *([described] if described else [])])
+    note = f"Shown are {len(kept):,} of {len(table.rows):,} rows, {how}; ranks are among all of them."
+    return replace(table, rows=kept, notes=(note, *table.notes), meta={**table.meta, "n_rows": len(table.rows)})
+
+
+# Which rows of a long table a page shows, and the addresses of the others.
+
+EVERY = "all"
+
+
+@dataclass(frozen=True)
+class Paged:
+    """What is shown page by page: its name, how many are on a page, and whether a reader may ask for every one."""
+
+    name: str
+    of_page: int
+    every: bool = True
+
+
+ROWS = 200
+"""As many rows are a page: more take longer to send, lay out and read than anyone waits; the CSV has all of them."""
+
+LEAST_ROWS = 50
+
+MOST_BYTES = 30_000
+"""What the rows of a page may weigh compressed: with its style and its script it stays below 60 kB."""
+
+NAME_BYTES, CELL_BYTES, WHISKER_BYTES = 30, 7, 30
+
+OF_TABLES = Paged("rows", ROWS)
+
+
+def rows_of_page(columns: Sequence[Column]) -> Paged:
+    """Return how many rows of these columns are a page: of wide ones fewer, in tens.
+
+    >>> rows_of_page([Column("entrant", "Entrant", "text")]).of_page
+    200
+    >>> rows_of_page([Column(f"score{n}", "Score", interval=("low", "high")) for n in range(9)]).of_page
+    100
+    """
+    weight = NAME_BYTES + sum(WHISKER_BYTES if column.interval else CELL_BYTES for column in columns)
+    return Paged(OF_TABLES.name, max(LEAST_ROWS, min(ROWS, MOST_BYTES // weight // 10 * 10)))
+
+
+def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TABLES) -> Paging | None:
+    """Return the rows that a query asks for; None where all are shown. Raises FieldRejected for a page there is not."""
+    n_pages, wanted = -(-n_rows // paged.of_page), dict(asked).get("page") or "1"
+    if (wanted == EVERY and paged.every) or n_pages <= 1:
+        return None
+    if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 9 and 1 <= int(wanted) <= n_pages):
+        expected = f"expected 1 to {n_pages}{f' or {EVERY}' if paged.every else ''}"
+        problem = Problem(expected, column="page", value=clip_for_message(wanted))
+        raise FieldRejected(f"There is no such page of {paged.name}.", [problem])
+    number = int(wanted)
+    kept = [(name, value) for name, value in asked if name != "page" and value]
+    others = [(f"Previous {paged.name}", number - 1), (f"Next {paged.name}", number + 1)]
+    links = [(text, _address(kept, str(at))) for text, at in others if 1 <= at <= n_pages]
+    if paged.every:
+        links.append((f"All {n_rows:,} {paged.name}", _address(kept, EVERY)))
+    first = 1 + (number - 1) * paged.of_page
+    return Paging(first, min(n_rows, number * paged.of_page), n_rows, links, paged.name)
+
+
+def _address(kept: Links, page: str) -> str:
+    return "?" + urlencode([*kept, ("page", page)])

@@ -1,24 +1,29 @@
-"""Values as people read them: numbers with fixed digits, times in UTC, Markdown without anything that runs.
+"""Values as people read them: numbers with fixed digits, times in UTC, Markdown without anything that runs."""
 
-Called by the other modules of `render`, and by the templates as filters.
-"""
-
+import re
 from datetime import UTC, datetime
+from urllib.parse import quote
 
 import nh3
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from app.names import count
 from app.values.table import Cell, Column
 
 MINUS, DASH = "−", "–"
+
 DIGITS = 3
+
 # Of these no one is zero: what would be shown as zero is given as below the last digit.
 P_VALUES = ("p_value", "p_holm")
+
 # Of these no one is certain: they are shares of resamples, and those are some of many.
 PROBABILITIES = ("p_best", "p_a_beats_b")
+
 # Beyond this nobody counts the digits, and one such number would push every column off the screen.
 LARGEST_IN_FULL = 1e7
+
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -79,3 +84,57 @@ def markdown(text: str) -> Markup:
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     tags = nh3.ALLOWED_TAGS - {"img"}
     return Markup(nh3.clean(html, tags=tags, link_rel="nofollow noopener"))  # noqa: S704 - cleaned by nh3
+
+
+# A name within an address, and back.
+#
+# Addresses stay readable: a slash in a name is a slash, `EleutherAI/pythia-160m` is found at
+# `/entrants/EleutherAI/pythia-160m`. What an address would take for something else is written as `~` and two digits:
+# the dot of an ending that asks for a format (`rows.csv` at `rows~2Ecsv`, its table as CSV at `rows~2Ecsv.csv`), the
+# dots of steps that browsers and proxies resolve (`..`), slashes that they merge, percent signs, which some decode
+# twice, and `~` itself. `~` is one of RFC 3986's unreserved characters, so nothing on the way rewrites it.
+
+FORMATS = ("csv", "json", "yaml", "ndjson", "arrow", "parquet", "svg", "png")
+
+# Of the characters that RFC 3986 allows in a path, these are not encoded, because names of models contain them.
+_READABLE = "/()=,:+@!"
+
+_ENDING = re.compile(rf"\.(?=(?:{'|'.join(FORMATS)})$)")
+
+_STEP = re.compile(r"(?<![^/])\.{1,2}(?![^/])")
+
+_MERGED = re.compile(r"^/|(?<=/)/|/$")
+
+_ESCAPE = re.compile(r"~(7E|25|2E|2F)")
+
+
+def path_of_name(name: str) -> str:
+    """Return a name as it is in an address, percent-encoded.
+
+    >>> path_of_name("voyage-3.5 (output_dtype=int8)"), path_of_name("../a/b.csv")
+    ('voyage-3.5%20(output_dtype=int8)', '~2E~2E/a/b~2Ecsv')
+    """
+    text = _ENDING.sub("~2E", name.replace("~", "~7E").replace("%", "~25"))
+    text = _STEP.sub(lambda step: "~2E" * len(step.group()), text)
+    return quote(_MERGED.sub("~2F", text), safe=_READABLE)
+
+
+def name_in_path(tail: str) -> str:
+    """Return the name in an address whose percent signs are decoded already.
+
+    >>> name_in_path("~2E~2E/a/b~2Ecsv")
+    '../a/b.csv'
+    """
+    return _ESCAPE.sub(lambda escape: chr(int(escape.group(1), 16)), tail)
+
+
+# How many there are, in words.
+
+
+def rows_in_words(n_rows: int) -> str:
+    """Return how many rows a table has.
+
+    >>> [rows_in_words(n) for n in (0, 1, 1234)]
+    ['No rows', '1 row', '1,234 rows']
+    """
+    return count(n_rows, "row") if n_rows else "No rows"

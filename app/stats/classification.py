@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.checks import (
+from app.stats.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
     require_count,
     require_integers,
     require_numbers,

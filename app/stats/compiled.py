@@ -1,4 +1,4 @@
-"""Loops that are compiled on first use. Called by the few statistics that numpy would need too much memory or time for.
+"""Loops that are compiled on first use.
 
 The compiler is imported here, on that first use: processes that answer requests never draw, and stay smaller.
 """

@@ -1,8 +1,6 @@
-"""A cache of numbers computed column by column: a board that gains one entrant computes only that entrant's.
-
-Called by the ranking methods of boards with many entrants. A column is identified by a digest of its values, and the
-key covers everything else that determines the number, so that a cached number equals a recomputed one. It lives in
-memory only; a process without it computes every column.
+"""A cache of numbers computed column by column: a board that gains one entrant computes only that entrant's. A column
+is identified by a digest of its values, and the key covers everything else that determines the number, so that a
+cached number equals a recomputed one. It lives in memory only; a process without it computes every column.
 """
 
 import hashlib

@@ -1,25 +1,87 @@
-"""Every ordered pair of entrants compared task by task, with intervals from resampled tasks.
+"""Every ordered pair of entrants compared task by task, with intervals from resampled tasks."""
 
-Called by `app.stats.relative` and `app.stats.difference`, which define the effect; pure.
-"""
-
-from collections.abc import Callable, Iterator
+import hashlib
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.checks import require_count, require_level, require_shape
-from app.stats.interval import Scale, ends_of, order_replicates, percentile_interval
-from app.stats.known_pairs import KnownPairs, column_digests
-from app.stats.resample import Resamples
+from app.stats.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    require_count,
+    require_level,
+    require_numbers,
+    require_shape,
+)
+from app.stats.compiled import N_THREADS, compiled, in_parts
+from app.stats.resample import Resamples, Scale, ends_of, order_replicates, percentile_interval
 
 AnyFloatArray = NDArray[np.floating[Any]]
+
 BLOCK_CELLS = 2_000_000
+
 FEWEST = 16
+
+
+# A cache of compared pairs: when a board gains one entrant, only its own pairs are compared. A pair is identified by
+# its errors and its draws, so a cached comparison equals a recomputed one. The cache lives in memory only; a process
+# without it computes every pair.
+
+MAX_BOARDS, MAX_ENTRANTS = 16, 256
+
+
+def _order(n_entrants: int) -> IntArray:
+    places = np.arange(n_entrants)
+    order: IntArray = np.sign(np.subtract.outer(places, places))
+    return order
+
+
+@dataclass(frozen=True)
+class _Square:
+    """The numbers of every ordered pair, [6, n_entrants, n_entrants], and each entrant's position by its digest."""
+
+    places: dict[bytes, int]
+    numbers: FloatArray
+
+
+class KnownPairs:
+    """The pairs of the most recently computed boards, one square per board."""
+
+    def __init__(self) -> None:
+        # Replaced whole, never modified in place: a worker computes several boards concurrently.
+        self._squares: dict[Hashable, _Square] = {}
+
+    def recall(self, board: Hashable, digests: Sequence[bytes]) -> tuple[FloatArray, BoolArray]:
+        """Return the cached numbers of each ordered pair, NaN where there are none, and a mask of the cached pairs."""
+        n_entrants = len(digests)
+        numbers = np.full((6, n_entrants, n_entrants), np.nan)
+        square = self._squares.get(board)
+        places = {} if square is None else square.places
+        was = np.array([places.get(digest, -1) for digest in digests], dtype=np.int64)
+        # A pair whose order has changed is not reused: dividing the other way round may change the last digit.
+        is_known: BoolArray = np.outer(was >= 0, was >= 0) & (np.sign(np.subtract.outer(was, was)) == _order(len(was)))
+        if square is not None and is_known.any():
+            here = np.flatnonzero(was >= 0)
+            numbers[:, here[:, None], here] = square.numbers[:, was[here][:, None], was[here]]
+        return numbers, is_known
+
+    def keep(self, board: Hashable, digests: Sequence[bytes], numbers: FloatArray) -> None:
+        """Store a board's pairs in place of those of its previous state."""
+        if len(digests) > MAX_ENTRANTS:
+            return
+        places = {digest: place for place, digest in enumerate(digests)}
+        others = [(name, square) for name, square in self._squares.items() if name != board]
+        self._squares = dict([*others[-(MAX_BOARDS - 1) :], (board, _Square(places, numbers.copy()))])
+
+
 KNOWN = KnownPairs()
+
 EXACT_TASKS = 1 << 23
 """Sums of half-integers below this are exact in single precision."""
 
@@ -175,3 +237,331 @@ def _fill_wins(
     if block.is_mirrored:
         rates[0, b, a], rates[1, b, a], rates[2, b, a] = 1.0 - point, 1.0 - high, 1.0 - low
     rates[0, a, b], rates[1, a, b], rates[2, a, b] = point, low, high
+
+
+def column_digests(errors: FloatArray) -> list[bytes]:
+    """Return a digest of each column of errors [n_tasks, n_entrants]: equal bytes have equal digests.
+
+    Errors may have any unit; NaN counts as its bytes. Raises nothing.
+    Source: BLAKE2b with 16 bytes, RFC 7693.
+
+    >>> len(set(column_digests(np.array([[0.5, 0.5, 0.25]]))))
+    2
+    """
+    return [hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in errors.T]
+
+
+# Differences of means, and win rates, between entrants over the same tasks, as statistics of resampled tasks.
+
+
+def compare_means(
+    values: FloatArray,
+    resamples: Resamples | None,
+    *,
+    level: float,
+    board: str | None = None,
+    block_cells: int = BLOCK_CELLS,
+) -> PairStatistics:
+    """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
+
+    The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks on which A
+    is larger, ties counting half. Effects are in the unit of the values. NaN and `board` are as in `compare`.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
+    Source: Efron & Tibshirani 1993, section 8.3, the paired difference of means; fev 0.10 for the win rate.
+
+    >>> compare_means(np.array([[1.0, 2.0], [3.0, 3.0]]), None, level=0.95).skill.tolist()
+    [[0.0, -0.5], [0.5, 0.0]]
+    """
+    # `compare` wants errors, the smaller being better: so values are negated.
+    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True, name=("difference",))
+    return compare(-values, contrast, resamples, level, board=board, block_cells=block_cells)
+
+
+def compare_wins(
+    values: FloatArray, resamples: Resamples | None, *, level: float, board: str | None = None
+) -> PairStatistics:
+    """Compare every ordered pair on values [n_tasks, n_entrants], larger being better, only by who wins each task.
+
+    Win rates and their intervals are those of `compare_means`; the effect is NaN. Infinite values are ordered: -inf
+    loses to every other value and ties with -inf.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
+    Source: fev 0.10, its win rate.
+
+    >>> compare_wins(np.array([[1.0, -np.inf], [3.0, 3.0]]), None, level=0.95).win_rate.tolist()
+    [[0.5, 0.75], [0.25, 0.5]]
+    """
+    return compare(-values, None, resamples, level, board=board)
+
+
+# Relative errors over tasks: geometric-mean skill and win rates, as statistics of resampled tasks. Errors are
+# positive numbers, smaller is better, [n_tasks, n_entrants]. Source: the definitions of fev's analysis functions.
+
+SORTING = 16
+"""Steps of work per error, for deciding whether threads are worthwhile."""
+
+MANY_SHARES = 200_000
+"""Boards with fewer win shares than this are too quick to sum to be worth optimizing."""
+
+EXACT_SINGLE = 1 << 24
+"""Integers up to this are exact in single precision."""
+
+
+def skill(mean_log_ratios: FloatArray) -> FloatArray:
+    """Return 1 − geometric mean of ratios, from the mean of their natural logarithms; higher is better.
+
+    It takes any shape and returns the same; the skill is unitless and at most 1. NaN gives NaN. Raises nothing.
+    Source: fev 0.10, `leaderboard`: skill_score = 1 − gmean of the clipped relative errors.
+
+    >>> skill(np.log(np.array([0.5, 1.0, 2.0]))).round(12).tolist()
+    [0.5, 0.0, -1.0]
+    """
+    scores: FloatArray = 0.0 - np.expm1(mean_log_ratios)
+    return scores
+
+
+def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> FloatArray:
+    """Return the entrants' ranks on each task, the smallest error first, ties sharing the average rank.
+
+    `errors` and the ranks are [n_tasks, n_entrants]; ranks count from 1. The result does not depend on `block_cells`.
+    Raises InvalidArgument for NaN, which cannot be ordered, and for no entrant.
+    Source: Kendall 1945 for tied ranks.
+
+    >>> average_ranks(np.array([[0.5, 0.1, 0.5]])).tolist()
+    [[2.5, 1.0, 2.5]]
+    """
+    require_count("block_cells", block_cells)
+    require_shape("errors", errors, "n_tasks", "[n_entrants]")
+    require_numbers("errors", errors)
+    return _ranked(errors, None, block_cells)[0]
+
+
+def _ranked(
+    errors: FloatArray, finer: FloatArray | None, block_cells: int = BLOCK_CELLS
+) -> tuple[FloatArray, deque[FloatArray]]:
+    """Return the ranks of `errors` and partial sums of the ranks of `finer`, which orders alike but has fewer ties.
+
+    One sort serves both. Ranks are multiples of one half, so their sums are exact in any order.
+    """
+    ranks, sums, loop = np.empty(errors.shape), deque[FloatArray](), compiled(_fill_ranks)
+
+    def rank(part: slice) -> None:
+        for start in range(part.start, part.stop, n_rows):
+            rows = slice(start, min(start + n_rows, part.stop))
+            order = np.argsort((errors if finer is None else finer)[rows], axis=1)
+            loop(errors[rows], order, ranks[rows])
+            if finer is not None:
+                own = np.empty(order.shape)
+                loop(finer[rows], order, own)
+                sums.append(own.sum(axis=0))
+
+    n_rows = max(1, block_cells // (errors.shape[1] * N_THREADS))
+    in_parts(len(errors), 1, rank, n_steps=SORTING * errors.size)
+    return ranks, sums
+
+
+def _fill_ranks(errors: FloatArray, order: IntArray, ranks: FloatArray) -> None:
+    for row in range(len(errors)):
+        first = 0
+        while first < errors.shape[1]:
+            value, last = errors[row, order[row, first]], first + 1
+            while last < errors.shape[1] and errors[row, order[row, last]] == value:
+                last += 1
+            for place in range(first, last):
+                ranks[row, order[row, place]] = 0.5 * (first + 1 + last)
+            first = last
+
+
+def win_shares(errors: FloatArray) -> FloatArray:
+    """Return, per task, the share of opponents that an entrant beats, ties counting half, [n_tasks, n_entrants].
+
+    An entrant with the average rank r beats n − r opponents; larger is better.
+    Raises InvalidArgument for fewer than two entrants, since there is no opponent, and for NaN.
+    Source: fev 0.10, `leaderboard`: win_rate = mean over opponents of A < B, plus half of A = B.
+
+    >>> win_shares(np.array([[1.0, 2.0, 2.0]])).tolist()
+    [[1.0, 0.25, 0.25]]
+    """
+    require_shape("errors", errors, "n_tasks", "n_entrants")
+    require_count("the number of entrants", errors.shape[1], least=2)
+    return _shares(average_ranks(errors))
+
+
+def wins_and_ranks(errors: FloatArray, finer: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the shares of `win_shares`, [n_tasks, n_entrants], and the mean ranks of finer errors, [n_entrants].
+
+    `finer` [n_tasks, n_entrants] is what `errors` was computed from, monotonically on each task, such as by ratios to a
+    baseline that were clipped: so `errors` never decreases where `finer` increases.
+    Raises InvalidArgument for fewer than two entrants, other shapes and NaN, which cannot be ordered.
+    Source: as for `win_shares` and `average_ranks`.
+
+    >>> wins_and_ranks(np.array([[1.0, 2.0, 2.0]]), np.array([[1.0, 2.0, 3.0]]))[1].tolist()
+    [1.0, 2.0, 3.0]
+    """
+    require_shape("errors", errors, "[n_tasks]", "n_entrants")
+    require_shape("finer", finer, *errors.shape)
+    require_count("the number of entrants", errors.shape[1], least=2)
+    require_numbers("errors", errors)
+    require_numbers("finer", finer)
+    ranks, sums = _ranked(errors, finer)
+    return _shares(ranks), np.sum(sums, axis=0) / len(errors)
+
+
+def _shares(ranks: FloatArray) -> FloatArray:
+    """Turn ranks into win shares in place, because each such array of a large board is a lot of memory."""
+    n_entrants = ranks.shape[1]
+    shares = np.subtract(n_entrants, ranks, out=ranks)
+    shares /= n_entrants - 1
+    return shares
+
+
+def resampled_shares(shares: FloatArray, resamples: Resamples) -> FloatArray:
+    """Return the mean of `win_shares` [n_tasks, n_entrants] over resampled tasks, [n_resamples, n_entrants].
+
+    Twice a share times the number of opponents is an integer. On a large board those integers are summed in single
+    precision, exactly while they are small enough, in half the time. NaN gives NaN in every resample.
+    Raises InvalidArgument for resamples of another number of tasks.
+    Source: Efron & Tibshirani 1993, section 6.2.
+
+    >>> drawn = Resamples(2, 3, lambda: np.random.default_rng(1))
+    >>> resampled_shares(np.array([[1.0, 0.0], [1.0, 0.0]]), drawn).tolist()
+    [[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]]
+    """
+    n_halves = 2 * (shares.shape[1] - 1)
+    if shares.size < MANY_SHARES or len(shares) * n_halves > EXACT_SINGLE:
+        return resamples.means(shares)
+    halves = np.empty(shares.shape, dtype=np.float32)
+
+    def count(part: slice) -> None:
+        halves[part] = np.rint(shares[part] * n_halves)
+
+    in_parts(len(shares), 1, count, n_steps=shares.size)
+    means = resamples.means(halves)
+    means /= n_halves
+    return means
+
+
+def compare_pairs(
+    errors: FloatArray,
+    resamples: Resamples | None,
+    *,
+    clip: tuple[float, float],
+    level: float,
+    board: str | None = None,
+    block_cells: int = BLOCK_CELLS,
+) -> PairStatistics:
+    """Compare every ordered pair of entrants by skill, from clipped error ratios, and by win rate, from unclipped ones.
+
+    `errors` is [n_tasks, n_entrants], smaller being better; the row's skill and win rate are larger-is-better. NaN is
+    as in `compare`, ratios of zeros as in `ratios`.
+    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
+    Source: fev 0.10, `pairwise_comparison`.
+
+    >>> compare_pairs(np.array([[1.0, 2.0]]), None, clip=(0.01, 100.0), level=0.95).skill.round(12).tolist()
+    [[0.0, 0.5], [-1.0, 0.0]]
+    """
+    symmetric = bool(np.isclose(clip[0] * clip[1], 1.0, rtol=1e-15))
+    contrast = Contrast(
+        lambda a, b: np.log(np.clip(ratios(a, b), *clip)),
+        skill,
+        is_antisymmetric=symmetric,
+        name=("ratio", *clip),
+        falls=True,
+    )
+    return compare(errors, contrast, resamples, level, board=board, block_cells=block_cells)
+
+
+def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
+    """Return a / b, to be clipped: equal errors have the ratio 1, including 0 / 0; any other error over 0 is infinite.
+
+    Errors may have any shapes that broadcast; smaller is better. NaN in either gives NaN.
+    Raises ValueError, numpy's own, for shapes that do not broadcast.
+    Source: our convention for 0 / 0; the clip of fev 0.10 makes every ratio finite.
+
+    >>> ratios(np.array([0.0, 1.0, 3.0]), np.array([0.0, 0.0, 2.0])).tolist()
+    [1.0, inf, 1.5]
+    """
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        # Adding 0 turns a negative zero, from a tiny negative number in the upload, into a positive one.
+        quotients: FloatArray = np.asarray(a / (b + 0.0))
+    # Finite numbers other than 0 divide by themselves to 1 anyway; skipping them saves time on a large board.
+    if not (np.isfinite(b).all() and b.all()):
+        quotients[np.equal(a, b)] = 1.0
+    return quotients
+
+
+# Points for entrants from their order on each task.
+
+
+def borda_points(better: FloatArray) -> FloatArray:
+    """Return the Borda points of each entrant on each task, [n_tasks, n_entrants]; larger is better.
+
+    `better` is [n_tasks, n_entrants] in any unit, larger being better; NaN means no result: it gets no points and ranks
+    behind every result. A result with rank r, ties sharing the average rank, gets n − r points, where n counts all
+    entrants, including those without a result.
+    Raises InvalidArgument for no entrant.
+    Source: MTEB, its leaderboard's `_borda_count`; Colombo et al. 2022, What are the best systems? (Borda's count).
+
+    >>> borda_points(np.array([[0.9, 0.5, 0.5], [0.1, np.nan, 0.2]])).tolist()
+    [[2.0, 0.5, 0.5], [1.0, 0.0, 2.0]]
+    """
+    require_shape("better", better, "n_tasks", "[n_entrants]")
+    ranks = scipy.stats.rankdata(-better, axis=1, nan_policy="omit")
+    points: FloatArray = np.where(np.isnan(better), 0.0, better.shape[1] - ranks)
+    return points
+
+
+def within(better: FloatArray, some: BoolArray, points_of: Callable[[FloatArray], FloatArray]) -> FloatArray:
+    """Return points among the entrants marked in `some` [n_entrants], [n_tasks, n_entrants]; 0 for all others.
+
+    `points_of` is given the columns of `better` [n_tasks, n_some], larger being better, and returns an array of that
+    shape; it must handle NaN itself. A single entrant has 0 points. Raises what `points_of` raises.
+    Source: none; it selects columns.
+
+    >>> within(np.array([[1.0, np.nan, 2.0]]), np.array([True, False, True]), lambda b: b * 10).tolist()
+    [[10.0, 0.0, 20.0]]
+    """
+    points = np.zeros(better.shape)
+    if some.sum() > 1:
+        points[:, some] = points_of(better[:, some])
+    return points
+
+
+def ranks_beside(others: FloatArray, points: FloatArray, owns: FloatArray, counts: FloatArray) -> IntArray:
+    """Return each candidate's rank by Borda points if it alone joined the others, [n_owns].
+
+    `owns` [n_tasks, n_owns] are the candidates' results. `others` is [n_tasks, n_others] and `points` [n_others] their
+    points among themselves; larger is better, in any unit. `counts` [n_tasks] is the weight of each task's points. Ties
+    share a point; 1 is the best rank.
+    Raises InvalidArgument for arrays of mismatched shapes.
+    Source: as for `borda_points`, updated for one more entrant.
+
+    >>> ranks_beside(np.array([[0.9, 0.5]]), np.array([1.0, 0.0]), np.array([[0.7, 0.4]]), np.ones(1)).tolist()
+    [2, 3]
+    """
+    require_shape("others", others, "n_tasks", "n_others")
+    n_tasks, n_others = others.shape
+    require_shape("points", points, n_others)
+    require_shape("owns", owns, n_tasks, "n_owns")
+    require_shape("counts", counts, n_tasks)
+    rows, own_rows = np.ascontiguousarray(others.T), np.ascontiguousarray(owns.T)
+    ranks, loop = np.empty(len(own_rows), dtype=np.int64), compiled(_fill_ranks_beside, reorders_sums=True)
+    n_steps = others.size * len(own_rows)
+    in_parts(len(ranks), 1, lambda part: loop(rows, points, own_rows[part], counts, ranks[part]), n_steps=n_steps)
+    return ranks
+
+
+def _fill_ranks_beside(
+    others: FloatArray, points: FloatArray, owns: FloatArray, counts: FloatArray, ranks: IntArray
+) -> None:
+    everything = counts.sum()
+    totals = np.empty(len(others))
+    for place in range(len(owns)):
+        own, of_own = owns[place], 0.0
+        for other in range(len(others)):
+            result, behind = others[other], 0.0
+            for task in range(len(counts)):
+                # A win is both ahead and not behind, a whole point; a tie only the latter, half a point.
+                behind += counts[task] * ((result[task] < own[task]) + (result[task] <= own[task]))
+            of_own += 0.5 * behind
+            totals[other] = points[other] + (everything - 0.5 * behind)
+        ranks[place] = 1 + (totals > of_own).sum()

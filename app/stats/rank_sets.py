@@ -1,28 +1,37 @@
-"""Confidence sets for ranks and for the best entrant, from studentized pairwise differences.
-
-Called by `app.boards.standing`; pure. Ranks count from 1, which is the best.
-Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility across Neighbourhoods
-and Academic Achievement across Countries, Review of Economic Studies 91(1).
+"""Confidence sets for ranks and for the best entrant, from studentized pairwise differences. Ranks count from 1, which
+is the best. Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility
+across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 91(1).
 """
 
+import hashlib
 import math
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from heapq import heappushpop
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.checks import require_level
-from app.stats.compiled import in_parts
-from app.stats.contests import Contests
-from app.stats.known_contests import KNOWN
-from app.stats.left_pairs import LeftPairs
-from app.stats.pair_loops import Real, Signs, Studentized
-from app.stats.sign_loops import last_beside
+from app.stats.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    InvalidArgument,
+    require_count,
+    require_finite,
+    require_level,
+    require_shape,
+)
+from app.stats.compiled import compiled, in_parts, turned
+from app.stats.pair_loops import Real, Signs, Studentized, fill_signs, fill_sizes, last_beside, pair_variances
+from app.stats.resample import TIE, probability_beats
 
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
+
 MOST_ROUNDS = 2
 """Rounds of step-down after the first test of all pairs; stopping early only makes intervals wider."""
 
@@ -54,6 +63,255 @@ class RankSets:
         last = last_beside(self.separated, order)
         begins = np.arange(1, len(order)) > np.maximum.accumulate(last)[:-1]
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
+
+
+Rows = slice | IntArray
+
+EVERY = slice(None)
+
+
+@dataclass(frozen=True)
+class Square:
+    """The spread of every pair, [n_pairs], and each row's largest studentized difference, [n_entrants, n_resamples].
+
+    `places` maps an entrant's digest to its position. A pair is stored once, because its spread is symmetric: that of
+    positions a ≥ b is at a · (a + 1) / 2 + b.
+    """
+
+    places: dict[bytes, int] = field(default_factory=dict)
+    spreads: FloatArray = field(default_factory=lambda: np.empty(0))
+    bounds: Real = field(default_factory=lambda: np.empty((0, 0)))
+
+    @property
+    def n_cells(self) -> int:
+        """Return the number of ordered pairs."""
+        return len(self.bounds) ** 2
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What is cached for a board's entrants: `was` [n_entrants] holds their positions in a square, −1 if new."""
+
+    digests: Sequence[bytes]
+    square: Square
+
+    @cached_property
+    def was(self) -> IntArray:
+        """Return the entrants' positions in the square; all −1 where recomputing everything is cheaper."""
+        was = np.array([self.square.places.get(digest, -1) for digest in self.digests], dtype=np.int64)
+        return was if 4 * np.count_nonzero(was < 0) < len(was) else np.full(len(was), -1)
+
+    @property
+    def known(self) -> IntArray:
+        """Return the positions, on this board, of the cached entrants."""
+        return np.flatnonzero(self.was >= 0)
+
+    @property
+    def fresh(self) -> IntArray:
+        """Return the positions, on this board, of the entrants that are not cached."""
+        return np.flatnonzero(self.was < 0)
+
+    def drawn(self) -> FloatArray:
+        """Return the spreads of all pairs; NaN for a pair with a new entrant."""
+        drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
+        among = (self.square.spreads, self.was, drawn)
+        in_parts(len(drawn), 1, lambda part: loop(*among, part.start, part.stop), n_steps=drawn.size)
+        return drawn
+
+    def bounds(self, precision: np.dtype[Any]) -> Real | None:
+        """Return each row's largest studentized differences among cached entrants; −inf for a new row.
+
+        None where an entrant has left, whose pairs may have been the largest, and for numbers of another precision.
+        """
+        is_whole = len(set(self.was[self.known].tolist())) == len(self.square.places)
+        if not is_whole or not len(self.known) or self.square.bounds.dtype != precision:
+            return None
+        bounds = np.full((len(self.was), self.square.bounds.shape[1]), -np.inf, dtype=precision)
+        bounds[self.known] = self.square.bounds[self.was[self.known]]
+        return bounds
+
+
+@dataclass(frozen=True)
+class Contests:
+    """Every pair of entrants compared on the same resamples.
+
+    `points` is [n_entrants], `replicates` [n_resamples, n_entrants]. `freedom` [n_entrants] holds the degrees of
+    freedom of each entrant's spread, such as units − 1; NaN for an entrant without replicates, whose column repeats its
+    point. `inflation` [n_entrants] is the factor that makes the variance of the replicates unbiased, by default 1 + 2 /
+    freedom: exponential weights on n units give a mean the variance σ̂² / (n + 1), where σ̂² / (n − 1) is unbiased.
+    `in_steps` means that scores are discrete, as ranks are: then the share of resamples in which a difference has the
+    opposite sign counts too, because a difference of one step may by chance be large relative to its standard error.
+    Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
+    """
+
+    points: FloatArray
+    replicates: FloatArray
+    freedom: FloatArray
+    inflation: FloatArray | None = None
+    in_steps: bool = False
+
+    def __post_init__(self) -> None:
+        require_shape("points", self.points, "[n_entrants]")
+        require_finite("points", self.points)
+        require_shape("replicates", self.replicates, "[n_resamples]", len(self.points))
+        require_finite("replicates", self.replicates)
+        require_shape("freedom", self.freedom, len(self.points))
+
+    @cached_property
+    def has_spread(self) -> BoolArray:
+        """Say which entrants have replicates, [n_entrants]."""
+        return ~np.isnan(self.freedom)
+
+    @cached_property
+    def deviations(self) -> FloatArray:
+        """Return replicates minus their mean, [n_entrants, n_resamples]."""
+        rows, means = turned(self.replicates), self.replicates.mean(axis=0)
+        in_parts(len(rows), 1, lambda part: np.subtract(rows[part], means[part, None], out=rows[part]))
+        return rows
+
+    @cached_property
+    def drawn(self) -> FloatArray:
+        """Return the standard deviation of each difference over the resamples; 0 where it is the same in all."""
+        fresh = self.recalled.fresh
+        if len(fresh) == len(self.points):
+            return self._spreads(None)
+        drawn, own = self.recalled.drawn(), self._spreads(fresh)
+        drawn[fresh], drawn[:, fresh] = own, own.T
+        return drawn
+
+    @cached_property
+    def recalled(self) -> Recalled:
+        """Return what this process has already computed for these pairs."""
+        return KNOWN.recall(self.points, self.deviations)
+
+    def let_go(self) -> None:
+        """Free the arrays behind the spreads, 40 MB for 2,000 entrants; they are computed again on demand."""
+        # What is recalled keeps the square of the board's previous state in memory, too.
+        for name in ("deviations", "recalled"):
+            self.__dict__.pop(name, None)
+
+    def _spreads(self, wanted: IntArray | None) -> FloatArray:
+        spreads = pair_variances(self.deviations, wanted)
+        np.sqrt(spreads, out=spreads)
+        size = np.abs(self.points) + np.maximum(self.deviations.max(axis=1), -self.deviations.min(axis=1))
+        of_rows = size if wanted is None else size[wanted]
+        for rows in self._strips(len(of_rows)):
+            strip = spreads[rows]
+            strip[strip <= ROUNDING * (of_rows[rows, None] + size[None, :])] = 0.0
+        return spreads
+
+    @cached_property
+    def _grid(self) -> tuple[FloatArray, IntArray]:
+        """Return the distinct degrees of freedom, ascending, and each entrant's index into them; a pair has the fewer.
+
+        In a pair where only one has replicates, that one's count. They are rounded down, so that few are distinct.
+        """
+        known = self.freedom[self.has_spread]
+        if (known < 1.0).any():
+            raise InvalidArgument(f"freedom holds {known.min()}; expected at least 1, or NaN")
+        return np.unique(_rounded_down(np.where(self.has_spread, self.freedom, np.inf)), return_inverse=True)
+
+    def pair_freedom(self, rows: Rows, columns: Rows = EVERY) -> FloatArray:
+        """Return the degrees of freedom of each difference, [n_rows, n_columns]; by default of all entrants."""
+        own = _rounded_down(np.where(self.has_spread, self.freedom, np.inf))
+        return np.minimum(own[rows][:, None], own[columns][None, :])
+
+    def errors(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
+        """Return the standard error of each difference, [n_rows, n_columns], unbiased by the larger inflation."""
+        drawn = self.drawn[rows][:, columns]
+        if self.inflation is None:
+            return drawn * np.sqrt(1.0 + 2.0 / self.pair_freedom(rows, columns))
+        own = np.where(self.has_spread, self.inflation, 1.0)
+        return drawn * np.sqrt(np.maximum(own[rows][:, None], own[columns][None, :]))
+
+    def differences(self, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
+        """Return point of row minus point of column, [n_rows, n_columns]; a difference below TIE becomes 0."""
+        differences: FloatArray = self.points[rows][:, None] - self.points[columns][None, :]
+        differences[np.abs(differences) <= TIE] = 0.0
+        return differences
+
+    def sizes(self, at: IntArray) -> FloatArray:
+        """Return each |difference| among some entrants in standard errors, [n_at, n_at]; infinite if the error is 0.
+
+        For discrete scores, at most the normal quantile of the share of resamples with the opposite sign.
+        """
+        if self._turned is not None:
+            return np.asarray(self._turned[np.ix_(at, at)])
+        sizes = np.empty((len(at), len(at)))
+        compiled(fill_sizes)(self.points[at], self._roots[at], self.drawn[np.ix_(at, at)], TIE, sizes)
+        return sizes
+
+    @cached_property
+    def _roots(self) -> FloatArray:
+        """Return the square root of each entrant's inflation, [n_entrants]; a difference has the larger of its two."""
+        if self.inflation is None:
+            return np.sqrt(1.0 + 2.0 / _rounded_down(np.where(self.has_spread, self.freedom, np.inf)))
+        return np.sqrt(np.where(self.has_spread, self.inflation, 1.0))
+
+    @cached_property
+    def _turned(self) -> FloatArray | None:
+        """Return the sizes of all differences of discrete scores; None where a size is just |difference| / error."""
+        if not self.in_steps:
+            return None
+        won = probability_beats(self.replicates)
+        sizes: FloatArray = np.empty_like(self.drawn)
+        compiled(fill_sizes)(self.points, self._roots, self.drawn, TIE, sizes)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
+            sizes = np.minimum(sizes, turned)
+        sizes[~(self.drawn > 0.0)] = np.inf
+        return sizes
+
+    def _strips(self, n_rows: int) -> Iterator[slice]:
+        """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
+        at_once = max(1, STRIP_CELLS // max(1, len(self.points)))
+        return (slice(start, start + at_once) for start in range(0, n_rows, at_once))
+
+    def signs(self, critical: FloatArray, safe: float) -> Signs:
+        """Return 1 where row beats column by more than its critical value [n_entrants], −1 where it loses so, else 0.
+
+        A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
+        and the degrees of freedom of the pair. With fewer than FEW_UNITS units it is at least `safe`, because their
+        resamples have no tails to take a quantile from. Where a difference is the same in every resample, its error is
+        unknown; its sign in each unit is used instead, as in a sign test. An entrant without replicates is above
+        nobody: uncertainty about a score counts against that score alone.
+        """
+        steps, place = self._grid
+        values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
+        least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
+        signs, by_size = np.empty(self.drawn.shape, dtype=np.int8), self._turned is not None
+        looked_up = (place, least, np.broadcast_to(of_signs, least.shape), self.has_spread)
+        given = self.drawn if self._turned is None else self._turned
+        among = (self.points, self._roots, self.drawn, given, by_size, TIE, *looked_up, signs)
+        loop = compiled(fill_signs)
+        in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop), n_steps=signs.size)
+        return signs
+
+    def p_values(self, at: IntArray) -> FloatArray:
+        """Return the unadjusted two-sided p-value of each difference among some entrants, [n_at, n_at]; 1 for a tie."""
+        sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
+        of_signs = self._by_freedom(at, lambda freedom: ndtr(-_sign_test(freedom)))
+        # Sizes are symmetric, and the tail probabilities take longest: each is computed once.
+        upper = np.triu_indices(len(at))
+        tails = np.empty(sizes.shape)
+        tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], stdtr(freedom[upper], -sizes[upper]))
+        tails.T[upper] = tails[upper]
+        values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
+        return values
+
+    def margins(self, at: IntArray, level: float) -> FloatArray:
+        """Return half the width of each difference's interval among some entrants, unadjusted, [n_at, n_at].
+
+        NaN where the difference is the same in every resample, so that its error is unknown.
+        """
+        quantiles = self._by_freedom(at, lambda freedom: -stdtrit(freedom, (1.0 - level) / 2.0))
+        margins = quantiles * self.errors(at, at)
+        return np.where(margins > 0.0, margins, np.nan)
+
+    def _by_freedom(self, at: IntArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
+        """Return a function of each pair's degrees of freedom, [n_at, n_at], computed once for each distinct value."""
+        steps, place = self._grid
+        return np.asarray(of(steps)[np.minimum(place[at][:, None], place[at][None, :])])
 
 
 def rank_sets(
@@ -135,6 +393,113 @@ def _from_the_top(above: IntArray) -> list[int]:
     return sorted((at for at, n in steps.items() if n), key=lambda at: (steps[at], at))
 
 
+@dataclass
+class LeftPairs:
+    """Studentized differences, with each row's largest in every resample before any hypothesis is rejected.
+
+    `bounds` is [n_entrants, n_resamples], from `Studentized.largest`. A quantile below 0 may come out as any number up
+    to 0.
+    Raises InvalidArgument for another shape.
+    """
+
+    studentized: Studentized
+    bounds: Real
+    _rejected: Signs | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        require_shape("bounds", self.bounds, *self.studentized.rows.shape)
+
+    def own(self, rejected: Signs, wanted: IntArray, n_largest: int) -> FloatArray:
+        """Return, for each wanted row, the `n_largest`-th largest over resamples of its maximum, [n_wanted].
+
+        `rejected` [n_entrants, n_entrants] says which hypotheses are left, as in `Studentized.largest`.
+        Raises InvalidArgument for `rejected` of a different shape, and for `n_largest` outside 1 to n_resamples.
+        Source: Romano & Wolf 2005 for the quantile; Fagin, Lotem & Naor 2003 for stopping at a bound.
+
+        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
+        >>> none = np.zeros((2, 2), dtype=np.int8)
+        >>> LeftPairs(each, each.largest(none, np.arange(2))).own(none, np.arange(2), 2).round(6).tolist()
+        [1.0, 1.0]
+        """
+        self._require(rejected, n_largest)
+        quantiles, loop, (order, steps) = np.empty(len(wanted)), compiled(_own), self._order
+        self._forget(rejected)
+        among = (self._columns, self.bounds, order, steps, self._seen)
+
+        def look(part: slice) -> None:
+            for start in range(part.start, part.stop, NEAR):
+                some = slice(start, min(start + NEAR, part.stop))
+                ways = self._ways(rejected, wanted[some])
+                loop(*among, ways, wanted[some], n_largest, LANES, quantiles[some])
+
+        in_parts(len(wanted), 1, look)
+        return quantiles
+
+    def _ways(self, rejected: Signs, wanted: IntArray) -> Real:
+        """Return the factors of the differences, [n_wanted, 2, n_padded]; both the same if one direction is left."""
+        ways = np.zeros((len(wanted), 2, self._columns.shape[1]), dtype=self.bounds.dtype)
+        compiled(_fill_ways)(self.studentized.factors, rejected, wanted, ways)
+        return ways
+
+    def _forget(self, rejected: Signs) -> None:
+        """Drop the remembered maxima that may no longer hold, given what is rejected now."""
+        before, self._rejected, loop = self._rejected, rejected, compiled(_forget)
+        if before is not None:
+            among = (self.studentized.rows, self.studentized.factors, rejected, before, self._order[0], self._seen)
+            in_parts(len(rejected), 1, lambda part: loop(*among, part.start, part.stop))
+
+    @cached_property
+    def _seen(self) -> Real:
+        """Return the remembered maxima, [n_entrants, N_SEEN + 1] by position in the order; inf if unknown."""
+        return np.full((len(self.bounds), N_SEEN + 1), np.inf, dtype=self.bounds.dtype)
+
+    def together(self, rejected: Signs, n_largest: int) -> float:
+        """Return the `n_largest`-th largest over resamples of the largest difference of all rows.
+
+        Raises and source: as for `own`.
+
+        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
+        >>> none = np.zeros((2, 2), dtype=np.int8)
+        >>> round(LeftPairs(each, each.largest(none, np.arange(2))).together(none, 1), 6)
+        2.0
+        """
+        self._require(rejected, n_largest)
+        kept, most = [-np.inf] * n_largest, self.bounds.max(axis=0)
+        for resample in np.argsort(-most).tolist():
+            if most[resample] <= kept[0]:
+                break
+            heappushpop(kept, self._largest_in(rejected, resample))
+        return kept[0]
+
+    def _largest_in(self, rejected: Signs, resample: int) -> float:
+        """Return the largest difference left in one resample, beginning with the row of the largest bound."""
+        column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
+        loop = compiled(_largest)
+        return float(loop(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
+
+    @cached_property
+    def _columns(self) -> Real:
+        """Return the deviations, one row per resample, each padded with zeros to whole lanes."""
+        n_entrants, n_resamples = self.bounds.shape
+        columns = np.zeros((n_resamples, -(-n_entrants // LANES) * LANES), dtype=self.studentized.rows.dtype)
+        columns[:, :n_entrants] = self.studentized.rows.T
+        return columns
+
+    @cached_property
+    def _order(self) -> tuple[NDArray[np.int32], Real]:
+        """Return each row's resamples, large bounds first, and by how much a later bound may exceed an earlier one."""
+        order, steps = np.empty(self.bounds.shape, dtype=np.int32), np.empty(len(self.bounds), dtype=self.bounds.dtype)
+        loop = compiled(_put_in_order)
+        in_parts(len(order), 1, lambda part: loop(self.bounds[part], N_BINS, order[part], steps[part]))
+        return order, steps
+
+    def _require(self, rejected: Signs, n_largest: int) -> None:
+        n_entrants, n_resamples = self.bounds.shape
+        require_shape("rejected", rejected, n_entrants, n_entrants)
+        require_count("n_largest", n_largest)
+        require_count("the number of resamples", n_resamples, least=n_largest)
+
+
 def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, *, together: bool) -> Signs:
     """Return 1 where row is above column, −1 where below, 0 where undecided: row by row, or all pairs `together`."""
     n_entrants = len(contests.points)
@@ -199,3 +564,277 @@ def _place(n_drawn: int, level: float) -> int:
 
 def _normal_quantile(level: float) -> float:
     return float(ndtri((1.0 + level) / 2.0))
+
+
+# Every pair of entrants compared on the same resamples: differences, their standard errors, p-values. Scores are
+# larger-is-better. Replicates are [n_resamples, n_entrants], drawn with exponential weights by the unit's name
+# (`app.stats.resample`).
+
+STRIP_CELLS = 1 << 17
+"""Cells of a square array computed at a time: 1 MiB of each array."""
+
+ROUNDING = 1e-12
+"""A spread below this fraction of the numbers' own size is rounding and counts as zero."""
+
+FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
+
+FEW_UNITS = 8
+
+
+def _rounded_down(freedom: FloatArray) -> FloatArray:
+    """Round degrees of freedom down: whole numbers up to 30, then steps of a tenth, where quantiles hardly differ."""
+    factor = np.log(1.1)
+    beyond = np.exp(np.floor(np.log(np.maximum(freedom, 1.0)) / factor) * factor)
+    return np.minimum(np.where(freedom < FEW_DEGREES, np.floor(freedom), beyond), MOST_FREEDOM)
+
+
+def _sign_test(freedom: FloatArray) -> FloatArray:
+    """Return the normal quantile whose tail is the probability that all freedom + 1 units have the same sign."""
+    quantiles: FloatArray = -ndtri(np.exp2(-(freedom + 1.0)))
+    return quantiles
+
+
+# Quantiles of the largest studentized difference over the hypotheses not yet rejected, mostly without computing it.
+# The hypotheses left are a subset of all, so the maximum over all bounds theirs. A quantile needs only the few
+# largest resamples: they are computed roughly in the order of their bounds, until none left can matter. A maximum
+# stays one while its own hypothesis is left.
+
+LANES = 256
+"""Maxima kept in parallel lanes for vector instructions; a power of two."""
+
+NEAR = 16
+"""Rows per block, so that their factors stay in the processor's cache."""
+
+N_BINS = 1024
+"""Bins for sorting bounds."""
+
+N_SEEN = 128
+"""Resamples per row, those with the largest bounds, for which the last maximum is remembered."""
+
+
+def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: int) -> float:
+    largest = -np.inf
+    for place in range(-1, len(bounds)):
+        first = begin if place < 0 else place
+        if bounds[first] <= largest:
+            continue
+        here = column[first]
+        for second in range(len(column)):
+            value, sign = (here - column[second]) * factors[first, second], rejected[first, second]
+            value = abs(value) if sign == 0 else -value if sign > 0 else value
+            largest = value if value > largest else largest
+    return largest
+
+
+def _put_in_order(bounds: Real, n_bins: int, order: NDArray[np.int32], steps: Real) -> None:
+    n_resamples = bounds.shape[1]
+    bins, begins = np.empty(n_resamples, dtype=np.int32), np.empty(n_bins + 1, dtype=np.int32)
+    for row in range(len(bounds)):
+        highest, lowest = bounds[row, 0], bounds[row, 0]
+        for resample in range(n_resamples):
+            highest, lowest = max(highest, bounds[row, resample]), min(lowest, bounds[row, resample])
+        span = highest - lowest
+        scale = (n_bins - 1) / span if 0.0 < span < np.inf else 0.0
+        steps[row] = 2.0 / scale if scale > 0.0 else np.inf  # twice the width of a bin, as places are rounded
+        begins[:] = 0
+        for resample in range(n_resamples):
+            bins[resample] = np.int32((highest - bounds[row, resample]) * scale) if scale > 0.0 else 0
+            begins[bins[resample] + 1] += 1
+        for each in range(n_bins):
+            begins[each + 1] += begins[each]
+        for resample in range(n_resamples):
+            order[row, begins[bins[resample]]] = resample
+            begins[bins[resample]] += 1
+
+
+def _forget(
+    rows: Real,
+    factors: Real,
+    rejected: Signs,
+    before: Signs,
+    order: NDArray[np.int32],
+    seen: Real,
+    begin: int,
+    end: int,
+) -> None:
+    n_places = min(seen.shape[1] - 1, order.shape[1])
+    for first in range(begin, end):
+        for second in range(len(factors)):
+            sign, earlier = rejected[first, second], before[first, second]
+            if sign == earlier:
+                continue
+            # One of two directions was rejected, so its maximum may be gone. Otherwise more may be left than before.
+            lost = factors[first, second] if sign > 0 else -factors[first, second]
+            for place in range(n_places):
+                difference = rows[first, order[first, place]] - rows[second, order[first, place]]
+                if earlier != 0 or difference * lost >= seen[first, place]:
+                    seen[first, place] = np.inf
+
+
+def _fill_ways(factors: Real, rejected: Signs, wanted: IntArray, ways: Real) -> None:
+    for place in range(len(wanted)):
+        for second in range(len(factors)):
+            factor, sign = factors[wanted[place], second], rejected[wanted[place], second]
+            ways[place, 0, second] = -factor if sign > 0 else factor
+            ways[place, 1, second] = factor if sign < 0 else -factor
+
+
+def _own(
+    columns: Real,
+    bounds: Real,
+    order: NDArray[np.int32],
+    steps: Real,
+    seen: Real,
+    ways: Real,
+    wanted: IntArray,
+    n_largest: int,
+    n_lanes: int,
+    quantiles: FloatArray,
+) -> None:
+    n_padded, unknown, lanes = columns.shape[1], seen.shape[1] - 1, np.empty(n_lanes, dtype=columns.dtype)
+    for place in range(len(wanted)):
+        first, up, down = wanted[place], ways[place, 0], ways[place, 1]
+        kept = np.full(n_largest, -np.inf)
+        for at in range(order.shape[1]):
+            resample = order[first, at]
+            if bounds[first, resample] + steps[first] <= kept[0]:
+                break
+            column, largest = columns[resample], seen[first, min(at, unknown)]
+            if largest == np.inf:
+                here = column[first]
+                lanes[:] = -np.inf
+                for start in range(0, n_padded, n_lanes):
+                    others, ups, downs = column[start:][:n_lanes], up[start:][:n_lanes], down[start:][:n_lanes]
+                    for lane in range(len(lanes)):
+                        difference = here - others[lane]
+                        one, other = difference * ups[lane], difference * downs[lane]
+                        value = one if one > other else other
+                        lanes[lane] = value if value > lanes[lane] else lanes[lane]
+                half = n_lanes // 2
+                while half > 0:  # the largest of all, again several at once
+                    for lane in range(half):
+                        lanes[lane] = lanes[lane + half] if lanes[lane + half] > lanes[lane] else lanes[lane]
+                    half //= 2
+                largest = lanes[0]
+            seen[first, min(at, unknown)] = largest if at < unknown else np.inf
+            slot = 0  # the kept are in ascending order
+            while slot + 1 < n_largest and kept[slot + 1] < largest:
+                kept[slot] = kept[slot + 1]
+                slot += 1
+            kept[slot] = largest if largest > kept[slot] else kept[slot]
+        quantiles[place] = kept[0]
+
+
+# A cache of pairwise spreads: when a board gains one entrant, only its own pairs are computed. An entrant is
+# identified by a digest of its point and replicates, so a cached pair equals a recomputed one, whatever the board and
+# whoever else is on it. The cache lives in memory only; a process without it computes every pair.
+
+MOST_CELLS = 10_000_000
+"""Most ordered pairs to cache, 40 MB of them: both orders of a pair share one number."""
+
+FEWEST = 50
+"""Boards with fewer entrants than this are cheaper to compute than to cache."""
+
+
+class KnownContests:
+    """The squares of the most recently computed boards."""
+
+    def __init__(self, most_cells: int = MOST_CELLS) -> None:
+        # Replaced whole, never modified in place: a worker computes several boards concurrently.
+        self._squares: tuple[Square, ...] = ()
+        self._most_cells = most_cells
+
+    def recall(self, points: FloatArray, deviations: FloatArray) -> Recalled:
+        """Look up entrants by their points and deviations [n_entrants, n_resamples]."""
+        if len(points) < FEWEST:
+            return Recalled([b""] * len(points), Square())
+        digests = [b""] * len(points)
+
+        def digest(part: slice) -> None:
+            digests[part] = [_digest(point, row) for point, row in zip(points[part], deviations[part], strict=True)]
+
+        in_parts(len(points), 1, digest, n_steps=deviations.size)
+        nearest = max(self._squares, key=lambda square: len(square.places.keys() & digests), default=Square())
+        return Recalled(digests, nearest)
+
+    def keep(self, recalled: Recalled, drawn: FloatArray, bounds: Real) -> None:
+        """Store a board's pairs in place of those recalled for it, and drop the oldest."""
+        if len(drawn) < FEWEST:
+            return
+        places = {digest: place for place, digest in enumerate(recalled.digests)}
+        spreads = _one_of_each(drawn)
+        kept, room = [Square(places, spreads, bounds)], self._most_cells - drawn.size
+        for square in self._squares:
+            replaced = square is recalled.square and len(recalled.known)
+            room -= 0 if replaced else square.n_cells
+            if not replaced and room >= 0:
+                kept.append(square)
+        self._squares = tuple(kept) if drawn.size <= self._most_cells else self._squares
+
+
+def _one_of_each(drawn: FloatArray) -> FloatArray:
+    """Return the spread of each pair once, in the layout of `Square`."""
+    spreads, loop = np.empty(len(drawn) * (len(drawn) + 1) // 2), compiled(_pack)
+    in_parts(len(drawn), 1, lambda part: loop(drawn, spreads, part.start, part.stop), n_steps=drawn.size)
+    return spreads
+
+
+def _pack(drawn: FloatArray, spreads: FloatArray, begin: int, end: int) -> None:
+    for row in range(begin, end):
+        for column in range(row + 1):
+            spreads[row * (row + 1) // 2 + column] = drawn[row, column]
+
+
+def _look_up(spreads: FloatArray, was: IntArray, drawn: FloatArray, begin: int, end: int) -> None:
+    for row in range(begin, end):
+        for column in range(len(was)):
+            first, second = max(was[row], was[column]), min(was[row], was[column])
+            drawn[row, column] = spreads[first * (first + 1) // 2 + second] if second >= 0 else np.nan
+
+
+def _digest(point: FloatArray, deviations: FloatArray) -> bytes:
+    # Processors have instructions for this hash, so it takes half as long as others.
+    hashed = hashlib.sha256(point.tobytes())
+    hashed.update(deviations.tobytes())
+    return hashed.digest()[:16]
+
+
+KNOWN = KnownContests()
+
+
+# Compact letter display: letters shared by exactly those entrants that are not separable.
+
+MOST_GROUPS = 200
+"""Intervals on a line have at most as many groups as members; a relation with more is unreadable as letters."""
+
+
+def letter_groups(apart: BoolArray) -> list[tuple[int, ...]] | None:
+    """Return the maximal groups without a pair that is apart, each as ascending positions, in lexical order.
+
+    `apart` is [n, n] and symmetric, True where two differ. Two share a group exactly where they are not apart. None
+    where there would be more than MOST_GROUPS groups.
+    Raises InvalidArgument for an array that is not square.
+    Source: Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons, Journal of
+    Computational and Graphical Statistics 13(2): insert and absorb.
+
+    >>> letter_groups(np.array([[0, 0, 1], [0, 0, 0], [1, 0, 0]], dtype=bool))
+    [(0, 1), (1, 2)]
+    """
+    require_shape("apart", apart, len(apart), len(apart))
+    groups: set[frozenset[int]] = {frozenset(range(len(apart)))} if len(apart) else set()
+    for a, b in np.argwhere(np.triu(apart | apart.T, 1)).tolist():
+        split = {group for group in groups if a in group and b in group}
+        parts = {group - {gone} for group in split for gone in (a, b)}
+        groups = _absorbed((groups - split) | parts)
+        if len(groups) > MOST_GROUPS:
+            return None
+    return sorted(tuple(sorted(group)) for group in groups)
+
+
+def _absorbed(groups: Iterable[frozenset[int]]) -> set[frozenset[int]]:
+    """Return the groups that are not contained in another."""
+    kept: set[frozenset[int]] = set()
+    for group in sorted(groups, key=len, reverse=True):
+        if not any(group <= other for other in kept):
+            kept.add(group)
+    return kept

@@ -7,13 +7,21 @@ is YDF 0.16's rule and gives a constant prediction a perfect score. `tied_scores
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray, share
-from app.stats.checks import require_count, require_finite, require_integers, require_shape
-from app.stats.group_order import orders_within
-from app.stats.tied_ranking import TiedScores, tied_scores
+from app.stats.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
+    require_count,
+    require_finite,
+    require_integers,
+    require_shape,
+    share,
+)
+from app.stats.compiled import compiled
 
 
 @dataclass(frozen=True)
@@ -22,6 +30,15 @@ class GroupScores:
 
     ndcg: FloatArray
     default_ndcg: FloatArray
+    mrr: FloatArray
+    average_precision: FloatArray
+    precision_at_1: FloatArray
+
+
+@dataclass(frozen=True)
+class TiedScores:
+    """The expected scores of each group, [n_groups], within [0, 1], larger being better; 0 for a group without hits."""
+
     mrr: FloatArray
     average_precision: FloatArray
     precision_at_1: FloatArray
@@ -114,7 +131,7 @@ class RankedGroups:
         """Return each group's expected MRR, average precision and precision at one with ties broken at random.
 
         Raises InvalidArgument unless `truncation` is a whole number of at least 1.
-        Source: `app.stats.tied_ranking`.
+        Source: `app.stats.ranking`.
 
         >>> groups = np.zeros(2, dtype=np.int64)
         >>> rank_groups(np.array([0.5, 0.5]), np.array([0.0, 1.0]), groups).tied_scores(5).mrr.tolist()
@@ -233,3 +250,161 @@ def _is_first_best(predicted: FloatArray, relevance: FloatArray, groups: IntArra
 def _share_or_zero(part: FloatArray, whole: FloatArray) -> FloatArray:
     """Return part / whole, and 0 where the whole is 0: a group with nothing to gain, or without a hit, scores 0."""
     return np.where(whole > 0, share(part, whole), 0.0)
+
+
+# Expected ranking scores when ties between predictions are broken at random; pure. A group is a sequence of blocks of
+# tied examples, from the largest prediction to the smallest. A constant prediction scores what a random order would,
+# whatever order the examples are in.
+
+
+def tied_scores(sizes: IntArray, hits: IntArray, best: IntArray, blocks: IntArray, truncation: int) -> TiedScores:
+    """Return the expected scores over all orders of the tied examples, of the first `truncation` ranks.
+
+    `sizes`, `hits` and `best` are [n_blocks]: how many examples a block has, how many are relevant, and how many are
+    the group's most relevant; `blocks` [n_groups] is each group's number of blocks. Average precision divides by the
+    number of relevant examples that could be in the first ranks: one that falls outside them is a miss.
+    Raises InvalidArgument unless `truncation` is a whole number of at least 1, and for counts that are not whole.
+    Source: McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence of
+    tied scores, equations 4 and 6.
+
+    >>> one = np.array([1])
+    >>> scores = tied_scores(np.array([4]), one, one, one, 5)
+    >>> (scores.mrr.round(4).tolist(), scores.average_precision.round(4).tolist(), scores.precision_at_1.tolist())
+    ([0.5208], [0.5208], [0.25])
+    """
+    require_count("truncation", truncation)
+    for name, counts in (("sizes", sizes), ("hits", hits), ("best", best), ("blocks", blocks)):
+        require_integers(name, counts, low=0)
+    for name, counts in (("hits", hits), ("best", best)):
+        require_shape(name, counts, len(sizes))
+    reciprocal, precisions = np.zeros(len(blocks)), np.zeros(len(blocks))
+    compiled(_expect_first_hits)(sizes, hits, blocks, truncation, reciprocal)
+    harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, truncation + 1))])
+    compiled(_expect_precisions)(sizes, hits, blocks, truncation, harmonic, precisions)
+    begins = np.cumsum(blocks) - blocks
+    return TiedScores(reciprocal, precisions, best[begins] / sizes[begins])
+
+
+def _expect_first_hits(
+    sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, expected: FloatArray
+) -> None:
+    """Sum, over ranks, 1 / rank times the probability that the first relevant example has that rank."""
+    end = 0
+    for group in range(len(blocks)):
+        at, passed, end = end, 0, end + blocks[group]
+        while at < end and hits[at] == 0:
+            passed += sizes[at]
+            at += 1
+        if at == end:
+            continue
+        size, n_hits = sizes[at], hits[at]
+        chance = n_hits / size
+        for place in range(min(truncation - passed, size - n_hits + 1)):
+            expected[group] += chance / (passed + place + 1)
+            chance *= (size - place - n_hits) / max(size - place - 1, 1)
+
+
+def _expect_precisions(
+    sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, harmonic: FloatArray, expected: FloatArray
+) -> None:
+    """Sum the expected precision at the relevant examples in the first ranks, over as many as could be there.
+
+    With m relevant ones among s at random ranks behind p others, f of them relevant, Σ over the first n of these ranks
+    of precision × relevance is m / s × ((f + 1) Σ 1 / rank + (m − 1) / (s − 1) × Σ (rank − p − 1) / rank).
+    """
+    end = 0
+    for group in range(len(blocks)):
+        at, end, passed, n_relevant = end, end + blocks[group], 0, 0
+        while at < end:
+            size, n_hits = sizes[at], hits[at]
+            inside = max(min(size, truncation - passed), 0)
+            each = harmonic[passed + inside] - harmonic[passed] if inside else 0.0
+            further = (n_hits - 1) / max(size - 1, 1) * (inside - (passed + 1) * each)
+            expected[group] += n_hits / size * ((n_relevant + 1) * each + further)
+            at, passed, n_relevant = at + 1, passed + size, n_relevant + n_hits
+        expected[group] /= max(min(n_relevant, truncation), 1)
+
+
+# The order of examples within their groups, by falling values.
+
+MAX_COMBINED = 2**62
+
+MOST_IN_GROUP = 64
+"""Groups of up to so many examples are sorted one by one, by insertion: larger ones would take the square of that."""
+
+
+def orders_within(groups: IntArray, first: FloatArray, second: FloatArray) -> tuple[IntArray, IntArray]:
+    """Return two orders [n_examples] by group: within it by falling `first`, of equals by falling `second`; and by
+    falling `second` alone.
+
+    All are [n_examples]. What is equal in all has any order.
+    Raises InvalidArgument for arrays of different lengths, values that are not finite, and group numbers that are not
+    integers. Source: by definition.
+
+    >>> first, second = orders_within(np.array([7, 7, 8]), np.array([0.1, 0.9, 0.5]), np.array([2.0, 1.0, 0.0]))
+    >>> (first.tolist(), second.tolist())
+    ([1, 0, 2], [0, 1, 2])
+    """
+    require_shape("groups", groups, "n_examples")
+    require_integers("groups", groups)
+    for name, values in (("first", first), ("second", second)):
+        require_shape(name, values, len(groups))
+        require_finite(name, values)
+    ends = np.append(np.flatnonzero(groups[1:] != groups[:-1]) + 1, len(groups))
+    if (groups[1:] < groups[:-1]).any() or np.diff(ends, prepend=0).max() > MOST_IN_GROUP:
+        of_group, of_second = _Key.of(groups), _Key.of(-second)
+        return _order(of_group, _Key.of(-first), of_second), _order(of_group, of_second)
+    orders = np.empty((2, len(groups)), dtype=np.int64)
+    for order, by in zip(orders, (first, second), strict=True):
+        compiled(_insert)(ends, by, second, order)
+    return orders[0], orders[1]
+
+
+def _insert(ends: IntArray, first: FloatArray, second: FloatArray, order: IntArray) -> None:
+    """Put each example of a group before those with lower values; those with the same ones keep their order."""
+    begin = 0
+    for end in ends:
+        for example in range(begin, end):
+            at = example
+            while at > begin:
+                other = order[at - 1]
+                is_same = first[other] == first[example]
+                if first[other] > first[example] or (is_same and second[other] >= second[example]):
+                    break
+                order[at] = other
+                at -= 1
+            order[at] = example
+        begin = end
+
+
+@dataclass(frozen=True)
+class _Key:
+    """Values to sort by, with the rank of each among the distinct values."""
+
+    values: FloatArray | IntArray
+    place: IntArray
+    n_distinct: int
+
+    @classmethod
+    def of(cls, values: FloatArray | IntArray) -> Self:
+        """Return a key; values that are already in order, as groups often are, need no sorting."""
+        if (values[1:] >= values[:-1]).all():
+            place = np.concatenate([[0], np.cumsum(values[1:] != values[:-1])])
+            return cls(values, place, int(place[-1]) + 1)
+        distinct, place = np.unique(values, return_inverse=True)
+        return cls(values, place, len(distinct))
+
+
+def _order(*keys: _Key) -> IntArray:
+    """Return the order by the first key, then the next, and so on; not stable for examples equal in all keys.
+
+    One sort of combined integers takes a third of the time of lexsort, which sorts stably by every key.
+    """
+    combined, n_combined = np.zeros(len(keys[0].values), dtype=np.int64), 1
+    for key in keys:
+        n_combined *= key.n_distinct
+        if n_combined > MAX_COMBINED:
+            return np.lexsort([key.values for key in reversed(keys)])
+        combined = combined * key.n_distinct + key.place
+    order: IntArray = np.argsort(combined)
+    return order

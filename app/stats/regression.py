@@ -1,7 +1,6 @@
-"""Errors of predicted values, and how they vary with label and prediction; pure.
-
-Called by `app.boards`. Arrays are [n_examples] in the unit of the labels, `weights` count examples. What is undefined
-is None, or NaN inside an array. No argument holds NaN or infinity: missing predictions have been filled in before.
+"""Errors of predicted values, and how they vary with label and prediction; pure. Arrays are [n_examples] in the unit
+of the labels, `weights` count examples. What is undefined is None, or NaN inside an array. No argument holds NaN or
+infinity: missing predictions have been filled in before.
 """
 
 from dataclasses import dataclass
@@ -9,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from app.stats.arrays import FloatArray, IntArray, share
-from app.stats.checks import (
+from app.stats.arrays import (
+    FloatArray,
+    IntArray,
     InvalidArgument,
     require_count,
     require_finite,
     require_shape,
     require_weights,
+    share,
 )
 
 FENCE = 3.0

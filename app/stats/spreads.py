@@ -1,22 +1,25 @@
-"""Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks.
-
-Called by `app.stats.calibrated` and by the callers of its intervals; pure. Only the proportions of weights matter.
+"""Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks. Only the
+proportions of weights matter.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.stats.arrays import FloatArray
-from app.stats.checks import InvalidArgument, require_finite, require_shape, require_weights
+from app.stats.arrays import FloatArray, InvalidArgument, require_finite, require_shape, require_weights
 
 ROUNDING = 1e-12
+
 MOST_TRIALS = 4.0
 """Effective trials per item, at most: an error between clusters is at least half that of independent items."""
+
 SEEDS_SUPPORT, TASKS_SUPPORT, FEW_TASKS = 1.2, 0.6, 20.0
 """`Spread.support` of seeds; what tasks, each a single value, add to it; up to how many tasks they add all of it."""
+
 UNSEEN, NONE_UNSEEN = 0.55, 40.0
 """How much further than Student's an interval reaches without a range up to FEW_TASKS units; where that ends."""
+
 MOST_WEIGHTED = 1.4
 """Most units an interval may rest on, as a multiple of the effective number of weighted examples."""
 
@@ -247,3 +250,131 @@ def _require_units(name: str, array: FloatArray) -> None:
     if array.ndim < 1 or not array.shape[-1]:
         raise InvalidArgument(f"{name} has the shape {array.shape}; expected [..., n_units >= 1]")
     require_finite(name, array)
+
+
+# The spread of an average over independent parts, such as tasks or groups of tasks, from the spread of each part.
+
+PRIOR_FREEDOM = 2.0
+"""How many degrees of freedom the common variance within groups counts for beside the variance of a single group."""
+
+
+def side_by_side(spreads: Sequence[Spread], *, support: float = 0.0) -> Spread:
+    """Stack spreads [...] into one whose fields are [..., n_parts], with `support` for all of them.
+
+    Raises ValueError, numpy's own, for spreads of different shapes.
+    Source: none; it only stacks.
+
+    >>> from app.stats.spreads import spread_of
+    >>> side_by_side([spread_of(each, 0.1, 0.0, 8.0, 7.0, 0.0) for each in (0.5, 0.7)]).point.tolist()
+    [0.5, 0.7]
+    """
+    names = ("point", "error", "skewness", "n_units", "df", "least")
+    fields = {name: np.stack([getattr(spread, name) for spread in spreads], axis=-1) for name in names}
+    return Spread(**fields, support=support)
+
+
+def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
+    """Return the spread of Σ weight × number over independent parts [..., n_parts]; `weights` [n_parts] sum to one.
+
+    A part with less than one degree of freedom has no visible spread; the average then has none either.
+    Raises InvalidArgument for weights of a different length or below zero.
+    Source: Satterthwaite 1946 for the degrees of freedom; Kish 1965, section 8.2, for the effective number of units.
+
+    >>> parts = Spread(*(np.array([each, each]) for each in (0.5, 0.1, 0.0, 8.0, 7.0, 0.0)))
+    >>> both = averaged_spread(parts, np.array([0.5, 0.5]))
+    >>> round(float(both.error), 4), float(both.n_units), float(both.df)
+    (0.0707, 16.0, 14.0)
+    """
+    require_shape("weights", weights, parts.point.shape[-1])
+    require_weights("weights", weights)
+    squared = (weights * parts.error) ** 2
+    total, free = squared.sum(axis=-1), np.maximum(parts.df, 1.0)
+    some = np.where(total > 0.0, total, 1.0)
+    df = np.where(total > 0.0, some**2 / np.maximum((squared**2 / free).sum(axis=-1), 1e-300), free.sum(axis=-1))
+    return Spread(
+        point=(weights * parts.point).sum(axis=-1),
+        error=np.sqrt(total),
+        skewness=((weights * parts.error) ** 3 * parts.skewness).sum(axis=-1) / some**1.5,
+        n_units=1.0 / (weights**2 / parts.n_units).sum(axis=-1),
+        df=np.where((parts.df < 1.0).any(axis=-1), 0.0, df),
+        least=np.sqrt(((weights * parts.least) ** 2).sum(axis=-1)),
+        support=parts.support,
+    )
+
+
+def grouped_spread(values: FloatArray, sizes: Sequence[int], shares: FloatArray) -> Spread:
+    """Return the spread of Σ share × mean of a group, [...], of tasks [..., n_tasks] that lie group by group.
+
+    Groups are fixed, and a group of one task is known exactly: its chance is in no number. `sizes` counts the tasks of
+    each group, `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by
+    chance that a group's variance is at least its average with the common one, which counts for PRIOR_FREEDOM. Without
+    a group of two tasks there are no degrees of freedom.
+    Raises InvalidArgument as `mean_spread` and `averaged_spread` do.
+    Source: Cochran 1977, Sampling techniques, section 5.3, for the error; the least variance by simulation:
+    docs/statistics.md.
+
+    >>> spread = grouped_spread(np.array([0.1, 0.3, 0.7, 0.9, 0.5]), [2, 2, 1], np.full(3, 1 / 3))
+    >>> float(spread.point), round(float(spread.error), 4)
+    (0.5, 0.0471)
+    """
+    parts = side_by_side([mean_spread(group) for group in np.split(values, np.cumsum(sizes)[:-1], axis=-1)])
+    several = np.array(sizes) > 1
+    freedom = np.where(several, parts.df, 0.0)
+    total = np.maximum(freedom.sum(axis=-1, keepdims=True), 1.0)
+    variance = parts.error**2 * sizes
+    common = (variance * freedom).sum(axis=-1, keepdims=True) / total
+    shrunk = (freedom * variance + PRIOR_FREEDOM * common) / (freedom + PRIOR_FREEDOM)
+    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), 0.0) / sizes)
+    averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
+    df = averaged.df if several.any() else np.zeros_like(averaged.df)
+    return replace(averaged, df=df, support=support_of_values(values.shape[-1]))
+
+
+# Values of weighted units, transformed so that unweighted statistics apply.
+
+
+def weigh(values: FloatArray, weights: FloatArray) -> FloatArray:
+    """Return values whose plain mean is the weighted mean, and whose resamples are those of the weighted mean.
+
+    `values` are [n_units, n_columns] in any unit; NaN stays NaN, and its unit's weight is ignored in that column.
+    `weights` are [n_units], finite, none negative and at least one positive. A unit's value becomes the weighted mean
+    plus what that mean would change without the unit, as the jackknife counts it, moved so that the plain mean is the
+    weighted one; a bootstrap with equal probabilities then gives the spread of the weighted mean, and equal values have
+    none. A unit with nearly all the weight is near the weighted mean, so its deviation alone would show no spread.
+    Raises InvalidArgument for arrays of mismatched shapes and for other weights.
+    Source: Särndal, Swensson & Wretman 1992, Model assisted survey sampling, section 11.5 (the jackknife of a ratio).
+
+    >>> weigh(np.array([[1.0], [3.0]]), np.array([3.0, 1.0])).tolist()
+    [[0.5], [2.5]]
+    >>> weigh(np.array([[2.0], [2.0]]), np.array([3.0, 1.0])).tolist()
+    [[2.0], [2.0]]
+    """
+    require_shape("values", values, "n_units", "n_columns")
+    require_shape("weights", weights, len(values))
+    require_finite("weights", weights)
+    if (weights < 0.0).any() or not weights.sum() > 0.0:
+        raise InvalidArgument("weights holds a negative number or nothing but 0; expected one above 0 at least")
+    is_known = ~np.isnan(values)
+    own = np.where(is_known, weights[:, None], 0.0)
+    total, n_known = own.sum(axis=0), is_known.sum(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = (own * np.where(is_known, values, 0.0)).sum(axis=0) / total
+        others = total - own
+        changes = np.where(others > 0.0, own / others * (n_known - 1) * (values - means), 0.0)
+        moved = np.where(is_known, changes, 0.0).sum(axis=0) / n_known
+    weighed: FloatArray = np.where(is_known, means + changes - moved, np.nan)
+    return weighed
+
+
+def weighed_spread(values: FloatArray, n_units: float) -> Spread:
+    """Return the spread of means [...] of values [..., n_tasks] from `weigh`.
+
+    `n_units` is the effective number of tasks, of which the degrees of freedom are made.
+    Raises InvalidArgument as `mean_spread` does. Source: `task_spread`; Kish 1965, section 8.2.
+
+    >>> float(weighed_spread(np.array([0.0, 1.0, 1.0, 0.0]), 2.5).df)
+    1.5
+    """
+    spread = task_spread(values)
+    units = np.full(spread.point.shape, n_units)
+    return replace(spread, n_units=units, df=units - 1.0, support=support_of_values(n_units))

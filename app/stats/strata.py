@@ -1,31 +1,33 @@
-"""Aggregates of per-series metric rows within strata, balanced over strata, and their bootstraps.
-
-Called by `app.boards`; pure. A group is one estimator's rows of one metric in one stratum, in the order of the
-evidence. Values are in the metric's own unit and direction; NaN is null, and infinite numbers are treated as null.
-Source: lrdbench 2.0, its interpretation semantics.
+"""Aggregates of per-series metric rows within strata, balanced over strata, and their bootstraps. A group is one
+estimator's rows of one metric in one stratum, in the order of the evidence. Values are in the metric's own unit and
+direction; NaN is null, and infinite numbers are treated as null. Source: lrdbench 2.0, its interpretation
+semantics.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 
-from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.bounded_draws import fill_means
-from app.stats.checks import (
+from app.stats.arrays import (
+    BoolArray,
+    FloatArray,
+    IntArray,
     InvalidArgument,
     require_count,
     require_finite,
     require_integers,
+    require_number,
     require_shape,
     require_word,
 )
-from app.stats.interval import percentile_interval
+from app.stats.resample import fill_means, percentile_interval
 
 Rule = Literal["mean", "root_mean_square", "ratio", "scores"]
-Generator = Callable[[str, str, str], np.random.Generator]
 
+Generator = Callable[[str, str, str], np.random.Generator]
 
 RATIO_EPSILON = 1e-12
 """As in lrdbench, a ratio is null unless its denominator exceeds this."""
@@ -222,3 +224,141 @@ def interval_of(replicates: FloatArray, level: float) -> tuple[float, float]:
     require_shape("replicates", replicates, "[n_resamples]")
     low, high = percentile_interval(replicates[:, None], level)
     return float(low[0]), float(high[0])
+
+
+# Two estimators on the records of a stratum that both have.
+
+
+@dataclass(frozen=True)
+class PairedGroup:
+    """Differences a − b of two estimators on the records that both have, [n_pairs]."""
+
+    first: str
+    second: str
+    metric: str
+    stratum: str
+    differences: FloatArray
+
+
+def pair_groups(groups: Sequence[Group]) -> Iterator[PairedGroup]:
+    """Yield the paired differences for each metric and stratum, with estimators in alphabetical order.
+
+    They are the first estimator's values minus the second's, in the metric's unit, on the records where both have one;
+    a pair without common records is left out.
+    Source: lrdbench 2.0, `a__minus__b`.
+
+    >>> of = {name: Group(name, "mae", "s", np.array(v), np.arange(2)) for name, v in
+    ...       (("B", [0.5, 0.25]), ("A", [1.0, np.nan]))}
+    >>> [(pair.first, pair.second, pair.differences.tolist()) for pair in pair_groups([of["B"], of["A"]])]
+    [('A', 'B', [0.5])]
+    """
+    cells: dict[tuple[str, str], list[Group]] = {}
+    for group in groups:
+        cells.setdefault((group.metric, group.stratum), []).append(group)
+    for (metric, stratum), members in cells.items():
+        ordered = sorted(members, key=lambda member: member.estimator)
+        for at, first in enumerate(ordered):
+            for second in ordered[at + 1 :]:
+                differences = _differences(first, second)
+                if len(differences):
+                    yield PairedGroup(first.estimator, second.estimator, metric, stratum, differences)
+
+
+def _differences(first: Group, second: Group) -> FloatArray:
+    a, b = first.included, second.included
+    if np.array_equal(first.records[a], second.records[b]):
+        return first.values[a] - second.values[b]
+    _, at_first, at_second = np.intersect1d(first.records[a], second.records[b], return_indices=True)
+    order = np.argsort(at_first)
+    return first.values[a][at_first[order]] - second.values[b][at_second[order]]
+
+
+# Weighted ranks over components: points in exact fractions, replicates as arrays. Values are [n_entrants,
+# n_components], smaller being better after `oriented`; NaN is missing. Source: lrdbench 2.0, ranking rules 1 and 2.
+
+
+def average_ranks(values: FloatArray, n_enrolled: int) -> FloatArray:
+    """Return the ranks along the entrants' axis, ties sharing their average rank; a missing value gets N + 1.
+
+    `values` is [..., n_entrants, n_components]. An entrant's rank is 1, plus those below it, plus half of its ties. N
+    is `n_enrolled`, which may exceed the number of rows, so that an estimator that has not reported improves nobody's
+    rank. NaN is a missing value; infinite values are ordered. Ranks have the shape of the values.
+    Raises InvalidArgument for values of fewer than two axes, and for `n_enrolled` below the number of entrants.
+    Source: lrdbench 2.0, ranking rule 2; Kendall 1945 for tied ranks.
+
+    >>> average_ranks(np.array([[0.1], [0.1], [np.nan]]), n_enrolled=4).tolist()
+    [[1.5], [1.5], [5.0]]
+    """
+    if values.ndim < 2:
+        raise InvalidArgument(f"values has the shape {values.shape}; expected [..., n_entrants, n_components]")
+    require_count("n_enrolled", n_enrolled, least=values.shape[-2])
+    n_entrants = values.shape[-2]
+    ranks = np.empty(values.shape)
+    for entrant in range(n_entrants):  # one entrant against all, so that no array is larger than `values`
+        mine = values[..., entrant : entrant + 1, :]
+        ranks[..., entrant, :] = 1.0 + (values < mine).sum(axis=-2) + 0.5 * ((values == mine).sum(axis=-2) - 1.0)
+    ranks[np.isnan(values)] = n_enrolled + 1
+    return ranks
+
+
+def ordinal_ranks(values: FloatArray) -> FloatArray:
+    """Return ranks 1, 2, 3, … by rule 1: ties in the order of the rows, which is that of the entrants' names.
+
+    A missing value, NaN, is worst in either direction: it ranks last. Values and ranks are [n_entrants, n_components].
+    Raises InvalidArgument unless values have two axes.
+    Source: lrdbench 2.0, ranking rule 1.
+
+    >>> ordinal_ranks(np.array([[0.1], [np.nan], [0.1]])).tolist()
+    [[1.0], [3.0], [2.0]]
+    """
+    require_shape("values", values, "n_entrants", "n_components")
+    ranks = np.empty(values.shape)
+    for component in range(values.shape[1]):
+        order = np.argsort(values[:, component], kind="stable")  # NaN sorts last
+        ranks[order, component] = np.arange(1, len(values) + 1)
+    return ranks
+
+
+def exact_scores(ranks: FloatArray, weights: Sequence[float]) -> list[Fraction]:
+    """Return each entrant's Σ weight × rank as an exact fraction, with weights read as decimals; lower is better.
+
+    `ranks` is [n_entrants, n_components], with a weight for each component.
+    Raises InvalidArgument for a number of weights other than n_components, and a rank or weight that is not finite.
+    Source: lrdbench 2.0, its leaderboard score; exact, so that a tie is a tie.
+
+    >>> exact_scores(np.array([[1.0, 2.5]]), [0.1, 0.9])
+    [Fraction(47, 20)]
+    """
+    _require_weighted("ranks", ranks, weights)
+    require_finite("ranks", ranks)
+    exact = [Fraction(str(weight)) for weight in weights]
+    return [
+        sum((weight * Fraction(rank) for weight, rank in zip(exact, row, strict=True)), Fraction(0))
+        for row in ranks.tolist()
+    ]
+
+
+def decided_by_name(values: FloatArray, weights: Sequence[float]) -> FloatArray:
+    """Return, for each entrant, the share of the weight on components where it ties: what rule 1 decides by name.
+
+    `values` is [n_entrants, n_components], with a weight for each component; two missing values, NaN, tie.
+    Raises InvalidArgument for a number of weights other than n_components, and for one that is not finite.
+    Source: lrdbench 2.0, ranking rule 1, which breaks ties by name.
+
+    >>> decided_by_name(np.array([[0.1, 1.0], [0.1, 2.0]]), [0.75, 0.25]).tolist()
+    [0.75, 0.75]
+    """
+    _require_weighted("values", values, weights)
+    tied = np.zeros(values.shape, dtype=np.bool_)
+    for component in range(values.shape[1]):
+        column = values[:, component]
+        same = (column[:, None] == column[None, :]) | (np.isnan(column)[:, None] & np.isnan(column)[None, :])
+        tied[:, component] = same.sum(axis=1) > 1
+    shares: FloatArray = tied.astype(np.float64) @ np.asarray(weights, dtype=np.float64)
+    return shares
+
+
+def _require_weighted(name: str, array: FloatArray, weights: Sequence[float]) -> None:
+    require_shape(name, array, "n_entrants", len(weights))
+    for weight in weights:
+        require_number("weights", weight)

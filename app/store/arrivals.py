@@ -1,33 +1,39 @@
 """Stores uploads, once each, with checks, entries and every row; for `app.receiving.receive`."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from sqlalchemy import select
+from sqlalchemy import ARRAY, BigInteger, DateTime, Integer, Select, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from app.admission.check import Check, Registered
-from app.admission.fields import Fields
-from app.admission.rules import is_admitted, reason_not_admitted
+from app.admission.case import Check, Earlier, EarlierIdentity, Fields, History, Registered
+from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
+from app.admission.rules import WITNESSED_RULE, is_admitted, reason_not_admitted
 from app.db.models import (
     Entrant,
     Entry,
+    StoredFingerprint,
     Submission,
+    SubmissionCheck,
     SubmissionEvent,
     SubmissionFile,
+    Task,
 )
 from app.errors import Conflict
+from app.files.uploads import FileRecord
 from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
+from app.manifest.model import Manifest
 from app.stats.arrays import IntArray
-from app.store import benchmarks, entrants, predictions, references, scores, series
+from app.store import benchmarks, disclosure, entrants, references, scores, series, submissions
 from app.store.benchmarks import Declared
-from app.store.fingerprints import write_fingerprints
-from app.store.locks import take_turns
-from app.store.submission_parts import Parts
+from app.store.sql import one_of, take_turns
 from app.store.submissions import add_checks, write_table
-from app.values.forensics import Finding, flags_by_entrant
+from app.values.facts import Finding, flags_by_entrant
+from app.values.fingerprints import Fingerprint, Sampled
+from app.values.fingerprints import Fingerprint as Value
 from app.values.scores import Coded, ScoreTable
 
 
@@ -85,6 +91,18 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
 
 
 @dataclass(frozen=True)
+class Parts:
+    """What is shown of a submission beside its own row: each in the order of its list, flags by the entrant's name."""
+
+    slug: str
+    events: Sequence[SubmissionEvent]
+    checks: Sequence[SubmissionCheck]
+    flags: Mapping[str, list[str]]
+    entries: Sequence[tuple[Entrant, Entry]]
+    files: Sequence[SubmissionFile]
+
+
+@dataclass(frozen=True)
 class Written:
     """A submission that was just stored, with its parts where they need not be read again."""
 
@@ -114,7 +132,7 @@ def write_submission(session: Session, arrival: Arrival) -> Written:
     write_fingerprints(session, submission.id, numbers, arrival.evidence.forensics.fingerprints, arrival.findings)
     session.flush()
     scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
-    predictions.write_blocks(session, arrival.evidence.predictions, keys)
+    disclosure.write_blocks(session, arrival.evidence.predictions, keys)
     return Written(submission, _with_entry(parts, arrival, named, entries))
 
 
@@ -219,3 +237,246 @@ def _tasks_of(table: ScoreTable, keys: scores.RowKeys) -> dict[str, list[int]]:
     for cell in np.unique(table.entrant.codes * n_tasks + table.task.codes).tolist():
         tasks_of_entrant[table.entrant.words[cell // n_tasks]].append(keys.tasks[table.task.words[cell % n_tasks]])
     return {name: sorted(numbers) for name, numbers in tasks_of_entrant.items()}
+
+
+# Earlier submissions to a benchmark: the number of an attempt, and findings from comparing its rows with them.
+
+SAME = {"same_rows", "same_results"}
+"""The flag already raised for an entrant with the very rows of another."""
+
+
+def read_history(
+    session: Session, benchmark_id: int, manifest: Manifest, evidence: Evidence, registered: Registered | None
+) -> History:
+    """Return the history of a submission from all earlier ones, admitted or not."""
+    names = evidence.scores.entrant.words
+    prints = evidence.forensics.fingerprints
+    before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
+    compared = [*compare(prints, before), *_begun(session, prints, before, registered)]
+    copied = {finding.entrant for finding in compared if finding.flag in SAME}
+    other = [mine for mine in prints if mine.entrant not in copied]
+    near = near_rows(other, others_now(session, benchmark_id, names)) if other else ()
+    bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
+    tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
+    return History(
+        n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
+        n_expected=_n_expected(registered),
+        n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
+        findings=(*compared, *near, *(_same_bytes(*same) for same in bytes_of_others)),
+        identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
+    )
+
+
+def _begun(
+    session: Session, prints: Sequence[Fingerprint], before: Sequence[Earlier], registered: Registered | None
+) -> Iterator[Finding]:
+    """Yield entrants whose run began, by an earlier submission's account, before the registration cited now."""
+    numbers = {one.submission for one in before if one.is_same}
+    if registered is None or not numbers:
+        return
+    began = cast(Submission.description["started_at"].astext, DateTime(timezone=True))
+    is_refusal = (SubmissionCheck.rule == WITNESSED_RULE) & (SubmissionCheck.outcome == "failed")
+    refused = select(SubmissionCheck.submission_id).where(SubmissionCheck.submission_id == Submission.id, is_refusal)
+    query = select(Submission.id, began, refused.exists()).where(one_of(Submission.id, numbers), began.is_not(None))
+    beginnings = {number: Beginning(at, was_refused) for number, at, was_refused in session.execute(query)}
+    yield from began_before(prints, before, beginnings, registered.registered_at)
+
+
+def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:
+    """Yield the identities stated by the latest submissions, newest first, bundle by bundle."""
+    stated = Submission.facts["bundles"]
+    query = select(Submission.id, stated).where(Submission.benchmark_id == benchmark_id, stated != cast([], JSONB))
+    for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):
+        for bundle in bundles[:MOST_COMPARED]:
+            yield EarlierIdentity(number, bundle["entrant"], bundle.get("identity", {}))
+
+
+def _same_bytes(file: str, submission: int, entrant: str) -> Finding:
+    return Finding("same_bytes", None, f"{file} is a file of {entrant} too (submission {submission})")
+
+
+def _n_expected(registered: Registered | None) -> int:
+    """Return the expected number of submissions under a registration: one for each of its entrants."""
+    return 1 if registered is None or registered.prereg.entrants is None else len(registered.prereg.entrants)
+
+
+def _n_citing(session: Session, benchmark_id: int, sha256: str) -> int:
+    query = select(func.count()).where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256 == sha256)
+    return session.scalars(query).one()
+
+
+def _n_before(
+    session: Session, benchmark_id: int, names: Sequence[str], tasks: Sequence[str] | None
+) -> Mapping[str, int]:
+    """Count the submissions that each entrant has already; with `tasks`, those of one of these tasks."""
+    query = (
+        select(func.lower(Entrant.name), func.count())
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), {name.lower() for name in names}))
+        .group_by(func.lower(Entrant.name))
+    )
+    if tasks is not None:
+        numbers = select(Task.id).where(Task.benchmark_id == benchmark_id, one_of(Task.name, tasks))
+        known = cast(list(session.scalars(numbers)), ARRAY(Integer))
+        query = query.where(Entry.task_ids.bool_op("&&")(known))
+    counts: dict[str, int] = dict(session.execute(query).all())
+    return {name: counts.get(name.lower(), 0) for name in names}
+
+
+# Fingerprints of evidence: stored with a submission, looked up when the next one arrives.
+
+MOST_COMPARED = 20
+"""Earlier submissions compared: of an entrant, and of others with the same contents."""
+
+
+def write_fingerprints(
+    session: Session,
+    submission_id: int,
+    entrants: Mapping[str, int],
+    values: Iterable[Value],
+    findings: tuple[Finding, ...],
+) -> None:
+    """Keep the fingerprints of a submission's entrants with the flags that it raised; `entrants` are their numbers."""
+    kept = [value for value in values if value.entrant in entrants]
+    flags = flags_by_entrant(findings, {value.entrant for value in kept})
+    session.add_all(
+        StoredFingerprint(
+            submission_id=submission_id,
+            entrant_id=entrants[value.entrant],
+            n_rows=value.n_rows,
+            places=value.places,
+            results=value.results,
+            sample=value.sample.astype("<u8").tobytes(),
+            contents=list(value.contents),
+            sampled_columns=list(value.sampled.columns),
+            sampled_places=value.sampled.places.astype("<u4").tobytes(),
+            sampled_values=value.sampled.values.astype("<f4").tobytes(),
+            flags=flags[value.entrant],
+        )
+        for value in kept
+    )
+
+
+def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Earlier]:
+    """Return the latest fingerprints of entrants by name, whatever the status of the submissions."""
+    lowered = {name.lower() for name in names}
+    number = func.row_number().over(
+        partition_by=StoredFingerprint.entrant_id, order_by=StoredFingerprint.submission_id.desc()
+    )
+    ranked = (
+        select(StoredFingerprint.submission_id, StoredFingerprint.entrant_id, number.label("number"))
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), lowered))
+        .subquery()
+    )
+    is_it = (ranked.c.submission_id == StoredFingerprint.submission_id) & (
+        ranked.c.entrant_id == StoredFingerprint.entrant_id
+    )
+    query = _select().join(ranked, is_it).where(ranked.c.number <= MOST_COMPARED)
+    return [_earlier(row, name, is_same=True) for row, name in session.execute(query)]
+
+
+def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
+    """Return fingerprints of other entrants that have contents in common with some of these, the newest first.
+
+    Also those with identical results, which even rows of 0/1 can reveal.
+    """
+    contents = sorted({content for value in values for content in value.contents})
+    lowered = {value.entrant.lower() for value in values}
+    query = _select().where(
+        Entrant.benchmark_id == benchmark_id,
+        ~one_of(func.lower(Entrant.name), lowered),
+        StoredFingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger)))
+        | one_of(StoredFingerprint.results, {value.results for value in values}),
+    )
+    newest = query.order_by(StoredFingerprint.submission_id.desc(), StoredFingerprint.entrant_id).limit(MOST_COMPARED)
+    return [_earlier(row, name, is_same=False) for row, name in session.execute(newest)]
+
+
+def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Other]:
+    """Return sampled values of what the other entrants have now, in the order of their submissions.
+
+    This includes admitted evidence that is not evaluated yet, so that copies sent at the same time are found.
+    """
+    stored = (StoredFingerprint.sampled_columns, StoredFingerprint.sampled_places, StoredFingerprint.sampled_values)
+    query = (
+        select(Entrant.name, StoredFingerprint.submission_id, *stored)
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .join(
+            Entry,
+            (Entry.submission_id == StoredFingerprint.submission_id)
+            & (Entry.entrant_id == StoredFingerprint.entrant_id),
+        )
+        .where(
+            Entrant.benchmark_id == benchmark_id,
+            Entry.state.in_(("pending", "current")),
+            ~one_of(func.lower(Entrant.name), {name.lower() for name in names}),
+        )
+        .order_by(StoredFingerprint.submission_id, StoredFingerprint.entrant_id)
+    )
+    rows = session.execute(query)
+    return [Other(name, number, _sampled(columns, places, values)) for name, number, columns, places, values in rows]
+
+
+def same_files(
+    session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]
+) -> list[tuple[str, int, str]]:
+    """Return files with rows whose bytes equal another entrant's file: the name here, the submission, the entrant."""
+    known = {file.sha256: file.name for file in files if file.n_rows}
+    mine = {name.lower() for name in names}
+    query = (
+        select(SubmissionFile.sha256, SubmissionFile.submission_id, Entrant.name)
+        .join(Submission, Submission.id == SubmissionFile.submission_id)
+        .join(Entry, Entry.submission_id == Submission.id)
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionFile.sha256.in_(known))
+        .order_by(SubmissionFile.submission_id, SubmissionFile.position, Entrant.name)
+    )
+    files_and_owners = list(session.execute(query)) if known else []
+    shared = {(sha256, number) for sha256, number, name in files_and_owners if name.lower() in mine}
+    others = [
+        (known[sha256], number, name) for sha256, number, name in files_and_owners if (sha256, number) not in shared
+    ]
+    return others[:MOST_COMPARED]
+
+
+def list_flags(session: Session, submission_id: int) -> dict[str, list[str]]:
+    """Return the flags that each entrant's evidence raised when it arrived; those without one are not in it."""
+    query = (
+        select(Entrant.name, StoredFingerprint.flags)
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .where(StoredFingerprint.submission_id == submission_id, func.cardinality(StoredFingerprint.flags) > 0)
+    )
+    return {name: list(flags) for name, flags in session.execute(query.order_by(Entrant.name))}
+
+
+def _select() -> Select[StoredFingerprint, str]:
+    return select(StoredFingerprint, Entrant.name).join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+
+
+def _sampled(columns: Sequence[str], places: bytes, values: bytes) -> Sampled:
+    table = np.frombuffer(values, dtype="<f4").reshape(-1, len(columns)) if columns else np.empty((0, 0), np.float32)
+    return Sampled(np.frombuffer(places, dtype="<u4").astype(np.uint32), tuple(columns), table.astype(np.float32))
+
+
+def _earlier(row: StoredFingerprint, name: str, *, is_same: bool) -> Earlier:
+    sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
+    sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
+    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
+    return Earlier(row.submission_id, is_same, value)
+
+
+# The parts of a submission as they are shown, read back or as they were just written.
+
+
+def read_parts(session: Session, submission: Submission) -> Parts:
+    """Return the parts of a submission as they are now."""
+    number = submission.id
+    return Parts(
+        slug=submissions.slug_of(session, submission),
+        events=submissions.list_events(session, number),
+        checks=submissions.list_checks(session, number),
+        flags=list_flags(session, number),
+        entries=submissions.list_entries(session, number),
+        files=submissions.list_files(session, number),
+    )

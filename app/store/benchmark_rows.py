@@ -3,18 +3,23 @@
 Independent of manifests, so that the supervisor and the commands can import it without the kinds of evidence.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from typing import Any
 
-from sqlalchemy import Text, case, cast, func, select, update
+from sqlalchemy import ARRAY, BindParameter, Text, bindparam, case, cast, func, literal, select, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark
-from app.errors import NotFound
+from app.db.models import Benchmark, Entrant, Task
+from app.errors import Conflict, NotFound
+from app.names import first_few, name_key
 
 CHANGED_CHANNEL = "plumbline_changed"
+
 # Queries of the page cache, on a connection of its own: for each benchmark, a number that grows whenever any page may
 # change, and one that grows whenever a board may; and the names of a benchmark's boards.
 CHANGE_COUNTERS = "SELECT slug, change_version, boards_version FROM public.benchmark WHERE visibility = 'public'"
+
 BOARD_NAMES = (
     "SELECT substr(name, 13) FROM public.snapshot_table JOIN public.benchmark USING (snapshot_id) "
     "WHERE slug = %s AND name LIKE 'leaderboard/%%' ORDER BY name"
@@ -87,3 +92,35 @@ def _mark(session: Session, benchmark_id: int, *counters: InstrumentedAttribute[
 def data_version(session: Session, benchmark_id: int) -> int:
     """Return the number that grows with everything that can change a board."""
     return session.scalars(select(Benchmark.data_version).where(Benchmark.id == benchmark_id)).one()
+
+
+# The spelling of a benchmark's names: a name with the same key as a stored one must be spelt the same.
+
+SHOWN = 20
+
+
+def refuse_respelled(what: str, stored: Iterable[str], wanted: Iterable[str]) -> None:
+    """Raise Conflict for names that are stored, or wanted beside, in another spelling, see `name_key`."""
+    known = {name_key(name): name for name in stored}
+    alike = sorted(f"{name} is {first}" for name in wanted if (first := known.setdefault(name_key(name), name)) != name)
+    if alike:
+        raise Conflict(
+            f"Too like {what} of this benchmark, only the case or the form of the letters differs: "
+            f"{first_few(alike, SHOWN, between='; ')}. A name is written in one way."
+        )
+
+
+def add_names(session: Session, to: type[Entrant] | type[Task], benchmark_id: int, names: Iterable[str]) -> None:
+    """Create those names that are new in a benchmark, in a fixed order to avoid deadlocks.
+
+    One statement however many there are: a list of values would be compiled anew for each number of them.
+    """
+    ordered = sorted(names, key=name_key)
+    new = func.unnest(_array(map(name_key, ordered)), _array(ordered)).table_valued("name_key", "name", name="new")
+    columns = new.render_derived().c
+    rows = select(literal(benchmark_id), columns.name_key, columns.name)
+    session.execute(insert(to).from_select(["benchmark_id", "name_key", "name"], rows).on_conflict_do_nothing())
+
+
+def _array(texts: Iterable[str]) -> BindParameter[Any]:
+    return bindparam(None, list(texts), type_=ARRAY(Text), unique=True)

@@ -1,22 +1,27 @@
 """Benchmarks and the versions of their manifests."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
 
-from sqlalchemy import func, select
+import numpy as np
+from sqlalchemy import ScalarSelect, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, BenchmarkChange, LabelSet, ManifestVersion, RoleGrant, Task
+from app.db.models import Benchmark, BenchmarkChange, Entry, LabelSet, ManifestVersion, RoleGrant, Submission, Task
 from app.errors import Conflict
+from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest, Metric
+from app.names import first_few, in_words
 from app.store import benchmark_rows
-from app.store.life import newest_text
-from app.store.outside_range import refuse_outside_range
+from app.store.benchmark_rows import add_names, refuse_respelled
 from app.store.references import refuse_owned
-from app.store.spelling import add_names, refuse_respelled
+from app.store.rows import read_scores
+from app.values.scores import ScoreTable
 
 MAX_NAMED = 10
 
@@ -145,3 +150,121 @@ def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yam
     benchmark_rows.mark_data_changed(session, benchmark.id)
     benchmark_rows.mark_boards_changed(session, benchmark.id)
     return Declared(benchmark, version, manifest)
+
+
+# Scores outside of a range that a new version of a manifest declares: it is refused while they are on the boards.
+# Uploads are held to the range when they are read, so a range that is narrowed later would leave older scores beyond
+# what anybody can still reach, and their entrants first for good.
+
+SHOWN = 5
+
+AT_ONCE = 100
+"""Entrants whose rows are in memory at a time."""
+
+
+def refuse_outside_range(session: Session, benchmark_id: int, before: Manifest, after: Manifest) -> None:
+    """Raise Conflict where evidence that counts, or soon will, has scores outside of a range that is narrowed."""
+    narrowed = [name for name, metric in after.metrics.items() if name in before.metrics
+                and _is_narrower(metric, before.metrics[name])]  # fmt: skip
+    if not narrowed or kind_of(after).rows.form == "packed":
+        return
+    query = select(Entry.submission_id, Entry.entrant_id).join(Submission, Submission.id == Entry.submission_id)
+    counting = (Submission.benchmark_id == benchmark_id) & Entry.state.in_(("pending", "current"))
+    pairs = [(number, entrant) for number, entrant in session.execute(query.where(counting).order_by(Entry.entrant_id))]
+    outside = [
+        line
+        for start in range(0, len(pairs), AT_ONCE)
+        for scores in [read_scores(session, pairs[start : start + AT_ONCE], narrowed)]
+        for name in narrowed
+        for line in _outside(scores, name, after.metrics[name])
+    ]
+    if outside:
+        raise Conflict(
+            "Scores on the boards are outside of the range that this version declares: "
+            f"{first_few(outside, SHOWN, between='; ')}. Withdraw their submissions, or give the metric another name."
+        )
+
+
+def _is_narrower(now: Metric, before: Metric) -> bool:
+    """Say whether a range excludes what another one held, of a metric that is read in the same way."""
+    if not now.is_read_like(before) or now.above is not None:
+        return False
+    (least, most), (least_before, most_before) = _ends(now), _ends(before)
+    return bool(least > least_before or most < most_before)
+
+
+def _ends(metric: Metric) -> tuple[float, float]:
+    return -np.inf if metric.min is None else metric.min, np.inf if metric.max is None else metric.max
+
+
+def _outside(scores: ScoreTable, name: str, metric: Metric) -> Iterator[str]:
+    """Yield each entrant with a score outside, with its score that is."""
+    values, (least, most) = scores.value(name), _ends(metric)
+    is_outside = (values < least) | (values > most)
+    entrants, first = np.unique(scores.entrant.codes[is_outside], return_index=True)
+    for code, value in zip(entrants.tolist(), values[is_outside][first].tolist(), strict=True):
+        yield f"{in_words(scores.entrant.words[code])} has a {name} of {value:g}"
+
+
+# Changes of a benchmark outside its manifest: title, description and retirement.
+
+
+@dataclass(frozen=True)
+class Retirement:
+    """Since when a benchmark takes no more submissions, and why."""
+
+    at: datetime
+    reason: str
+
+
+def newest_text(column: InstrumentedAttribute[str | None]) -> ScalarSelect[Any]:
+    """Return, as part of a query of manifest versions, the newest text that a version was given."""
+    query = select(column).where(BenchmarkChange.manifest_version_id == ManifestVersion.id, column.is_not(None))
+    return query.order_by(BenchmarkChange.id.desc()).limit(1).correlate(ManifestVersion).scalar_subquery()
+
+
+def find_retirement(session: Session, benchmark_id: int) -> Retirement | None:
+    """Return since when and why a benchmark is retired; None where it is not."""
+    query = select(BenchmarkChange.at, BenchmarkChange.retired_because)
+    of_it = (BenchmarkChange.benchmark_id == benchmark_id, BenchmarkChange.retired_because.is_not(None))
+    row = session.execute(query.where(*of_it).limit(1)).one_or_none()
+    return None if row is None else Retirement(row.at, row.retired_because)
+
+
+def list_retired(session: Session) -> Mapping[int, Retirement]:
+    """Return since when and why benchmarks are retired, by their numbers."""
+    query = select(BenchmarkChange.benchmark_id, BenchmarkChange.at, BenchmarkChange.retired_because)
+    rows = session.execute(query.where(BenchmarkChange.retired_because.is_not(None)))
+    return {number: Retirement(at, reason or "") for number, at, reason in rows}
+
+
+def shown_retirement(retirement: Retirement | None) -> dict[str, Any]:
+    """Return the key `retired` of a document, which only a retired benchmark has."""
+    return {} if retirement is None else {"retired": {"at": retirement.at.isoformat(), "reason": retirement.reason}}
+
+
+def refuse_retired(session: Session, benchmark_id: int, slug: str) -> None:
+    """Raise Conflict when a benchmark takes no more submissions."""
+    retirement = find_retirement(session, benchmark_id)
+    if retirement is not None:
+        raise Conflict(
+            f"{slug} is retired since {retirement.at:%Y-%m-%d} and takes no submissions: {retirement.reason}"
+        )
+
+
+def retire(session: Session, version: ManifestVersion, slug: str, reason: str, by_id: int) -> None:
+    """Retire a benchmark, so that it takes no more submissions; the caller holds the lock.
+
+    Raises Conflict if it is retired.
+    """
+    refuse_retired(session, version.benchmark_id, slug)
+    change = {"benchmark_id": version.benchmark_id, "manifest_version_id": version.id, "by_id": by_id}
+    session.add(BenchmarkChange(**change, retired_because=reason))
+    session.flush()
+
+
+def rename(session: Session, version: ManifestVersion, title: str | None, description: str | None, by_id: int) -> None:
+    """Change the title or description of a version of a manifest; None leaves it unchanged."""
+    change = {"benchmark_id": version.benchmark_id, "manifest_version_id": version.id, "by_id": by_id}
+    session.add(BenchmarkChange(**change, title=title, description=description))
+    session.flush()

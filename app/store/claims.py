@@ -1,6 +1,5 @@
-"""Claims decided within single submissions, for every submission ever admitted.
-
-Called by `app.jobs.claims`. Reads tables that `app.jobs.evaluate` stored, never rows of evidence.
+"""Claims decided within single submissions, for every submission ever admitted. Reads tables that `app.jobs.evaluate`
+stored, never rows of evidence.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -11,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Submission, SubmissionEvent, SubmissionTable
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 from app.values.table import Cell, Table
 
 STATUSES = ("current", "superseded", "withdrawn")

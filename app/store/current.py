@@ -1,7 +1,6 @@
-"""Which evidence is current: what a submission supersedes, and what a withdrawal takes off the boards.
-
-Called by `app.jobs.evaluate` and `app.web.submission_views`. Evidence supersedes what was current of an entrant
-before: all of it, or, where a board is composed of tasks that are each a run of their own, the tasks that it has.
+"""Which evidence is current: what a submission supersedes, and what a withdrawal takes off the boards. Evidence
+supersedes what was current of an entrant before: all of it, or, where a board is composed of tasks that are each a
+run of their own, the tasks that it has.
 """
 
 from collections.abc import Collection, Sequence
@@ -11,7 +10,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
 from app.errors import Conflict
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
 
 

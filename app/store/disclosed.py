@@ -1,22 +1,26 @@
-"""What has been disclosed of private labels to each owner, for stewards. Called by `app.web.disclosure`."""
+"""What has been disclosed of private labels to each owner, for stewards."""
 
+import hashlib
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Any
 
-from sqlalchemy import Integer, cast, func, select
+from sqlalchemy import Integer, cast, func, insert, select
 from sqlalchemy.orm import Session
 
-from app.db.models import LabelAnswer, LabelAttempt, Token
-from app.kinds.predictions.grain import ROUGH
+from app.admission.case import Check
+from app.db.models import Entry, LabelAnswer, LabelAttempt, Prediction, Submission, Token
+from app.errors import FieldRejected, Problem, TooManyRequests
+from app.kinds.predictions.disclosed import ROUGH, Rung, Rungs, higher
 from app.kinds.predictions.manifest_part import PredictionsPart
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import PRIVATE_PART, Manifest, Scoring, part_of
 from app.store.benchmarks import Declared
-from app.store.disclosure import scoring_of
-from app.store.labels import load_labels
-from app.store.owners import owners
-from app.store.quotas import look_up_quota
+from app.store.disclosure import load_labels, refuse_closed, scoring_of
+from app.store.measured import Pair, Piece
+from app.store.owners import knows_labels, owner_of, owners, tokens_of
+from app.store.sql import one_of, take_turns
 from app.values.table import Cell, Column, Table
 
 COLUMNS = (
@@ -32,7 +36,6 @@ COLUMNS = (
     Column("last_at", "Last", "time", glossary="label_disclosure"),
     Column("exempt", "Knows the labels", "flag", glossary="label_disclosure"),
 )
-
 
 PER_BOARD, PER_METRIC, PER_TASK, MANY_TASKS = 5, 9, 6, 100
 """Numbers per ordered pair in the pairwise tables, over all metrics, and in the tests of a task."""
@@ -132,4 +135,252 @@ def _row(
         next_at,
         max(answered.last_at for answered in answers).isoformat(),
         all(answered.exempt for answered in answers),
+    )
+
+
+# What was disclosed of private labels: every scored entrant, whether it was shown, and each owner's best.
+
+RANKED_STATES = ("current", "superseded")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One scored entrant: whether it is shown, its score on each board, and how many numbers are shown."""
+
+    entrant_id: int
+    shown: bool
+    rungs: Rungs
+    n_numbers: int
+    predictions_sha256: str
+
+
+def find_attempt(session: Session, submission_id: int) -> LabelAttempt | None:
+    """Return the attempt that a submission is; None where labels are no secret."""
+    return session.get(LabelAttempt, submission_id)
+
+
+def answers_of(session: Session, submission_id: int) -> dict[int, bool]:
+    """Return whether each entrant of an attempt was shown; empty before it was scored."""
+    query = select(LabelAnswer.entrant_id, LabelAnswer.shown).where(LabelAnswer.submission_id == submission_id)
+    return dict(session.execute(query).all())
+
+
+def lock_owner(session: Session, attempt: LabelAttempt) -> list[int]:
+    """Return the tokens of an attempt's owner; concurrent attempts of that owner wait until this transaction ends."""
+    owner = owner_of(session, attempt.benchmark_id, attempt.token_id)
+    take_turns(session, f"ladder {attempt.benchmark_id} {owner}")
+    return tokens_of(session, attempt.benchmark_id, owner)
+
+
+def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[int]) -> tuple[Rungs, frozenset[str]]:
+    """Return an owner's best shown scores by board, and digests of the predictions already shown.
+
+    Withdrawn and superseded evidence counts: what was disclosed stays disclosed.
+    """
+    query = (
+        select(LabelAnswer.rungs, LabelAnswer.predictions_sha256)
+        .join(LabelAttempt, LabelAttempt.submission_id == LabelAnswer.submission_id)
+        .where(
+            LabelAttempt.benchmark_id == attempt.benchmark_id,
+            one_of(LabelAttempt.token_id, token_ids),
+            LabelAnswer.shown,
+        )
+    )
+    best: Rungs = {}
+    digests = set()
+    for rungs, digest in session.execute(query):
+        best = higher(best, {board: _unpacked(kept) for board, kept in rungs.items()})
+        digests.add(digest)
+    return best, frozenset(digests)
+
+
+def digest_predictions(session: Session, pair: Pair) -> str:
+    """Return a digest of an entrant's predictions in a submission: scoring the same again discloses nothing new."""
+    submission_id, entrant_id = pair
+    query = select(Prediction.task_id, Prediction.values).where(
+        Prediction.submission_id == submission_id, Prediction.entrant_id == entrant_id
+    )
+    digest = hashlib.sha256()
+    for task_id, values in session.execute(query.order_by(Prediction.task_id)):
+        digest.update(f"{task_id} {len(values)} ".encode() + values)
+    return digest.hexdigest()
+
+
+def keep_answers(session: Session, submission_id: int, answers: Iterable[Answer]) -> None:
+    """Keep what was disclosed of a submission."""
+    rows = [
+        {
+            "submission_id": submission_id,
+            "entrant_id": each.entrant_id,
+            "shown": each.shown,
+            "rungs": {board: _packed(rung) for board, rung in each.rungs.items()},
+            "n_numbers": each.n_numbers,
+            "predictions_sha256": each.predictions_sha256,
+        }
+        for each in answers
+    ]
+    if rows:
+        session.execute(insert(LabelAnswer), rows)
+
+
+def _packed(rung: Rung) -> dict[str, float | None]:
+    """Return a rung for JSON, which has no infinite number."""
+    return {"score": rung.score, "error": rung.error if math.isfinite(rung.error) else None}
+
+
+def _unpacked(kept: Mapping[str, Any]) -> Rung:
+    return Rung(kept["score"], math.inf if kept["error"] is None else kept["error"])
+
+
+def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    """Return for each entrant its newest submission to a board that is current or superseded there and was shown."""
+    query = (
+        select(LabelAnswer.entrant_id, LabelAnswer.submission_id)
+        .join(LabelAttempt, LabelAttempt.submission_id == LabelAnswer.submission_id)
+        .join(Submission, Submission.id == LabelAnswer.submission_id)
+        .join(
+            Entry,
+            (Entry.submission_id == LabelAnswer.submission_id) & (Entry.entrant_id == LabelAnswer.entrant_id),
+        )
+        .where(LabelAttempt.benchmark_id == benchmark_id, LabelAnswer.shown, Entry.state.in_(RANKED_STATES))
+        .order_by(LabelAnswer.submission_id)
+    )
+    return dict(session.execute(query).all())
+
+
+Evidence = Mapping[str, Sequence[Piece]]
+"""What each entrant has evidence in, by name."""
+
+
+def shown_evidence(session: Session, declared: Declared, evidence: Evidence) -> tuple[Evidence, frozenset[str]]:
+    """Return the evidence that may be shown of each entrant, and the entrants with none; all if labels are not private.
+
+    Before the close that is the newest evidence that was shown; for an entrant with none, its evidence unchanged.
+    """
+    manifest = declared.manifest
+    if scoring_of(manifest) is None or manifest.asked.facts.part == PRIVATE_PART:
+        return evidence, frozenset()
+    newest = newest_shown(session, declared.benchmark.id)
+    newest_of = {name: newest.get(pieces[-1].pair[1]) for name, pieces in evidence.items()}
+    shown = {
+        name: pieces if (number := newest_of[name]) is None else [Piece((number, pieces[-1].pair[1]))]
+        for name, pieces in evidence.items()
+    }
+    return shown, frozenset(name for name, number in newest_of.items() if number is None)
+
+
+# How often an owner may have something scored against private labels.
+#
+# An attempt is counted in the transaction that stores its submission, under a lock of the owner, so that concurrent
+# submissions take turns; an attempt is never returned.
+
+WINDOW = timedelta(hours=24)
+
+RULE = "quota"
+
+EXEMPT = (
+    "A steward of the benchmark knows the labels, so no quota is counted; boards list its entrants without a rank, "
+    "unless the manifest says label_holders: ranked."
+)
+
+
+@dataclass(frozen=True)
+class Quota:
+    """What an owner has left: `n_used` of `per_day` in the last 24 hours, and when the next one is possible."""
+
+    per_day: int
+    n_used: int
+    exempt: bool
+    next_at: datetime | None
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing more is scored now."""
+        return not self.exempt and self.next_at is not None
+
+    def check(self) -> Check:
+        """Return what a submitter reads, before it is sent or with it."""
+        if self.exempt:
+            return Check(RULE, "passed", EXEMPT)
+        if self.next_at is not None:
+            return Check(RULE, "failed", self.refusal())
+        reason = f"Scored submission {self.n_used + 1} of {self.per_day} that an owner has in any 24 hours."
+        return Check(RULE, "passed", reason)
+
+    def refusal(self) -> str:
+        """Say why nothing more is scored now, and when it will be."""
+        when = "" if self.next_at is None else f" The next one is possible at {self.next_at:%Y-%m-%d %H:%M:%S %Z}."
+        return (
+            f"All {self.per_day} submissions that are scored in 24 hours are used, over all tokens, registrations and "
+            f"entrants of the owner.{when}"
+        )
+
+
+def look_up_quota(session: Session, declared: Declared, token_id: int) -> Quota | None:
+    """Return what the owner of a token has left in a benchmark; None where labels are no secret."""
+    rules = scoring_of(declared.manifest)
+    if rules is None:
+        return None
+    benchmark_id = declared.benchmark.id
+    exempt = knows_labels(session, benchmark_id, token_id)
+    owner = owner_of(session, benchmark_id, token_id)
+    now: datetime = session.scalars(select(func.clock_timestamp())).one()
+    used = _recent(session, benchmark_id, tokens_of(session, benchmark_id, owner), now - WINDOW)
+    next_at = used[-rules.per_day] + WINDOW if len(used) >= rules.per_day else None
+    return Quota(rules.per_day, len(used), exempt, next_at)
+
+
+def _recent(session: Session, benchmark_id: int, token_ids: list[int], since: datetime) -> list[datetime]:
+    query = select(LabelAttempt.at).where(
+        LabelAttempt.benchmark_id == benchmark_id,
+        one_of(LabelAttempt.token_id, token_ids),
+        ~LabelAttempt.exempt,
+        LabelAttempt.at > since,
+    )
+    return list(session.scalars(query.order_by(LabelAttempt.at)))
+
+
+def take_quota(session: Session, declared: Declared, token_id: int) -> Quota | None:
+    """Return the owner's quota with a lock, so that the owner's other submissions wait until this one is counted.
+
+    Raises TooManyRequests, which says when the next one is possible.
+    """
+    if scoring_of(declared.manifest) is None:
+        return None
+    owner = owner_of(session, declared.benchmark.id, token_id)
+    take_turns(session, f"quota {declared.benchmark.id} {owner}")
+    quota = look_up_quota(session, declared, token_id)
+    if quota is not None and quota.next_at is not None and quota.is_spent:
+        now: datetime = session.scalars(select(func.clock_timestamp())).one()
+        raise TooManyRequests(quota.refusal(), max(1, math.ceil((quota.next_at - now).total_seconds())))
+    return quota
+
+
+def count_attempt(session: Session, declared: Declared, submission_id: int, quota: Quota, token_id: int) -> None:
+    """Count a stored submission as an attempt."""
+    session.execute(
+        insert(LabelAttempt).values(
+            submission_id=submission_id, benchmark_id=declared.benchmark.id, token_id=token_id, exempt=quota.exempt
+        )
+    )
+
+
+def refuse_beyond(
+    session: Session, declared: Declared, token_id: int, entrants: tuple[str, ...], now: datetime
+) -> None:
+    """Refuse a run whatever it is for. Raises Conflict after the close, and FieldRejected for too many entrants."""
+    rules = scoring_of(declared.manifest)
+    if rules is None:
+        return
+    refuse_closed(session, declared, now)
+    if len(entrants) > rules.entrants_per_submission and not knows_labels(session, declared.benchmark.id, token_id):
+        _refuse_crowd(rules, entrants)
+
+
+def _refuse_crowd(rules: Scoring, entrants: tuple[str, ...]) -> None:
+    least = rules.entrants_per_submission
+    message = f"this submission has {len(entrants)} entrants; at most {least} of one submission is scored here"
+    raise FieldRejected(
+        "The labels of this benchmark are a secret, so few entrants are scored at once.",
+        [Problem(message, column="entrant")],
     )

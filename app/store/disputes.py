@@ -1,4 +1,4 @@
-"""Disputes: objections to submissions, and the stewards' answers. Called by `app.web.disputes`, `.desk`."""
+"""Disputes: objections to submissions, and the stewards' answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

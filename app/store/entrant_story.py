@@ -1,4 +1,4 @@
-"""One entrant's history: where it ranks, how its ranks moved, and every attempt. Called by `app.web.rows`.
+"""One entrant's history: where it ranks, how its ranks moved, and every attempt.
 
 No statistics: what snapshots published and what submissions state.
 """
@@ -9,9 +9,9 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Snapshot, Submission, SubmissionEvent, Token
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.store import snapshots
-from app.store.board_history import walk_back
+from app.store.snapshots import walk_back
 from app.values.table import Cell, Column, Table
 
 MOST_SNAPSHOTS = 200

@@ -1,18 +1,19 @@
 """Entrants: names, who owns them, and which submission is the evidence that counts."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, Token
+from app.db.models import Benchmark, Entrant, EntrantTransfer, Entry, SnapshotEntry, Submission, Token
 from app.errors import Conflict, NotFound
 from app.names import first_few, name_key
 from app.store import references, reservations
-from app.store.spelling import add_names, refuse_respelled
-from app.store.sql_arrays import one_of
+from app.store.benchmark_rows import add_names, refuse_respelled
+from app.store.sql import one_of
 
 
 @dataclass(frozen=True)
@@ -154,3 +155,23 @@ def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: boo
     entrants = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
     refuse_respelled("an entrant", {entrant.name for entrant in entrants}, names)
     return {entrant.name: entrant for entrant in entrants}
+
+
+# What submitters state of their entrants, for filtering boards.
+
+Described = Mapping[str, Mapping[str, Any]]
+
+
+def described_entrants(session: Session, snapshot_id: int) -> Described:
+    """Return the metadata of each entrant of a snapshot; a later submission's replace an earlier one's."""
+    query = (
+        select(Entrant.name, Submission.description)
+        .join(SnapshotEntry, SnapshotEntry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == SnapshotEntry.submission_id)
+        .where(SnapshotEntry.snapshot_id == snapshot_id)
+        .order_by(Submission.id)
+    )
+    described: dict[str, dict[str, Any]] = {}
+    for name, description in session.execute(query):
+        described.setdefault(name, {}).update(description)
+    return described

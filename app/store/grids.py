@@ -1,7 +1,5 @@
-"""What determines a benchmark's grid besides its manifest: uploaded items, registered axes, earlier versions.
-
-Called by `app.web.items`, when an upload is checked and when boards are computed. Items belong to the version of the
-manifest under which they were uploaded, and hold for later versions until others are.
+"""What determines a benchmark's grid besides its manifest: uploaded items, registered axes, earlier versions. Items
+belong to the version of the manifest under which they were uploaded, and hold for later versions until others are.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -15,15 +13,14 @@ from app.db.models import ItemSet, ManifestVersion, Submission
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.manifest_part import ranks_label_holders
-from app.manifest.asked import Asked, Chosen, GridFacts
-from app.manifest.manifest import Manifest
-from app.prereg.prereg import Prereg, parse_prereg
+from app.manifest.model import Asked, Chosen, GridFacts, Manifest
+from app.prereg.fields import Prereg
+from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
-from app.store.disclosure import deciding_part
+from app.store.disclosure import deciding_part, pack_items, unpack_items
 from app.store.label_holders import entrants_of_holders
-from app.store.predictions import pack_items, unpack_items
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""The health of a server: what is waiting, failing, set aside or overdue.
-
-Called by `app.web.observed` and `app.web.health`.
-"""
+"""The health of a server: what is waiting, failing, set aside or overdue."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,8 +9,8 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
-from app.store import disclosure, server_faults, stale_boards
-from app.store.sql_arrays import one_of
+from app.store import disclosure, stale_boards
+from app.store.sql import one_of
 
 UNDER_WAY = ("received", "evaluated")
 STUCK_S = 300.0
@@ -52,7 +49,7 @@ def count(session: Session) -> Counted:
     return Counted(
         by_status=counted,
         failing=_pairs(session.execute(failing)),
-        faults=server_faults.count_faults(session),
+        faults=stale_boards.count_faults(session),
         n_behind=len(stale_boards.stale_benchmarks(session)),
         n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
         oldest_s=float(session.scalar(age) or 0),
@@ -107,7 +104,7 @@ def _faults(session: Session, *, with_errors: bool) -> Sequence[Trouble]:
         Trouble(f"fault: {each.what}", slug, each.submission_id, each.at, None,
                 f"Fault {each.number}{'' if each.place is None else f' of {each.place}'}. "
                 f"{each.error if with_errors else 'An admin reads here what failed.'}")
-        for slug, each in server_faults.list_faults(session, MOST_LISTED)
+        for slug, each in stale_boards.list_faults(session, MOST_LISTED)
     ]  # fmt: skip
 
 

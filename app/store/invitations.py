@@ -1,7 +1,5 @@
-"""Invitations: a code that makes one token, and tokens for whoever comes where a manifest lets anybody register.
-
-Called by `app.web.invitations`. Only the hash of a code is stored. When somebody loses a right, their invitations lose
-it, too.
+"""Invitations: a code that makes one token, and tokens for whoever comes where a manifest lets anybody register. Only
+the hash of a code is stored. When somebody loses a right, their invitations lose it, too.
 """
 
 import hashlib
@@ -13,12 +11,12 @@ from datetime import timedelta
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Identity, Invitation, RoleGrant, Token
+from app.db.models import Benchmark, Invitation, RoleGrant, SignInIdentity, Token
 from app.errors import Conflict, NotFound, TooManyRequests
-from app.store import benchmark_rows, clock, roles, tokens
+from app.store import benchmark_rows, roles, sql, tokens
 from app.store.benchmarks import Declared
 from app.store.roles import Role
-from app.store.token_bounds import Bounds
+from app.store.tokens import Bounds
 
 PREFIX = "pli_"
 A_DAY_S = 24 * 3600
@@ -43,7 +41,7 @@ def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]
         benchmark_id=None if terms.benchmark is None else terms.benchmark.id,
         token_days=terms.token_days,
         made_by=by_id,
-        expires_at=clock.now(session) + timedelta(days=terms.days),
+        expires_at=sql.now(session) + timedelta(days=terms.days),
     )
     session.add(invitation)
     session.flush()
@@ -118,7 +116,7 @@ def revoke(invitation: Invitation) -> None:
     """Make a locked invitation useless. Raises Conflict for one that was used: its token is what to revoke."""
     if invitation.used_at is not None:
         raise Conflict(f"Invitation {invitation.id} was used; revoke token {invitation.token_id}.")
-    invitation.revoked_at = invitation.revoked_at or clock.now_for(invitation)
+    invitation.revoked_at = invitation.revoked_at or sql.now_for(invitation)
 
 
 def state_of(invitation: Invitation) -> str:
@@ -127,7 +125,7 @@ def state_of(invitation: Invitation) -> str:
         return "used"
     if invitation.revoked_at is not None:
         return "revoked"
-    return "expired" if invitation.expires_at <= clock.now_for(invitation) else "open"
+    return "expired" if invitation.expires_at <= sql.now_for(invitation) else "open"
 
 
 def _why_not(session: Session, code: str) -> NotFound | Conflict:
@@ -152,7 +150,7 @@ def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
 def _make_token(
     session: Session, name: str, role: Role, benchmark: Benchmark | None, days: int | None
 ) -> tuple[Token, str]:
-    ends = None if days is None else clock.now(session) + timedelta(days=days)
+    ends = None if days is None else sql.now(session) + timedelta(days=days)
     slugs = None if benchmark is None else [benchmark.slug]
     scopes = ["read"] if role.name == "reviewer" else None
     own_role = "steward" if role.name == "steward" else "submitter"
@@ -172,7 +170,7 @@ def _joined_today(session: Session, benchmark_id: int) -> int:
     query = select(func.count()).where(
         RoleGrant.benchmark_id == benchmark_id, RoleGrant.by_id == RoleGrant.token_id, RoleGrant.at > since,
         # Those admitted through a group of the identity provider do not count towards the limit.
-        RoleGrant.token_id.not_in(select(Identity.token_id)),
+        RoleGrant.token_id.not_in(select(SignInIdentity.token_id)),
     )  # fmt: skip
     return session.scalars(query.where(RoleGrant.role == "submitter")).one()
 

@@ -1,4 +1,4 @@
-"""Whose entrants are references, because who sent them can read the private labels. Called by `app.store.grids`.
+"""Whose entrants are references, because who sent them can read the private labels.
 
 That are admins, the stewards of the benchmark at any time between the upload of the labels and the close, and the
 tokens that count as one owner with any of them. What they sent before they could read the labels counts as well:
@@ -16,9 +16,9 @@ from sqlalchemy.orm import Session
 from app.db.models import Entrant, LabelAttempt, LabelSecret, RoleGrant, Submission, Token
 from app.store import disclosure
 from app.store.benchmarks import Declared
-from app.store.ladders import newest_shown
+from app.store.disclosed import newest_shown
 from app.store.owners import owners
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 
 
 def entrants_of_holders(session: Session, declared: Declared, stood: Mapping[str, Sequence[int]]) -> frozenset[str]:

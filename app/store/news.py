@@ -1,7 +1,5 @@
-"""News and search: the latest changes of published boards, and names that contain a text.
-
-Called by `app.web.front_page` and the feed. Only of benchmarks that everybody may read: `listed` is the one place that
-says which.
+"""News and search: the latest changes of published boards, and names that contain a text. Only of benchmarks that
+everybody may read: `listed` is the one place that says which.
 """
 
 from collections import Counter

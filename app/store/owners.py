@@ -1,7 +1,7 @@
-"""Which tokens are one owner in a benchmark. Called by `app.store.quotas`, `app.store.ladders` and `app.web.caller`.
+"""Which tokens are one owner in a benchmark.
 
-By default every token is its own owner. If somebody has several, a steward links them, since a quota per token could be
-evaded.
+By default every token is its own owner. If somebody has several, a steward links them, since a quota per token
+could be evaded.
 """
 
 from collections.abc import Mapping

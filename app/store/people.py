@@ -1,6 +1,5 @@
-"""Personal data: exporting all of it to the person, and erasing their name without changing records.
-
-Called by `app.web.people`. Records name people by the numbers of their tokens, so that a name is in one place.
+"""Personal data: exporting all of it to the person, and erasing their name without changing records. Records name
+people by the numbers of their tokens, so that a name is in one place.
 """
 
 import re
@@ -26,7 +25,7 @@ from app.db.models import (
     Token,
     Try,
 )
-from app.store import benchmark_rows, identities, roles, visibility
+from app.store import benchmark_rows, roles, sessions, visibility
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = frozenset({"organization", "url", "notes"})
@@ -53,7 +52,7 @@ def _pseudonymise(session: Session, token: Token) -> str:
     if not is_erased:
         token.name = f"erased-{secrets.token_hex(6)}"
     session.execute(delete(Try).where(Try.token_id == token.id))
-    identities.forget(session, token.id)
+    sessions.forget(session, token.id)
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
     ):
@@ -95,7 +94,7 @@ def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
 
 
 def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
-    known_as = identities.find_identity(session, token.id)
+    known_as = sessions.find_identity(session, token.id)
     return {
         "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),
         "sessions": [_plain(each, *OF_SESSIONS) for each in session.scalars(

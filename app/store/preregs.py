@@ -11,9 +11,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
 from app.errors import Forbidden, NotFound
-from app.prereg.prereg import Prereg as ParsedPrereg
+from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 
 
 @dataclass(frozen=True)

@@ -1,20 +1,128 @@
-"""Storing a computed state of a benchmark as one immutable snapshot. Called by `app.jobs.publish`."""
+"""Storing a computed state of a benchmark as one immutable snapshot."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Self
 
-from sqlalchemy import ColumnElement, and_, func, select, update
-from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy.orm import Session, aliased
 
-from app.db.driver import bulk_cursor
-from app.db.models import Snapshot, Submission, SubmissionEvent
-from app.db.models.server_faults import ASIDE, KEPT, MISSING
-from app.store import benchmark_rows, server_faults, stale_boards, web_processes
-from app.store.publication_inputs import Inputs, Withdrawal
-from app.store.server_faults import Fault
-from app.store.sql_arrays import one_of
+from app.boards.provenance import FRAME, Provenance
+from app.db.engine import bulk_cursor
+from app.db.models import (
+    ASIDE,
+    KEPT,
+    MISSING,
+    Benchmark,
+    Entrant,
+    Entry,
+    LabelSecret,
+    Prereg,
+    PreregBinding,
+    Snapshot,
+    SnapshotEntry,
+    StoredFingerprint,
+    Submission,
+    SubmissionEvent,
+    Task,
+)
+from app.errors import Conflict, NotFound
+from app.kinds.known import kind_of
+from app.manifest.model import PUBLIC_PART, Asked, GridFacts
+from app.store import benchmark_rows, benchmarks, grids, snapshots, stale_boards, web_processes
+from app.store.benchmarks import Declared
+from app.store.disclosed import newest_shown
+from app.store.disclosure import deciding_part
+from app.store.measured import Piece
+from app.store.row_blocks import pack_block
+from app.store.rows import read_evidence, unowned_pairs
+from app.store.sql import one_of
+from app.store.stale_boards import Fault
+
+# What a publication is computed from, read at one instant in a fixed number of statements.
+
+
+@dataclass(frozen=True)
+class CurrentEvidence:
+    """An entrant and a submission that is its evidence in a snapshot, for all of its tasks or for these.
+
+    Where new results on private labels may not be shown, an older submission is `shown`, or the entrant is `silent`.
+    """
+
+    entrant_id: int
+    entrant: str
+    submission_id: int
+    submission_digest: str
+    task_ids: tuple[int, ...] | None
+    shown: int | None = None
+    silent: bool = False
+
+    @property
+    def piece(self) -> Piece:
+        """The evidence that is shown."""
+        return Piece((self.shown or self.submission_id, self.entrant_id), self.task_ids)
+
+    def described(self) -> list[Any]:
+        """Return everything that determines the entrant's numbers."""
+        tasks = [] if self.task_ids is None else [list(self.task_ids)]
+        disclosed = ["silent" if self.silent else self.shown] if self.silent or self.shown else []
+        return [self.entrant, self.submission_id, self.submission_digest, *tasks, *disclosed]
+
+
+@dataclass(frozen=True)
+class Withdrawal:
+    """A tombstone: what was withdrawn, when and why."""
+
+    submission_id: int
+    entrants: tuple[str, ...]
+    at: datetime
+    reason: str
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The inputs of a snapshot, read at one instant; `known` is the provenance shown beside ranks."""
+
+    data_version: int
+    declared: Declared
+    standings: tuple[CurrentEvidence, ...]
+    withdrawals: tuple[Withdrawal, ...]
+    superseded: tuple[int, ...]
+    left_out: frozenset[int] = frozenset()
+    known: Mapping[str, Provenance] = field(default_factory=dict)
+    commitment: str | None = None
+
+    def by_entrant(self) -> dict[str, list[CurrentEvidence]]:
+        """Return the current evidence of each entrant, the oldest first."""
+        stood: dict[str, list[CurrentEvidence]] = {}
+        for standing in self.standings:
+            stood.setdefault(standing.entrant, []).append(standing)
+        return stood
+
+    def without(self, numbers: frozenset[int]) -> Self:
+        """Return the same without some submissions: what would be published if they were not there."""
+        kept = tuple(s for s in self.standings if s.submission_id not in numbers)
+        return replace(self, standings=kept, left_out=numbers)
+
+    @cached_property
+    def digest(self) -> str:
+        """The SHA-256 of the admitted, superseded and withdrawn submissions, what is known, items and labels."""
+        items, labels = self.declared.manifest.asked.facts.digest, self.declared.manifest.asked.facts.part
+        described = {
+            "admitted": [standing.described() for standing in self.standings],
+            "superseded": list(self.superseded),
+            "withdrawn": [w.submission_id for w in self.withdrawals],
+            "known": {name: [getattr(self.known[name], part) for part in KNOWN] for name in sorted(self.known)},
+            **({} if items is None else {"items": items}),
+            **({} if self.commitment is None else {"labels": self.commitment, "part": labels}),
+        }
+        return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -61,7 +169,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     benchmark.published_version = inputs.data_version
     stale_boards.forget_failures(session, benchmark)
     if same is None:
-        server_faults.keep_faults(session, benchmark.id, publication.faults)
+        stale_boards.keep_faults(session, benchmark.id, publication.faults)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmark_rows.mark_boards_changed(session, benchmark.id)
@@ -166,3 +274,278 @@ def _reason(publication: Publication, snapshot: Snapshot, number: int) -> str:
     if not lost:
         return f"On the boards since snapshot {snapshot.number}."
     return f"Part of snapshot {snapshot.number}, but by a fault of this server not on {', '.join(lost)}."
+
+
+KNOWN = tuple(each.name for each in fields(Provenance))
+
+
+def read_inputs(session: Session, benchmark_id: int) -> Inputs:
+    """Read what the boards are computed from; the caller's transaction makes it one instant."""
+    benchmark = session.get(Benchmark, benchmark_id, populate_existing=True)
+    if benchmark is None:
+        raise NotFound(f"There is no benchmark with number {benchmark_id}.")
+    declared = benchmarks.load_declared(session, benchmark)
+    secret = session.get(LabelSecret, benchmark_id)
+    return Inputs(
+        data_version=benchmark.data_version,
+        declared=declared,
+        standings=_with_disclosure(session, declared, _standings(session, benchmark_id)),
+        commitment=None if secret is None else secret.commitment,
+        withdrawals=_withdrawals(session, benchmark_id),
+        superseded=_superseded(session, benchmark_id),
+    )
+
+
+def _with_disclosure(
+    session: Session, declared: Declared, standings: tuple[CurrentEvidence, ...]
+) -> tuple[CurrentEvidence, ...]:
+    """Return the current evidence with what may be shown of each entrant, while part of the labels is held back."""
+    if deciding_part(session, declared) != PUBLIC_PART:
+        return standings
+    newest = newest_shown(session, declared.benchmark.id)
+    return tuple(
+        each if (shown := newest.get(each.entrant_id)) == each.submission_id
+        else replace(each, shown=shown, silent=shown is None)
+        for each in standings
+    )  # fmt: skip
+
+
+def _superseded(session: Session, benchmark_id: int) -> tuple[int, ...]:
+    """Return the submissions of which an entrant has newer evidence: their claims stay listed."""
+    query = select(Entry.submission_id).join(Submission, Submission.id == Entry.submission_id)
+    query = query.where(Submission.benchmark_id == benchmark_id, Entry.state == "superseded")
+    return tuple(session.scalars(query.distinct().order_by(Entry.submission_id)).all())
+
+
+def _standings(session: Session, benchmark_id: int) -> tuple[CurrentEvidence, ...]:
+    """Return the current evidence of each entrant, by name, the oldest first."""
+    query = (
+        select(Entrant.id, Entrant.name, Entry.submission_id, Submission.digest, Entry.task_ids)
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == Entry.submission_id)
+        .where(Entrant.benchmark_id == benchmark_id, Entry.state == "current")
+        .order_by(Entrant.name, Entry.submission_id)
+    )
+    return tuple(
+        CurrentEvidence(number, name, submission, digest, None if tasks is None else tuple(tasks))
+        for number, name, submission, digest, tasks in session.execute(query)
+    )
+
+
+def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
+    stood = aliased(SubmissionEvent)
+    evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
+    names = (
+        select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entry.submission_id == Submission.id)
+    )
+    query = (
+        select(Submission.id, names.scalar_subquery(), SubmissionEvent.at, SubmissionEvent.reason)
+        .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn", evaluated.exists())
+        .order_by(Submission.id)
+    )
+    return tuple(
+        Withdrawal(number, tuple(brought or ()), at, reason) for number, brought, at, reason in session.execute(query)
+    )
+
+
+def described_facts(session: Session, inputs: Inputs) -> dict[str, dict[str, Any]]:
+    """Return what the current submissions say of their entrants; nothing of those that say nothing."""
+    stood_on = {s.entrant: s.submission_id for s in inputs.standings}
+    described = Submission.facts["described"]
+    query = select(Submission.id, described).where(one_of(Submission.id, stood_on.values()), described != {})
+    by_submission = {number: about for number, about in session.execute(query) if about}
+    return {
+        name: by_submission[number][name] for name, number in stood_on.items() if name in by_submission.get(number, {})
+    }
+
+
+# How often the owner of each entrant tried: registrations, entrants and submissions, counted at one instant.
+
+ALL_TASKS: tuple[int | None, ...] = (None,)
+
+
+def read_provenance(session: Session, inputs: Inputs) -> dict[str, Provenance]:
+    """Return what is known of each current entrant, by its name."""
+    benchmark = inputs.declared.benchmark
+    flags = _flags(session, benchmark.id)
+    attempts, of_prereg = _attempts(session, benchmark.id), _of_prereg(session, benchmark.id)
+    owners = _owners(session, benchmark.id)
+    registered, entrants, sent = (
+        _registrations(session, benchmark), Counter[int | None](owners.values()), _sent(session, benchmark.id)
+    )  # fmt: skip
+    provenance = {}
+    for name, stood in inputs.by_entrant().items():
+        newest = stood[-1]
+        owner = owners.get(newest.entrant_id)
+        provenance[name] = Provenance(
+            attempt=attempts[newest.submission_id, newest.entrant_id],
+            attempt_of_prereg=of_prereg.get(newest.submission_id),
+            owner=owner,
+            n_registrations=registered[owner],
+            n_entrants=entrants[owner],
+            n_submissions=sent[owner],
+            flags=tuple(dict.fromkeys(flag for s in stood for flag in flags.get((s.submission_id, s.entrant_id), ()))),
+        )
+    return provenance
+
+
+def _flags(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], list[str]]:
+    query = (
+        select(StoredFingerprint.submission_id, StoredFingerprint.entrant_id, StoredFingerprint.flags)
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id, func.cardinality(StoredFingerprint.flags) > 0)
+    )
+    return {(number, entrant): flags for number, entrant, flags in session.execute(query)}
+
+
+def _attempts(session: Session, benchmark_id: int) -> Mapping[tuple[int, int], int]:
+    """Number the submissions of each entrant, those of the same tasks where every task is a run of its own."""
+    query = (
+        select(Entry.submission_id, Entry.entrant_id, Entry.task_ids)
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id)
+        .order_by(Entry.submission_id)
+    )
+    counts: Counter[tuple[int, int | None]] = Counter()
+    numbers = {}
+    for submission_id, entrant_id, tasks in session.execute(query):
+        asked = [(entrant_id, task) for task in (tasks or ALL_TASKS)]
+        counts.update(asked)
+        numbers[submission_id, entrant_id] = max(counts[each] for each in asked)
+    return numbers
+
+
+def _of_prereg(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    """Number the submissions under each registration, from 1."""
+    number = func.row_number().over(partition_by=Submission.prereg_sha256, order_by=Submission.id)
+    query = select(Submission.id, number).where(
+        Submission.benchmark_id == benchmark_id, Submission.prereg_sha256.is_not(None)
+    )
+    numbers: dict[int, int] = dict(session.execute(query).all())
+    return numbers
+
+
+def _owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    query = select(Entrant.id, Entrant.owner_id).where(Entrant.owner_id.is_not(None))
+    rows = session.execute(query.where(Entrant.benchmark_id == benchmark_id))
+    return {entrant: owner for entrant, owner in rows if owner is not None}
+
+
+def _registrations(session: Session, benchmark: Benchmark) -> Counter[int | None]:
+    """Count by registrant what was registered for the benchmark, or cited by a submission to it."""
+    bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
+    cited = select(Submission.prereg_sha256).where(
+        Submission.benchmark_id == benchmark.id, Submission.prereg_sha256.is_not(None)
+    )
+    query = select(Prereg.registered_by, func.count()).where(or_(Prereg.sha256.in_(bound), Prereg.sha256.in_(cited)))
+    return Counter(dict(session.execute(query.group_by(Prereg.registered_by)).all()))
+
+
+def _sent(session: Session, benchmark_id: int) -> Counter[int | None]:
+    query = select(Submission.token_id, func.count()).where(Submission.benchmark_id == benchmark_id)
+    return Counter(dict(session.execute(query.group_by(Submission.token_id)).all()))
+
+
+# All inputs of a snapshot, as members of a zip: what `plumbline replay` recomputes it of. Rows are packed as the
+# server keeps them, so that they take the same way again; nothing is in it that the pages do not show.
+
+FORMAT = 1
+
+FACTS, MANIFEST = "snapshot.json", "manifest.yaml"
+
+Member = tuple[str, bytes]
+
+
+def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -> Iterator[Member]:
+    """Yield the members of the export of a snapshot. Raises Conflict where its labels cannot be handed out."""
+    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
+    if kind_of(declared.manifest).rows.form == "packed":
+        raise Conflict(
+            f"{benchmark.slug} is scored against labels, which are not published, so that nobody else can recompute it."
+        )
+    stood = snapshots.load_standings(session, snapshot.id)
+    owners = _replayed_owners(session, benchmark.id)
+    filled = replace(declared, manifest=grids.with_grids(session, declared, stood, owners))
+    names = list(snapshots.table_names(session, snapshot.id))
+    facts = {
+        "format": FORMAT,
+        "benchmark": benchmark.slug,
+        "snapshot": snapshot.number,
+        "code_version": snapshot.code_version,
+        "title": declared.manifest.title,
+        "tables": names,
+        # Counts of the server, not of the rows: what no rows say cannot be recomputed of them.
+        "counted_by_the_server": [column.name for column in FRAME.columns],
+        "tasks": _tasks(session, benchmark.id),
+        "asked": _asked(filled.manifest.asked.facts),
+        "described": _described(session, snapshot),
+    }
+    yield FACTS, _json(facts)
+    yield MANIFEST, declared.version.yaml
+    for name in names:
+        table = snapshots.load_table(session, snapshot.id, name)
+        if table is not None:
+            yield f"tables/{name}.json", _json(table.to_json())
+    yield from _rows(session, snapshot.id)
+
+
+def _replayed_owners(session: Session, benchmark_id: int) -> dict[str, str]:
+    query = select(Entrant.name, Entrant.owner_id).where(Entrant.owner_id.is_not(None))
+    return {name: str(owner) for name, owner in session.execute(query.where(Entrant.benchmark_id == benchmark_id))}
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+
+
+def _tasks(session: Session, benchmark_id: int) -> dict[str, list[Any]]:
+    query = select(Task.id, Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id).order_by(Task.id)
+    return {str(number): [name, stratum] for number, name, stratum in session.execute(query)}
+
+
+def _asked(facts: GridFacts) -> dict[str, Any]:
+    items = None if facts.items is None else {task: list(items) for task, items in facts.items.items()}
+    return {
+        "items": items,
+        "digest": facts.digest,
+        "chosen": {name: {axis: list(values) for axis, values in of.items()} for name, of in facts.chosen.items()},
+        "earlier": {name: [_earlier(asked) for asked in grids] for name, grids in facts.earlier.items()},
+        "owners": dict(facts.owners),
+    }
+
+
+def _earlier(asked: Asked) -> dict[str, Any]:
+    return {
+        "grid": asked.grid.model_dump(mode="json"),
+        "tasks": asked.tasks,
+        "metrics": asked.metrics,
+        "asked": _asked(asked.facts),
+    }
+
+
+def _described(session: Session, snapshot: Snapshot) -> Mapping[str, Any]:
+    """Return what the submissions of a snapshot say of their entrants."""
+    stood = {name: numbers[-1] for name, numbers in snapshots.load_standings(session, snapshot.id).items()}
+    query = select(Submission.id, Submission.facts["described"])
+    own = select(SnapshotEntry.submission_id).where(SnapshotEntry.snapshot_id == snapshot.id)
+    by_submission = {number: about for number, about in session.execute(query.where(Submission.id.in_(own))) if about}
+    return {
+        name: by_submission[number][name] for name, number in stood.items() if name in by_submission.get(number, {})
+    }
+
+
+def _rows(session: Session, snapshot_id: int) -> Iterator[Member]:
+    pieces = snapshots.load_pieces(session, snapshot_id)
+    counted = {stood.piece.pair: stood.piece.task_ids for stood in pieces}
+    submissions = {submission for submission, _ in counted}
+    # What a run measured between its estimators belongs to nobody, and counts where it is the only run.
+    between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []
+    tasks_of = {**dict.fromkeys(between), **counted}
+    for at, stored in enumerate(read_evidence(session, list(tasks_of), tasks_of)):
+        about = {"submission": stored.submission, "entrant_id": stored.entrant_id, "entrant": stored.entrant,
+                 "between": (stored.submission, stored.entrant_id) not in counted}  # fmt: skip
+        yield f"rows/{at:06}.json", _json(about)
+        yield f"rows/{at:06}.block", pack_block(stored.block)

@@ -1,7 +1,8 @@
-"""How often somebody may do something in a minute, counted for all processes together. Called by `app.web.limits`.
+"""How often somebody may do something in a minute, counted for all processes together.
 
-The generic cell rate algorithm (ITU-T I.371, 4.1): one timestamp per key says until when its allowance is used up. It
-refills evenly up to a minute's worth, and a single statement decides, so that two processes never grant the same slot.
+The generic cell rate algorithm (ITU-T I.371, 4.1): one timestamp per key says until when its allowance is used up.
+It refills evenly up to a minute's worth, and a single statement decides, so that two processes never grant the same
+slot.
 """
 
 import math

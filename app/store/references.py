@@ -1,8 +1,5 @@
 """Reference entrants, which a manifest has others scored relative to: their names belong to the benchmark's stewards.
-
-Called by `app.store.entrants` where evidence arrives, by `app.web.preregs` where one registers, and by
-`app.store.benchmarks` before a manifest counts. A steward names somebody else by moving the name to them, which works
-before there is any evidence as well.
+A steward names somebody else by moving the name to them, which works before there is any evidence as well.
 """
 
 from collections.abc import Iterable, Mapping
@@ -11,16 +8,16 @@ from dataclasses import dataclass
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
 
-from app.admission.lookalikes import skeleton
-from app.admission.references import reference_boards
+from app.admission.forensics import skeleton
+from app.admission.rules import reference_boards
 from app.db.models import Benchmark, Entrant, EntrantTransfer, ManifestVersion, Token
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.names import clip_for_message, first_few, name_key
 from app.store import roles
-from app.store.spelling import refuse_respelled
-from app.store.sql_arrays import one_of
+from app.store.benchmark_rows import refuse_respelled
+from app.store.sql import one_of
 
 SHOWN = 10
 

@@ -1,23 +1,26 @@
-"""The denominator of a benchmark: every registration with its outcome, including those never reported.
-
-Called by `app.web.registrations`. No statistics, only registrations and their outcomes.
+"""The denominator of a benchmark: every registration with its outcome, including those never reported. No statistics,
+only registrations and their outcomes.
 """
 
 from collections import Counter
-from collections.abc import Sequence, Set
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from sqlalchemy import ScalarSelect, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.db.models import Entrant, EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.errors import PreregRejected
+from app.names import count
+from app.prereg.prereg import parse_prereg
 from app.store import reservations
 from app.store.benchmarks import Declared
-from app.values.counts import count
 from app.values.table import Cell, Column, Table
 
 OUTCOMES = ("reported", "not_admitted", "withdrawn", "awaited", "overdue", "never_reported", "reported_by_other")
+
 REPORTED = frozenset({"received", "evaluated", "published", "superseded"})
 
 COLUMNS = (
@@ -35,6 +38,7 @@ COLUMNS = (
     Column("reserved", "Reserved names", "text", glossary="reserved"),
     Column("reserved_until", "Reserved until", "time", glossary="reserved"),
 )
+
 BY_SUBMITTER = (
     Column("registered_by", "Registered by", "text"),
     Column("n_registered", "Registered", "integer", glossary="registration_outcome"),
@@ -188,3 +192,47 @@ def _by_prereg(session: Session, benchmark_id: int) -> dict[str, list[tuple[Subm
     for submission, name in session.execute(query):
         submissions.setdefault(submission.prereg_sha256 or "", []).append((submission, name))
     return submissions
+
+
+# Registrations that name an entrant but were never reported.
+
+MOST_READ = 100
+"""The newest silent registrations of a benchmark are looked through; the page of registrations has all of them."""
+
+UNREPORTED_COLUMNS = (
+    Column("prereg", "Preregistration", "text", glossary="prereg"),
+    Column("registered_by", "Registered by", "text"),
+    Column("registered_at", "Registered", "time"),
+    Column("due_at", "Due", "time", glossary="registration_outcome"),
+    Column("run_purpose", "Run purpose", "text", glossary="run_purpose"),
+)
+
+
+def unreported_table(session: Session, declared: Declared, entrant: Entrant) -> Table:
+    """Return the registrations that name an entrant and under which nobody has submitted anything, the newest first.
+
+    Whether one is overdue depends on the clock, and a page is kept: it shows when the report was due.
+    """
+    silent = [each for each in list_registrations(session, declared) if not each.submissions][:MOST_READ]
+    rows = tuple(
+        (
+            each.prereg.sha256,
+            each.registrant,
+            each.prereg.registered_at.isoformat(),
+            _due(each),
+            each.prereg.run_purpose,
+        )
+        for each in silent
+        if entrant.name in _entrants(each.prereg)
+    )
+    return Table("unreported", f"Registrations of {entrant.name} without a report", UNREPORTED_COLUMNS, rows)
+
+
+def _due(registered: Registered) -> str | None:
+    return None if registered.due_at is None else registered.due_at.isoformat()
+
+
+def _entrants(prereg: Prereg) -> Iterator[str]:
+    # What was registered could be read then; a later version of the program may read less.
+    with suppress(PreregRejected):
+        yield from parse_prereg(prereg.yaml).entrants or ()

@@ -14,8 +14,7 @@ from sqlalchemy.orm import Session, aliased
 from app.db.models import Benchmark, Entrant, EntrantRelease, EntrantReservation, Token
 from app.errors import Conflict, NotFound
 from app.names import first_few, name_key
-from app.store.locks import take_turns
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of, take_turns
 
 RESERVED_FOR = timedelta(days=90)
 MAX_OPEN = 20

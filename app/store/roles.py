@@ -1,7 +1,6 @@
-"""Who has which role in which benchmark, granted and revoked by those above, kept as a history that only grows.
-
-Called by `app.web`. Who makes a benchmark is its first steward; admins are stewards of all without a grant. A reviewer
-reads what is private and changes nothing; where submissions are invited only the benchmark's submitters may send some.
+"""Who has which role in which benchmark, granted and revoked by those above, kept as a history that only grows. Who
+makes a benchmark is its first steward; admins are stewards of all without a grant. A reviewer reads what is private
+and changes nothing; where submissions are invited only the benchmark's submitters may send some.
 """
 
 from collections.abc import Collection, Sequence

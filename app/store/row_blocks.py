@@ -1,25 +1,33 @@
 """The rows of one entrant in one submission as one value, and as bytes: what publications read in place of rows.
 
-Made by `app.store.evidence`, from an upload and from stored rows alike; `app.store.assembly` makes tables of blocks.
+Made by `app.store.rows`, from an upload and from stored rows alike; `app.store.rows` makes tables of blocks.
 """
 
+import json
+import math
+import struct
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from threading import Lock
+from typing import Any, Generic, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.store.packing import pack, unpack
 from app.values.scores import NONE, Coded
 
 FORMAT = 1
 """Blocks of another format are ignored and rebuilt from the rows."""
 
 NUMBERS = ("position", "file", "row", "task", "leaked")
+
 TEXTS = ("condition", "item", "reason")
+
 RECORDED = "recorded."
+
 SMALL_BYTES, MOST_REMEMBERED = 8 << 10, 2048
 """Unpacked blocks are cached: those up to this many bytes, and up to this many of them, at most 16 MiB."""
 
@@ -159,3 +167,102 @@ def _unpack_block(content: bytes) -> RowBlock | None:
 def _one_column(each: Sequence[FloatArray], n_rows: int) -> FloatArray:
     """Return one column of values, or none, as they lie in the block."""
     return each[0][:, None] if each else np.empty((n_rows, 0))
+
+
+# Arrays with their description as one string of bytes: a JSON header, then each array as it lies in memory. Reading
+# costs no copy, and nothing here is code.
+
+Arrays = Mapping[str, NDArray[Any]]
+
+_LENGTH = struct.Struct("<q")
+
+SMALL_PACKED_BYTES, MOST_PACKED_REMEMBERED = 1 << 10, 256
+"""Parsed headers are cached: those up to this many bytes, and up to this many of them."""
+
+
+def pack(document: Mapping[str, Any], arrays: Arrays) -> bytes:
+    """Return a JSON-ready document and arrays as bytes; equal values give equal bytes.
+
+    Integers take the fewest bytes that hold all of an array, and an array of one value is that value.
+    """
+    narrowed = {name: _narrow(np.asarray(array)) for name, array in arrays.items()}
+    described = [
+        [name, array.dtype.str, list(np.shape(arrays[name])), array.size != np.size(arrays[name])]
+        for name, array in narrowed.items()
+    ]
+    header = json.dumps([document, described], separators=(",", ":"), allow_nan=False).encode()
+    return b"".join([_LENGTH.pack(len(header)), header, *(array.tobytes() for array in narrowed.values())])
+
+
+def unpack(content: bytes) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """Return the document and the arrays that `pack` packed; the arrays cannot be written to."""
+    (length,) = _LENGTH.unpack_from(content)
+    at = _LENGTH.size + length
+    header = content[_LENGTH.size : at]
+    document, described = (_small_header if length <= SMALL_PACKED_BYTES else _header)(header)
+    arrays: dict[str, NDArray[Any]] = {}
+    for name, dtype, shape, is_one in described:
+        arrays[name] = np.ndarray(shape, dtype, content, at, (0,) * len(shape) if is_one else None)
+        at += dtype.itemsize * (1 if is_one else math.prod(shape))
+    return dict(document), arrays
+
+
+def _header(header: bytes) -> tuple[dict[str, Any], list[tuple[str, np.dtype[Any], tuple[int, ...], bool]]]:
+    document, described = json.loads(header)
+    return document, [(name, np.dtype(dtype), tuple(shape), is_one) for name, dtype, shape, is_one in described]
+
+
+_small_header = lru_cache(maxsize=MOST_PACKED_REMEMBERED)(_header)
+"""Cached, because thousands of blocks have the same header, which took longer to parse than finding the arrays."""
+
+
+def _narrow(array: NDArray[Any]) -> NDArray[Any]:
+    if array.size > 1 and array.tobytes() == array.reshape(-1)[:1].tobytes() * array.size:
+        array = array.reshape(-1)[:1]
+    if array.dtype.kind == "i" and array.size:
+        kinds = ("<i1", "<i2", "<i4", "<i8")
+        low, high = int(array.min()), int(array.max())
+        return array.astype(next(kind for kind in kinds if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max))
+    return array.astype(array.dtype.newbyteorder("<"))
+
+
+# A cache of values unpacked from stored bytes, by digest: bytes with a known digest are not read again. It is kept in
+# memory only, and what is not known is read.
+
+V = TypeVar("V")
+
+
+class KnownBytes(Generic[V]):
+    """Values by the digest of their bytes; the least recently used are dropped first."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most_bytes = most_bytes
+        self._n_bytes = 0
+        self._values: OrderedDict[bytes, tuple[V, int]] = OrderedDict()
+        # A worker computes several boards at a time.
+        self._lock = Lock()
+
+    def held(self) -> Mapping[bytes, V]:
+        """Return everything cached now."""
+        with self._lock:
+            return {digest: value for digest, (value, _) in self._values.items()}
+
+    def get(self, digest: bytes) -> V | None:
+        """Return the value cached under a digest, or None."""
+        with self._lock:
+            if digest not in self._values:
+                return None
+            self._values.move_to_end(digest)
+            return self._values[digest][0]
+
+    def keep(self, digest: bytes, value: V, n_bytes: int) -> None:
+        """Cache a value of `n_bytes` bytes, or mark a cached one as used."""
+        with self._lock:
+            if n_bytes > self._most_bytes:
+                return
+            if digest not in self._values:
+                self._values[digest] = (value, n_bytes)
+                self._n_bytes += n_bytes
+            self._values.move_to_end(digest)
+            while self._n_bytes > self._most_bytes:
+                self._n_bytes -= self._values.popitem(last=False)[1][1]

@@ -1,23 +1,30 @@
-"""The rows of entrants as score tables: the one reader of evidence, whatever its kind. Called by `app.jobs`.
+"""The rows of entrants as score tables: the one reader of evidence, whatever its kind.
 
 Blocks come in one statement, the names of tasks in another.
 """
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from sqlalchemy import select
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Submission, Task
+from app.db.engine import ROWS_AT_ONCE, bulk_cursor
+from app.db.models import Entry, Evidence, Score, Submission, Task
 from app.kinds.known import kind_of
-from app.manifest.manifest import Manifest
-from app.store.assembly import by_entrant, by_upload
-from app.store.evidence import Pair, read_evidence, unowned_pairs
-from app.values.scores import ScoreTable
+from app.manifest.model import Manifest
+from app.stats.arrays import FloatArray, IntArray
+from app.store.row_blocks import RowBlock, in_jsonb_order, pack_block, split_by_entrant, unpack_block
+from app.values.scores import NONE, Coded, ScoreTable
 
 K = TypeVar("K")
 
+Pair = tuple[int, int]
+"""A submission and an entrant of it, by their numbers."""
 
 TasksOf = Mapping[Pair, Sequence[int] | None]
 """The tasks for which each (submission, entrant) counts, None for all of them."""
@@ -96,3 +103,369 @@ def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any
     """Return, by name, what the tasks of a benchmark mean whose names encode a stratum."""
     query = select(Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id, Task.stratum.is_not(None))
     return dict(session.execute(query).all())
+
+
+# Blocks of rows to and from Postgres: one for each entrant of a submission, written in the transaction of its rows.
+# The rows are authoritative: a block that is missing, or of another format, is rebuilt from them on demand.
+
+
+@dataclass(frozen=True)
+class Stood:
+    """A block with its owner: the rows of one entrant in one submission that count."""
+
+    submission: int
+    entrant_id: int
+    entrant: str
+    block: RowBlock
+
+
+def write_evidence(session: Session, submission: int, blocks: Iterable[tuple[int, RowBlock]]) -> None:
+    """Write the blocks of a submission by entrant, in the caller's transaction."""
+    statement = "COPY evidence (submission_id, entrant_id, content) FROM STDIN (FORMAT BINARY)"
+    with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
+        copy.set_types(["int8", "int4", "bytea"])
+        for entrant, block in blocks:
+            copy.write_row((submission, entrant, pack_block(block)))
+
+
+def blocks_of(scores: ScoreTable, entrants: IntArray, tasks: IntArray) -> Iterator[tuple[int, RowBlock]]:
+    """Return the rows of each entrant by its number; `entrants` and `tasks` are the numbers of each row's.
+
+    Rows are in the order of the upload.
+    """
+    every = RowBlock(
+        columns=scores.columns,
+        values=scores.values,
+        position=np.arange(len(scores)),
+        file=scores.file,
+        row=scores.row,
+        task=tasks,
+        leaked=scores.leaked,
+        condition=scores.condition,
+        seed=scores.seed,
+        item=scores.item,
+        reason=scores.reason,
+        recorded=in_jsonb_order(scores.recorded),
+    )
+    return split_by_entrant(every, entrants)
+
+
+READ = """
+    SELECT wanted.submission_id, wanted.entrant_id, entrant.name, entry.task_ids, evidence.content
+    FROM unnest(%s::bigint[], %s::integer[]) AS wanted (submission_id, entrant_id)
+    JOIN entrant ON entrant.id = wanted.entrant_id
+    LEFT JOIN entry ON (entry.submission_id, entry.entrant_id) = (wanted.submission_id, wanted.entrant_id)
+    LEFT JOIN evidence ON (evidence.submission_id, evidence.entrant_id) = (wanted.submission_id, wanted.entrant_id)
+"""
+
+
+def read_evidence(
+    session: Session, pairs: Iterable[Pair], tasks_of: Mapping[Pair, Sequence[int] | None] | None = None
+) -> list[Stood]:
+    """Return the rows of (submission, entrant) pairs, in one statement however many they are.
+
+    Tasks superseded by newer evidence of the entrant are left out; `tasks_of` instead gives the tasks that counted for
+    each pair at another time.
+    """
+    wanted = sorted(set(pairs))
+    if not wanted:
+        return []
+    packed: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
+    with bulk_cursor(session) as cursor:
+        arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
+        for submission, entrant, name, tasks, content in cursor.stream(READ, arguments, size=ROWS_AT_ONCE):
+            packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
+    unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
+    return [
+        Stood(submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant]))
+        for submission, entrant, name, tasks, block in packed
+        if (rows := block or unpacked[submission].get(entrant)) is not None
+    ]
+
+
+def _blocks_of_rows(session: Session, submissions: Iterable[int]) -> dict[int, dict[int, RowBlock]]:
+    return {number: dict(read_stored(session, number)) for number in submissions}
+
+
+def unowned_pairs(session: Session, submission: int) -> list[Pair]:
+    """Return the pairs of a submission whose entrant has rows and no entry: what is measured between estimators."""
+    owned = set(session.scalars(select(Entry.entrant_id).where(Entry.submission_id == submission)))
+    kept = set(session.scalars(select(Evidence.entrant_id).where(Evidence.submission_id == submission)))
+    of_rows = select(Score.entrant_id).where(Score.submission_id == submission).distinct()
+    return [(submission, entrant) for entrant in sorted((kept or set(session.scalars(of_rows))) - owned)]
+
+
+def rebuild_submission(session: Session, submission: int) -> bool:
+    """Rebuild the blocks of a submission from its rows, and say whether they differ from the stored ones."""
+    kept = select(Evidence.entrant_id, Evidence.content).where(Evidence.submission_id == submission)
+    before: Mapping[int, bytes] = dict(session.execute(kept).all())
+    blocks = dict(read_stored(session, submission))
+    if before == {entrant: pack_block(block) for entrant, block in blocks.items()}:
+        return False
+    session.execute(delete(Evidence).where(Evidence.submission_id == submission))
+    write_evidence(session, submission, blocks.items())
+    return True
+
+
+def all_submissions(session: Session) -> Sequence[int]:
+    """Return every submission that has rows."""
+    has_rows = select(Score.position).where(Score.submission_id == Submission.id)
+    return session.scalars(select(Submission.id).where(has_rows.exists()).order_by(Submission.id)).all()
+
+
+# Assembles score tables from blocks of rows, with numpy alone: the input of boards, claims and a kind's own tables.
+
+STRATUM = "stratum_json"
+
+
+def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequence[str]) -> ScoreTable:
+    """Return rows in the order of entrant, task, submission and position, with the wanted value columns.
+
+    Values of a submission that lacks a column are null there. Words are in alphabetical order.
+    """
+    ordered = sorted((s for s in stood if len(s.block)), key=lambda s: (s.entrant, s.submission))
+    blocks = [s.block for s in ordered]
+    names = [s.entrant for s in ordered]
+    task_words, task_codes = _codes_of_blocks(blocks, tasks)
+    kind = _smallest(max(len(set(names)), len(task_words)))
+    entrants, task = _repeated(names, blocks, kind), Coded(task_words, _joined(task_codes, kind, None))
+    order = None
+    if len(set(names)) < len(names) or not _ascend(task_codes):
+        order = _order(entrants.codes.astype(np.int64) * len(task.words) + task.codes)
+    return ScoreTable(
+        entrant=_at(entrants, order),
+        task=_at(task, order),
+        condition=_coded_or_none([b.condition for b in blocks], blocks, order),
+        seed=_seeds(blocks, order),
+        item=_coded_or_none([b.item for b in blocks], blocks, order),
+        leaked=_joined([b.leaked for b in blocks], np.bool_, order),
+        file=_joined([b.file for b in blocks], None, order),
+        row=_joined([b.row for b in blocks], None, order),
+        columns=tuple(columns),
+        values=_values(blocks, columns, order),
+        reason=_coded_or_none([b.reason for b in blocks], blocks, order),
+    )
+
+
+def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[int, Any]) -> ScoreTable:
+    """Return rows in the order of submission and upload, with the stratum of each task and what was recorded.
+
+    Words are in the order in which they first occur.
+    """
+    ordered = sorted((s for s in stood if len(s.block)), key=lambda s: s.submission)
+    blocks = [s.block for s in ordered]
+    submission = np.repeat([s.submission for s in ordered], [len(b) for b in blocks])
+    order = np.lexsort((_joined([b.position for b in blocks], np.int64, None), submission))
+    columns = tuple(dict.fromkeys(name for block in blocks for name in block.columns))
+    recorded = list(dict.fromkeys(name for block in blocks for name in block.recorded))
+    texts = {number: None if about is None else json.dumps(about, sort_keys=True) for number, about in strata.items()}
+
+    def seen(coded: Sequence[Coded | None]) -> Coded:
+        return _as_first_seen(_at(_coded(coded, blocks), order))
+
+    return ScoreTable(
+        entrant=_as_first_seen(_at(_repeated([s.entrant for s in ordered], blocks), order)),
+        task=_as_first_seen(_at(_coded_numbers(blocks, tasks), order)),
+        columns=columns,
+        values=_values(blocks, columns, order),
+        leaked=np.zeros(len(order), dtype=np.bool_),
+        file=_joined([b.file for b in blocks], np.int64, order),
+        row=_joined([b.row for b in blocks], np.int64, order),
+        item=seen([b.item for b in blocks]),
+        reason=seen([b.reason for b in blocks]),
+        recorded={
+            **{name: seen([b.recorded.get(name) for b in blocks]) for name in recorded},
+            STRATUM: _as_first_seen(_at(_coded_numbers(blocks, texts), order)),
+        },
+    )
+
+
+def _smallest(n_words: int) -> type[np.signedinteger[Any]]:
+    """Return the smallest type for the codes of `n_words` words and one more, which saves memory."""
+    return next(kind for kind in (np.int16, np.int32, np.int64) if n_words <= np.iinfo(kind).max)
+
+
+def _ascend(codes: Sequence[IntArray]) -> bool:
+    """Say whether the codes of each block ascend; usually all blocks share the same array."""
+    return all(bool((each[1:] >= each[:-1]).all()) for each in {id(each): each for each in codes}.values())
+
+
+def _order(key: IntArray) -> IntArray | None:
+    """Return the stable order of rows by key; None where they are already ordered."""
+    return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
+
+
+def narrowed(coded: Coded, n_cells: int) -> Coded:
+    """Return the same texts with codes of 32 bits, if there are not more cells of entrant and task than those hold."""
+    return Coded(coded.words, coded.codes.astype(np.int32)) if n_cells <= np.iinfo(np.int32).max else coded
+
+
+def _joined(parts: Sequence[NDArray[Any]], dtype: Any, order: IntArray | None) -> NDArray[Any]:
+    """Return the parts as one; without a type they keep the smallest that holds all of them."""
+    joined = np.concatenate([np.empty(0, dtype=dtype or np.int8), *parts], dtype=dtype, casting="unsafe")
+    return joined if order is None else joined[order]
+
+
+def _values(blocks: Sequence[RowBlock], columns: Sequence[str], order: IntArray | None) -> FloatArray:
+    values = np.empty((sum(map(len, blocks)), len(columns)))
+    for at, column in enumerate(columns):
+        parts = [
+            b.values[:, b.columns.index(column)] if column in b.columns else np.broadcast_to(np.nan, len(b))
+            for b in blocks
+        ]
+        if order is None and parts:
+            np.concatenate(parts, out=values[:, at])
+        else:
+            values[:, at] = _joined(parts, np.float64, order)
+    return values
+
+
+def _seeds(blocks: Sequence[RowBlock], order: IntArray | None) -> IntArray | None:
+    """Return seeds; None where nobody has any. Raises ValueError where only some have: a kind has seeds or has none."""
+    if all(block.seed is None for block in blocks):
+        return None
+    seeds = [block.seed for block in blocks if block.seed is not None]
+    if len(seeds) < len(blocks):
+        raise ValueError(f"{len(blocks) - len(seeds)} of {len(blocks)} entrants have rows without seeds, others have")
+    return _joined(seeds, np.int64, order)
+
+
+def _repeated(words: Sequence[str], blocks: Sequence[RowBlock], kind: Any = np.int64) -> Coded:
+    """Return one word for all rows of a block; words are in alphabetical order."""
+    used = sorted(set(words))
+    code = {word: place for place, word in enumerate(used)}
+    codes = np.array([code[word] for word in words], dtype=kind)
+    return Coded(tuple(used), np.repeat(codes, np.array([len(block) for block in blocks], dtype=np.int64)))
+
+
+def _coded(parts: Sequence[Coded | None], blocks: Sequence[RowBlock]) -> Coded:
+    """Return texts of all blocks by one dictionary, in the order of the alphabet."""
+    words = sorted({word for part in parts if part is not None for word in part.words})
+    code = {word: at for at, word in enumerate(words)}
+    codes = [
+        np.broadcast_to(NONE, len(block))
+        if part is None
+        else np.array([*(code[word] for word in part.words), NONE], dtype=np.int64)[part.codes]
+        for part, block in zip(parts, blocks, strict=True)
+    ]
+    return Coded(tuple(words), _joined(codes, np.int64, None))
+
+
+def _coded_or_none(parts: Sequence[Coded | None], blocks: Sequence[RowBlock], order: IntArray | None) -> Coded | None:
+    return None if all(part is None for part in parts) else _at(_coded(parts, blocks), order)
+
+
+def _coded_numbers(blocks: Sequence[RowBlock], words: Mapping[int, str | None]) -> Coded:
+    """Return the word of each row's task, in the order of the alphabet; those that have none have NONE."""
+    used, codes = _codes_of_blocks(blocks, words)
+    return Coded(used, _joined(codes, np.int64, None))
+
+
+def _codes_of_blocks(
+    blocks: Sequence[RowBlock], words: Mapping[int, str | None]
+) -> tuple[tuple[str, ...], list[IntArray]]:
+    """Return the words of tasks in the order of the alphabet, and of each block which of them its rows have."""
+    # Usually all entrants have the same tasks in the same order, which are looked up only once.
+    # Bytes cache their hash.
+    keys = [(block.task.dtype.str, block.task.tobytes()) for block in blocks]
+    lists = {key: block.task for key, block in zip(keys, blocks, strict=True)}
+    used = sorted({word for tasks in lists.values() for n in set(tasks.tolist()) if (word := words[n]) is not None})
+    code: dict[str | None, int] = {word: place for place, word in enumerate(used)}
+    codes = {key: np.array([code.get(words[n], NONE) for n in tasks.tolist()]) for key, tasks in lists.items()}
+    return tuple(used), [codes[key] for key in keys]
+
+
+def _at(coded: Coded, order: IntArray | None) -> Coded:
+    return coded if order is None else coded.take(order)
+
+
+def _as_first_seen(coded: Coded) -> Coded:
+    """Return the same texts with their words in the order of their first rows."""
+    used, first = np.unique(coded.codes, return_index=True)
+    ordered = [int(code) for code in used[np.argsort(first)] if code != NONE]
+    place = np.full(len(coded.words) + 1, NONE, dtype=np.int64)
+    place[ordered] = np.arange(len(ordered))
+    return Coded(tuple(coded.words[code] for code in ordered), place[coded.codes])
+
+
+# Stored rows of one submission, gathered into blocks: what `plumbline db rebuild` makes, and a lost block's readers.
+# Rows come in parts, so that what is in memory beside the arrays is bounded.
+
+SCORES_AT_ONCE = 1000
+
+READ_SCORES = """
+    SELECT position, file, row, entrant_id, task_id, leaked, seed, values, condition, item, reason, recorded
+    FROM score WHERE submission_id = %s ORDER BY position
+"""
+
+
+def read_stored(session: Session, submission: int) -> Iterator[tuple[int, RowBlock]]:
+    """Return the rows of each entrant of a submission by its number, read from the rows themselves."""
+    columns = session.scalars(select(Submission.columns).where(Submission.id == submission)).one()
+    gathered = _Gathered()
+    with bulk_cursor(session) as cursor:
+        cursor.execute(READ_SCORES, (submission,))
+        while part := cursor.fetchmany(SCORES_AT_ONCE):
+            gathered.add(part)
+    return split_by_entrant(*gathered.rows(tuple(columns)))
+
+
+@dataclass
+class _Texts:
+    """A text column as it grows."""
+
+    words: dict[str, int] = field(default_factory=dict)
+    parts: list[IntArray] = field(default_factory=list)
+
+    def add(self, texts: Sequence[str | None]) -> None:
+        codes = [NONE if text is None else self.words.setdefault(text, len(self.words)) for text in texts]
+        self.parts.append(np.array(codes, dtype=np.int64))
+
+    def coded(self) -> Coded:
+        return Coded(tuple(self.words), np.concatenate([np.empty(0, dtype=np.int64), *self.parts]))
+
+
+@dataclass
+class _Gathered:
+    """Columns as they grow: numbers as parts of arrays, texts by dictionary."""
+
+    numbers: list[list[IntArray]] = field(default_factory=lambda: [[] for _ in range(6)])
+    seeds: list[int | None] = field(default_factory=list)
+    values: list[Any] = field(default_factory=list)
+    texts: list[_Texts] = field(default_factory=lambda: [_Texts() for _ in range(3)])
+    recorded: dict[str, _Texts] = field(default_factory=dict)
+
+    def add(self, part: Sequence[tuple[Any, ...]]) -> None:
+        """Take more rows, as READ selects them."""
+        by_column = list(zip(*part, strict=True))
+        for parts, cells in zip(self.numbers, by_column[:6], strict=True):
+            parts.append(np.array(cells, dtype=np.int64))
+        self.seeds += by_column[6]
+        self.values.append(np.array(by_column[7], dtype=np.float64).reshape(len(part), -1))
+        for texts, cells in zip(self.texts, by_column[8:11], strict=True):
+            texts.add(cells)
+        # Either every row of a submission records the same columns, or none records any.
+        for name in by_column[11][0] or ():
+            self.recorded.setdefault(name, _Texts()).add([cells[name] for cells in by_column[11]])
+
+    def rows(self, columns: tuple[str, ...]) -> tuple[RowBlock, IntArray]:
+        """Return all rows as one block, and the number of each row's entrant."""
+        empty = np.empty(0, dtype=np.int64)
+        position, file, row, entrant, task, leaked = (np.concatenate([empty, *parts]) for parts in self.numbers)
+        condition, item, reason = (texts.coded() for texts in self.texts)
+        has_seeds = any(seed is not None for seed in self.seeds)
+        block = RowBlock(
+            columns=columns,
+            values=np.concatenate([np.empty((0, len(columns))), *self.values]),
+            position=position,
+            file=file,
+            row=row,
+            task=task,
+            leaked=leaked.astype(np.bool_),
+            condition=condition,
+            seed=np.array(self.seeds, dtype=np.int64) if has_seeds else None,
+            item=item,
+            reason=reason,
+            recorded=in_jsonb_order({name: texts.coded() for name, texts in self.recorded.items()}),
+        )
+        return block, entrant

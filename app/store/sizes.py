@@ -1,7 +1,5 @@
-"""How large a benchmark may become: its boards compare every two entrants, on every task that any of them has.
-
-Called by `app.receiving.receive` before anything is stored. Only admitted evidence counts: other names and tasks are on
-no board, and would let anybody exhaust a benchmark's limits.
+"""How large a benchmark may become: its boards compare every two entrants, on every task that any of them has. Only
+admitted evidence counts: other names and tasks are on no board, and would let anybody exhaust a benchmark's limits.
 """
 
 from collections.abc import Collection
@@ -12,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, Entry, Score, Task
 from app.errors import Conflict
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 
 
 @dataclass(frozen=True)

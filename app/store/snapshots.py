@@ -1,10 +1,10 @@
-"""Snapshots: immutable published states and their tables, as they are read. Called by `app.web` and `app.jobs`."""
+"""Snapshots: immutable published states and their tables, as they are read."""
 
 import hashlib
 import json
 import struct
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
@@ -18,20 +18,23 @@ from sqlalchemy.orm import Session
 from app.boards.provenance import owners_in, with_owners
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
-from app.store.known_bytes import KnownBytes
 from app.store.measured import Piece
-from app.store.packing import pack, unpack
-from app.values.columnar import CellColumn, ColumnarRows
-from app.values.table import Table
+from app.store.row_blocks import KnownBytes, pack, unpack
+from app.values.table import Cell, CellColumn, Column, ColumnarRows, Table
 
 # The quickest level takes a quarter of the time for a fifth more bytes.
 PACKED_AT = 1
+
 COLUMNAR = b"columns:"
 """The first bytes of a table stored as arrays; one stored by rows begins with a zlib header."""
+
 _LENGTH = struct.Struct("<q")
+
 BYTES_OF_RANK = 200
+
 RANKS: KnownBytes[Mapping[str, int]] = KnownBytes(4 << 20)
 """Ranks of the boards that this process published last."""
+
 CELLS = frozenset({str, int, float, bool, type(None)})
 
 
@@ -254,3 +257,57 @@ def manifest_version_number(session: Session, snapshot: Snapshot) -> int:
     """Return the version of the manifest that a snapshot was computed under."""
     query = select(ManifestVersion.version).where(ManifestVersion.id == snapshot.manifest_version_id)
     return session.scalars(query).one()
+
+
+# How the top ranks of a board changed from snapshot to snapshot.
+#
+# No statistics: published ranks, reconstructed backwards from each snapshot's list of changes.
+
+MOST_SNAPSHOTS = 200
+
+FIRST = 10
+
+ONLY_ONE = "There is one snapshot alone: nothing has moved yet."
+
+
+def board_history(
+    session: Session, benchmark: Benchmark, shown: Snapshot | None, board: Table, n: int = FIRST
+) -> Table:
+    """Return the ranks of a snapshot's top entrants, in it and in each earlier one since they entered."""
+    listed = [each for each in list_snapshots(session, benchmark.id)
+              if shown is not None and each.number <= shown.number][:MOST_SNAPSHOTS]  # fmt: skip
+    name = board.name.partition("/")[2]
+    rows = [row for entrant, rank in _first(board, n) for row in walk_back(listed, name, entrant, rank)]
+    ordered = sorted(rows, key=lambda row: (int(str(row[0])), int(str(row[3] or 0)), str(row[2])))
+    columns = (
+        Column("snapshot", "Snapshot", "integer"),
+        Column("published_at", "Published", "time"),
+        Column("entrant", "Entrant", "text"),
+        Column("rank", "Rank", "integer"),
+    )
+    several = len({row[0] for row in rows}) > 1
+    plot = {"kind": "lines", "x": "snapshot", "y": "rank", "by": "entrant", "falls": True, "direct": "end"}
+    notes = (f"The first {n} of the board as it is in the last of these snapshots.",) if several else (ONLY_ONE,)
+    title = f"{board.title}: ranks over time"
+    return Table(f"history/{name}", title, columns, tuple(ordered), notes, {"plot": plot} if several else {})
+
+
+def _first(board: Table, n: int) -> Iterator[tuple[str, Cell]]:
+    if {"rank", "entrant"} <= set(board.column_names()):
+        ranked = [record for record in board.records() if isinstance(record["rank"], int)]
+        for record in sorted(ranked, key=lambda record: int(str(record["rank"])))[:n]:
+            yield str(record["entrant"]), record["rank"]
+
+
+def walk_back(listed: Sequence[Snapshot], board: str, entrant: str, rank: Cell) -> Iterator[tuple[Cell, ...]]:
+    """Yield the rank in each snapshot, the newest first, until the one in which the entrant entered.
+
+    Each row is the number and the time of the snapshot, the entrant and its rank.
+    """
+    for snapshot in listed:
+        yield snapshot.number, snapshot.published_at.isoformat(), entrant, rank
+        own = [change for change in snapshot.changes if change.get("entrant") == entrant]
+        if any(change["kind"] == "entered" for change in own):
+            return
+        moved = [change for change in own if change["kind"] == "rank" and change["board"] == board]
+        rank = moved[0]["from"] if moved else rank

@@ -1,19 +1,40 @@
-"""Which boards are outdated, and what is recorded when publishing them fails.
+"""Which boards are outdated, and what is recorded when publishing them fails."""
 
-Called by `app.jobs`, and by the page of whoever runs the server.
-"""
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from collections.abc import Sequence
-
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, Select, and_, delete, func, insert, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Snapshot
-from app.db.models.server_faults import PUBLICATION
+from app.db.models import (
+    FAULTS,
+    OF_BOARDS,
+    PUBLICATION,
+    Benchmark,
+    Entry,
+    ServerFault,
+    Snapshot,
+    Submission,
+    SubmissionTable,
+)
 from app.store.benchmark_rows import lock_benchmark, mark_boards_changed, mark_data_changed
-from app.store.retries import is_due, retry_time
-from app.store.server_faults import Fault, forget_board_faults, keep_faults
 from app.store.snapshots import still_stands
+from app.store.sql import is_due, one_of, retry_time
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A fault by its short number, what it cost (`app.db.models`), where and whom; `error` is not public.
+
+    `place` is the name of a board or table.
+    """
+
+    number: str
+    what: str
+    error: str
+    place: str | None = None
+    submission_id: int | None = None
 
 
 def note_publish_failure(session: Session, benchmark_id: int, fault: Fault) -> int:
@@ -66,3 +87,82 @@ def _behind() -> ColumnElement[bool]:
 
 def _due() -> ColumnElement[bool]:
     return is_due(Benchmark.publish_retry_at)
+
+
+# What faults of the server cost, for the health page, /metrics and its alerts.
+
+
+def keep_faults(session: Session, benchmark_id: int, faults: Iterable[Fault]) -> None:
+    """Record faults of a benchmark."""
+    rows = [{"benchmark_id": benchmark_id, **vars(fault)} for fault in faults]
+    if rows:
+        session.execute(insert(ServerFault), rows)
+
+
+def forget_board_faults(session: Session, benchmark_id: int, *whats: str) -> None:
+    """Remove what held until the boards were published anew, or only some of it."""
+    here = ServerFault.benchmark_id == benchmark_id
+    session.execute(delete(ServerFault).where(here, ServerFault.what.in_(whats or OF_BOARDS)))
+
+
+def count_faults(session: Session) -> dict[str, int]:
+    """Return how many things each kind of fault costs now, of the benchmarks that the reader may see."""
+    query = select(ServerFault.what, func.count()).join(Benchmark, Benchmark.id == ServerFault.benchmark_id)
+    counted = dict(session.execute(query.group_by(ServerFault.what)).all())
+    return {what: counted.get(what, 0) for what in FAULTS}
+
+
+def list_faults(session: Session, most: int) -> Sequence[tuple[str, ServerFault]]:
+    """Return the newest faults that the reader may see, each with the slug of its benchmark."""
+    query = select(Benchmark.slug, ServerFault).join(ServerFault, Benchmark.id == ServerFault.benchmark_id)
+    return [(slug, fault) for slug, fault in session.execute(query.order_by(ServerFault.id.desc()).limit(most))]
+
+
+# Submissions that wait to be evaluated, and which of them go together.
+
+MOST_TOGETHER, MOST_ROWS_TOGETHER = 100, 150_000
+"""Most submissions, and most rows, per transaction, so that a fault or another benchmark never has to wait long."""
+
+
+def benchmarks_waiting(session: Session, older_than_s: float) -> Sequence[int]:
+    """Return the benchmarks with a submission that has waited too long, power and debug runs among them."""
+    age = func.extract("epoch", func.clock_timestamp() - Submission.received_at)
+    # Younger than nothing is what came before the database's clock was set back: how long it has waited is not known.
+    waits_long = or_(age > older_than_s, age < 0)
+    query = select(Submission.benchmark_id).where(_waits(), waits_long).distinct()
+    return session.scalars(query.order_by(Submission.benchmark_id)).all()
+
+
+def next_together(session: Session, benchmark_id: int, tried: Collection[int] = ()) -> list[int]:
+    """Return the submissions of a benchmark that can be evaluated together, the oldest that waits first.
+
+    They were made under one version of its manifest, all to be ranked or all only to be shown, and no entrant is in two
+    of them. Those `tried` before are left out.
+    """
+    together: list[int] = []
+    alike, n_rows, entrants = None, 0, set[int]()
+    for number, version, status, rows, named in session.execute(_oldest(benchmark_id, tried)):
+        n_rows += rows
+        if together and (alike != (version, status) or n_rows > MOST_ROWS_TOGETHER or entrants & set(named)):
+            break
+        alike, entrants = (version, status), entrants | set(named)
+        together.append(number)
+    return together
+
+
+def _oldest(benchmark_id: int, tried: Collection[int]) -> Select[int, int, str, int, Any]:
+    entrants = select(func.coalesce(func.array_agg(Entry.entrant_id), [])).where(Entry.submission_id == Submission.id)
+    columns = (Submission.id, Submission.manifest_version_id, Submission.status, Submission.n_rows)
+    of_benchmark = and_(Submission.benchmark_id == benchmark_id, ~one_of(Submission.id, tried))
+    query = select(*columns, entrants.scalar_subquery()).where(of_benchmark, _waits())
+    return query.order_by(Submission.id).limit(MOST_TOGETHER)
+
+
+def _waits() -> ColumnElement[bool]:
+    has_summary = select(SubmissionTable.name).where(
+        SubmissionTable.submission_id == Submission.id, SubmissionTable.name == "summary"
+    )
+    shown_only = and_(
+        Submission.status == "not_admitted", Submission.run_purpose != "leaderboard", ~has_summary.exists()
+    )
+    return and_(or_(Submission.status == "received", shown_only), is_due(Submission.evaluation_retry_at))

@@ -7,7 +7,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.admission.check import Check
+from app.admission.case import Check
 from app.db.models import (
     Benchmark,
     Entrant,
@@ -21,8 +21,7 @@ from app.db.models import (
 )
 from app.errors import NotFound
 from app.store import entrants
-from app.store.retries import retry_time
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of, retry_time
 from app.values.table import Table
 
 # A longer one does not fit into the column.

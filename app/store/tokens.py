@@ -2,25 +2,44 @@
 
 import hashlib
 import secrets
-from collections.abc import Sequence
-from datetime import timedelta
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, any_, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Token
-from app.errors import Conflict, NotFound
-from app.names import clip_for_message
-from app.store import benchmark_rows, clock, owners, roles
-from app.store.token_bounds import UNBOUNDED, Bounds, check_bounds
+from app.db.models import ROLES, SCOPES, Token
+from app.errors import Conflict, FieldRejected, NotFound, Problem
+from app.names import HOLDER_RULE, clip_for_message, is_holder
+from app.store import benchmark_rows, owners, roles, sql
 
 PREFIX = "plb_"
+
 # A longer number is no token's, and does not fit into the column.
 MAX_DIGITS = 10
+
 NOTED_EVERY = timedelta(hours=1)
+
 LONGEST_OVERLAP_H = 7 * 24
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """What limits a token beside its role: when it ends, and what it is for; None for no limit.
+
+    `scopes` are some of read, submit and steward; `entrants` the names that it may submit.
+    """
+
+    expires_at: datetime | None = None
+    benchmarks: Sequence[str] | None = None
+    scopes: Sequence[str] | None = None
+    entrants: Sequence[str] | None = None
+
+
+UNBOUNDED = Bounds()
 
 
 def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUNDED) -> tuple[Token, str]:
@@ -49,7 +68,7 @@ def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: st
     text = _new_text()
     is_former = asked_with is not None and token.former_hash == _hash(asked_with)
     token.former_hash, token.hash = token.former_hash if is_former else token.hash, _hash(text)
-    token.former_until = clock.now(session) + timedelta(hours=overlap_h)
+    token.former_until = sql.now(session) + timedelta(hours=overlap_h)
     session.flush()
     return token, text
 
@@ -58,7 +77,7 @@ def why_ended(token: Token) -> str | None:
     """Say why a token no longer works; None for one that does."""
     if token.revoked_at is not None:
         return "was revoked"
-    if token.expires_at is not None and token.expires_at <= clock.now_for(token):
+    if token.expires_at is not None and token.expires_at <= sql.now_for(token):
         return f"expired on {token.expires_at:%Y-%m-%d %H:%M} UTC"
     return None
 
@@ -77,7 +96,7 @@ def in_short(token: Token) -> dict[str, Any]:
 
 def note_use(session: Session, token: Token) -> None:
     """Note that a token was used, to the hour: not every write is worth another one."""
-    now = clock.now(session)
+    now = sql.now(session)
     if token.used_at is None or now - token.used_at >= NOTED_EVERY:
         token.used_at = now
 
@@ -227,3 +246,45 @@ def _new_text() -> str:
 def _hash(text: str) -> bytes:
     # A token holds 256 random bits, so a fast hash without salt cannot be searched.
     return hashlib.sha256(text.encode()).digest()
+
+
+# The limits of a token besides its role, and their validation: expiry, benchmarks, scopes and entrants.
+
+
+def check_bounds(session: Session, name: str, role: str, bounds: Bounds) -> None:
+    """Raise FieldRejected, naming all that is wrong, unless a token of this name, role and limits may be made."""
+    problems = []
+    if not is_holder(name):
+        problems.append(Problem(f"expected {HOLDER_RULE}", column="name", value=clip_for_message(name)))
+    if role not in ROLES:
+        problems.append(Problem(f"expected one of {', '.join(ROLES)}", column="role", value=clip_for_message(role)))
+    problems += [*_of_end(session, bounds), *_of_benchmarks(session, role, bounds), *_of_scopes(role, bounds)]
+    if problems:
+        raise FieldRejected("The token cannot be made.", problems)
+
+
+def _of_end(session: Session, bounds: Bounds) -> Iterator[Problem]:
+    if bounds.expires_at is not None and bounds.expires_at <= sql.now(session):
+        given = bounds.expires_at.isoformat()
+        yield Problem("expected a time in the future", column="expires_at", value=given)
+
+
+def _of_scopes(role: str, bounds: Bounds) -> Iterator[Problem]:
+    known = SCOPES if role != "submitter" else SCOPES[:2]
+    for scope in sorted(set(bounds.scopes or ()) - set(known)):
+        message = f"expected some of {', '.join(known)} for a token of role {role}"
+        yield Problem(message, column="scopes", value=clip_for_message(scope))
+    for column, given in (("scopes", bounds.scopes), ("entrants", bounds.entrants)):
+        if given is not None and not given:
+            yield Problem("expected at least one; leave it out for a token without this limit", column=column)
+
+
+def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Problem]:
+    if bounds.benchmarks is None:
+        return
+    if role == "admin":
+        yield Problem("an admin's token is for every benchmark", column="benchmarks")
+    if not bounds.benchmarks:
+        yield Problem("expected at least one benchmark; leave it out for a token that is for all", column="benchmarks")
+    for slug in sorted(set(bounds.benchmarks) - benchmark_rows.known_slugs(session, bounds.benchmarks)):
+        yield Problem("there is no benchmark of this name", column="benchmarks", value=clip_for_message(slug))

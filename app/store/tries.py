@@ -1,16 +1,21 @@
-"""Tries: dry runs and refused uploads, kept for whoever sent them. Called by `app.web.tries`, `.submissions`."""
+"""Tries: dry runs and refused uploads, kept for whoever sent them."""
 
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, select
+from sqlalchemy import delete, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Token, Try
+from app.db.models import Benchmark, Entrant, Entry, Submission, Token, Try
 from app.errors import NotFound
+from app.store.web_processes import is_unshown, status_said
 
 MOST_KEPT = 100
+
 MOST_LISTED = 50
 
 
@@ -52,3 +57,43 @@ def refused_here(session: Session, benchmark_id: int) -> Sequence[tuple[Try, str
     query = select(Try, Token.name).join(Token, Token.id == Try.token_id)
     query = query.where(Try.benchmark_id == benchmark_id, ~Try.is_dry)
     return [(each, name) for each, name in session.execute(query.order_by(Try.at.desc()).limit(MOST_LISTED))]
+
+
+# What the holder of a token has sent: submissions, the newest first.
+
+MOST = 200
+
+
+@dataclass(frozen=True)
+class OwnSubmission:
+    """One submission of a token, with the entrants that it brought."""
+
+    id: int
+    benchmark: str
+    status: str
+    received_at: datetime
+    n_rows: int
+    entrants: Sequence[str]
+
+
+def own_submissions(session: Session, token_id: int, benchmark: str | None) -> list[OwnSubmission]:
+    """Return the newest submissions of a token, to all benchmarks or to one."""
+    brought = (
+        select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entry.submission_id == Submission.id)
+    )
+    query = (
+        select(Submission.id, Benchmark.slug, Submission.status, Submission.received_at, Submission.n_rows,
+               brought.scalar_subquery(), is_unshown(Submission.id))
+        .join(Benchmark, Benchmark.id == Submission.benchmark_id)
+        .where(Submission.token_id == token_id)
+        .order_by(Submission.id.desc())
+        .limit(MOST)
+    )  # fmt: skip
+    if benchmark is not None:
+        query = query.where(Benchmark.slug == benchmark)
+    return [
+        OwnSubmission(number, slug, status_said(status, is_unshown=hidden), at, n_rows, names or ())
+        for number, slug, status, at, n_rows, names, hidden in session.execute(query)
+    ]

@@ -1,10 +1,9 @@
 """The web processes that keep pages in memory, and which publications they may not show yet.
 
 A submission is said to be published once the next read of every web process shows it. A publication notes, for each
-web process with a heartbeat, the submissions that it publishes; the process takes them off when no older page of the
-benchmark is served by it any more. One that stops beating is waited for no longer, and begins anew (`BEGIN`) before it
-trusts what it has kept. Called by `app.web.freshness`, which beats, by `app.store.publication`, and by all who say a
-submission's status.
+web process with a heartbeat, the submissions that it publishes; the process takes them off when no older page of
+the benchmark is served by it any more. One that stops beating is waited for no longer, and begins anew (`BEGIN`)
+before it trusts what it has kept.
 """
 
 from collections.abc import Collection
@@ -15,7 +14,7 @@ from sqlalchemy.dialects.postgresql import INTERVAL
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Unshown, WebProcess
-from app.store.sql_arrays import one_of
+from app.store.sql import one_of
 
 LEASE_S = 5.0
 """So long after its last heartbeat a web process is waited for; it trusts its pages for less (`TRUSTED_S`)."""

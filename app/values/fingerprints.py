@@ -1,7 +1,7 @@
 """Identifies one entrant's evidence in a few hundred bytes: digests of its rows and samples of them.
 
 Computed by `app.kinds.reader` when evidence is read, compared by `app.admission.forensics`, kept by
-`app.store.fingerprints`. Everything is vectorised: a million rows cost about a second.
+`app.store.arrivals`. Everything is vectorised: a million rows cost about a second.
 """
 
 import hashlib
@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from app.stats.arrays import FloatArray
-from app.values.predictions import PredictionBlock
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import Coded, PredictionBlock, ScoreTable
 
 Hashes = NDArray[np.uint64]
 NOTHING: Hashes = np.zeros(1, dtype=np.uint64)

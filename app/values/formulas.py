@@ -1,6 +1,4 @@
-"""The mark that keeps a spreadsheet from running text as a formula: added on export and removed on upload.
-
-Called by `app.render.exports`, where a table becomes CSV, and by `app.files.csv_tables`, which reads one. A text that
+"""The mark that keeps a spreadsheet from running text as a formula: added on export and removed on upload. A text that
 begins like a formula gets an apostrophe in front; so does one that begins with apostrophes and then like a formula,
 so that taking one apostrophe away gives every text back as it was. JSON and Parquet carry texts as they are.
 Source: OWASP, CSV Injection, which lists the characters; `|` begins a call of another program in old spreadsheets.

@@ -1,7 +1,6 @@
-"""Columns declared together with the function that gives their cells, and tables built from such fields.
-
-Called by the ranking methods and the kinds. A table is a frame and one value for each row, so a column and its cells
-cannot come apart, and what each column holds is written once.
+"""Columns declared together with the function that gives their cells, and tables built from such fields. A table is a
+frame and one value for each row, so a column and its cells cannot come apart, and what each column holds is written
+once.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,10 +1,11 @@
 """Registries of named things, to which more can be added: ranking methods, columns, metrics, kinds.
 
-Filled where each sort is defined, in the order in which its things are shown. Called by whoever looks one up.
+Filled where each sort is defined, in the order in which its things are shown.
 """
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -43,3 +44,22 @@ class Registry(Mapping[str, T]):
 
     def __len__(self) -> int:
         return len(self._known)
+
+
+# One explained term of the glossary. The entries are in `app.render.glossary` and in the folders of the kinds.
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One explained term; the first sentence of `text` can be read alone, as `brief`."""
+
+    anchor: str
+    term: str
+    text: str
+    formula: str | None = None
+    source: str | None = None
+
+    @property
+    def brief(self) -> str:
+        """Return the first sentence."""
+        return self.text.partition(". ")[0].removesuffix(".") + "."

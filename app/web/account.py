@@ -5,27 +5,36 @@ addresses that programs write to (`app.web.forms`).
 """
 
 from collections.abc import Collection
-from typing import Annotated
+from dataclasses import asdict
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models.tokens import SCOPES
+from app.db.models import SCOPES, Benchmark
 from app.errors import NotFound
-from app.render.account_pages import ListedInvitation
-from app.store import benchmark_rows, benchmarks, invitations, publishing, roles, tokens
-from app.web.answers import page
+from app.render.pages import ListedInvitation
+from app.store import audit, benchmark_list, benchmark_rows, benchmarks, invitations, roles, tokens
+from app.store.audit import Change
+from app.store.benchmark_list import Contents
+from app.store.tries import own_submissions
+from app.web.answers import json_answer, page
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
-from app.web.endpoint_answers import described
-from app.web.state import SessionDep, Steward, StewardHere
+from app.web.description import described
+from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
+from app.web.fields import Body
+from app.web.state import SessionDep, Steward, StewardHere, Submitter
+from app.web.tokens import UNCACHED
 from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
 PRIVATE = {"Cache-Control": "no-store"}
+
 GIVEN_BY_STEWARDS = ("submitter", "reviewer")
+
 MAX_CODE = 200
 
 
@@ -73,7 +82,7 @@ def show_people(slug: str, request: Request, session: SessionDep, caller: Stewar
             title=f"People of {slug}",
             slug=slug,
             visibility=benchmark.visibility,
-            contents=publishing.contents_of(session, benchmark),
+            contents=benchmark_list.contents_of(session, benchmark),
             held=roles.list_roles(session, benchmark.id),
             history=roles.list_grants(session, benchmark.id),
             invitations=_invitations(session, [slug]),
@@ -108,3 +117,82 @@ def _invitations(session: Session, slugs: Collection[str] | None) -> list[Listed
 def _private(shown: Response) -> Response:
     shown.headers.update(PRIVATE)
     return shown
+
+
+# /benchmarks/{slug}/visibility: who may read a benchmark, what becomes visible when more may; deleting a draft.
+
+publishing_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+
+ADDRESS = "/benchmarks/{slug}/visibility"
+
+
+class Widening(Body):
+    """Who may read a benchmark from now on."""
+
+    visibility: Literal["private", "public"]
+
+
+@publishing_router.get(
+    ADDRESS,
+    summary="Who may read a benchmark, and what it contains",
+    responses=described(403, 404, answer=VisibilityDocument),
+)
+def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+    """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
+    del caller  # the dependency has refused everyone else
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    return json_answer(_about(benchmark, benchmark_list.contents_of(session, benchmark)), headers=PRIVATE)
+
+
+@publishing_router.post(
+    ADDRESS, summary="Let more people read a benchmark", responses=described(403, 404, 409, answer=VisibilityDocument)
+)
+def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) -> Response:
+    """Open a draft to those with a role in it, or a benchmark to everyone; the answer lists what is now visible.
+
+    This cannot be undone: what was read is known.
+    """
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+    before, contents = benchmark.visibility, benchmark_list.contents_of(session, benchmark)
+    benchmark_list.widen(session, benchmark, order.visibility)
+    after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
+    audit.record(session, caller.act, 200, Change({"visibility": before}, after))
+    return json_answer(_about(benchmark, contents), headers=PRIVATE)
+
+
+@publishing_router.delete(
+    "/benchmarks/{slug}", summary="Delete a draft", responses=described(403, 404, 409, answer=DeletedDocument)
+)
+def delete(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+    """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+    before = {"visibility": benchmark.visibility}
+    benchmark_list.delete_draft(session, benchmark)
+    audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
+    return json_answer({"benchmark": slug, "deleted": True}, headers=PRIVATE)
+
+
+def _about(benchmark: Benchmark, contents: Contents) -> dict[str, Any]:
+    return {"benchmark": benchmark.slug, "visibility": benchmark.visibility, "contents": asdict(contents)}
+
+
+# /whoami/submissions: what the holder of the token has sent.
+
+mine_router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
+
+
+@mine_router.get(
+    "/whoami/submissions",
+    summary="Submissions of this token",
+    responses=described(401, answer=list[OwnSubmissionDocument]),
+)
+def list_mine(
+    session: SessionDep,
+    caller: Submitter,
+    benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
+) -> Response:
+    """List the newest 200 submissions of this token, with their status and entrants."""
+    submissions = own_submissions(session, caller.id, benchmark)
+    listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
+              for each in submissions]  # fmt: skip
+    return json_answer(listed, headers=UNCACHED)

@@ -9,13 +9,10 @@ from starlette.responses import Response
 
 from app.errors import NotFound
 from app.render import html
-from app.render.addresses import FORMATS, name_in_path
-from app.render.columnar import MEDIA_TYPES, WRITERS
-from app.render.exports import table_to_csv, table_to_json, to_json
-from app.render.pictures.raster import has_a_font, png_of
-from app.render.pictures.saved import palettes, saved_style
-from app.render.table_order import only_columns
-from app.render.table_view import TableView
+from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
+from app.render.saved import has_a_font, palettes, png_of, saved_style
+from app.render.table_page import TableView, only_columns
+from app.render.text import FORMATS, name_in_path
 from app.values.table import Column, Table
 
 PICTURES = ("svg", "png")

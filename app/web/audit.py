@@ -11,16 +11,16 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import AuditSeal
-from app.render.audit_page import audit_table
 from app.render.exports import table_to_json
-from app.store import audit, seals, tokens
+from app.render.pages import audit_table
+from app.store import audit, tokens
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, split_format
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import AuditDocument, SealsDocument
-from app.web.endpoint_answers import described, table_routes
+from app.web.description import described, table_routes
+from app.web.documents import AuditDocument, SealsDocument
 from app.web.state import SessionDep, Steward
 from app.web.visible_benchmarks import stewarded_slugs
 
@@ -32,7 +32,7 @@ SEALS = "/audit/seals.json"
 
 
 @dataclass(frozen=True)
-class Asked:
+class AuditQuery:
     """The query: which events, and how many of them."""
 
     benchmark: str | None
@@ -54,16 +54,16 @@ def read_asked(
     until: AwareDatetime | Literal[""] = "",
     before: Annotated[int | None, Query(description="only events before this number", ge=1, le=2**63 - 1)] = None,
     limit: Annotated[int, Query(ge=1, le=audit.MOST_LISTED)] = 100,
-) -> Asked:
+) -> AuditQuery:
     """Return which events were asked for; an empty field of the form asks for nothing."""
-    return Asked(
+    return AuditQuery(
         benchmark or None, token or None, action or None, outcome or None, since or None, until or None, before, limit
     )
 
 
 @table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument, is_columnar=False)
 def show(
-    request: Request, session: SessionDep, caller: Steward, asked: Annotated[Asked, Depends(read_asked)]
+    request: Request, session: SessionDep, caller: Steward, asked: Annotated[AuditQuery, Depends(read_asked)]
 ) -> Response:
     """List every write and every refused write, the newest first; `older` leads on (.csv, .json).
 
@@ -73,7 +73,7 @@ def show(
     table = audit_table(listed, with_addresses=caller.role == "admin")
     query = {name: text for name, text in request.query_params.items() if text}
     last = listed[-1].event.id if len(listed) == asked.limit else None
-    return _answer(table, split_format(request.url.path)[1], query, last, seals.newest(session))
+    return _answer(table, split_format(request.url.path)[1], query, last, audit.newest(session))
 
 
 @router.get(SEALS, summary="Seals of the audit record", responses=described(answer=SealsDocument))
@@ -87,11 +87,11 @@ def show_seals(
     `digest` is SHA-256 over the seal's other fields as JSON, with sorted keys and no spaces; `previous` is the digest
     of the seal before, `events` that of the salted events.
     """
-    listed = [seals.shown(seal) for seal in seals.list_seals(session, before, limit)]
+    listed = [audit.shown(seal) for seal in audit.list_seals(session, before, limit)]
     return json_answer({"seals": listed})
 
 
-def _wanted(session: Session, caller: Caller, asked: Asked) -> Wanted:
+def _wanted(session: Session, caller: Caller, asked: AuditQuery) -> Wanted:
     holder = None if asked.token is None else tokens.find_named(session, asked.token).id
     refused = None if asked.outcome is None else asked.outcome == "refused"
     return Wanted(
@@ -117,7 +117,7 @@ def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None, 
     else:
         older = None if last is None else _address("", {**query, "before": str(last)})
         ways = {"csv": _address(".csv", query), "json": _address(".json", query), "older": older}
-        answer = page("audit.html", title="Audit", table=table, asked=query, seal=seal and seals.shown(seal), **ways)
+        answer = page("audit.html", title="Audit", table=table, asked=query, seal=seal and audit.shown(seal), **ways)
     answer.headers.update(PRIVATE)
     return answer
 

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from app.db.transactions import is_transient
+from app.db.engine import is_transient
 from app.errors import Busy, PlumblineError, TooManyRequests
 from app.store import audit, rates, submissions
 from app.store.audit import Act

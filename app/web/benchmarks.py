@@ -1,33 +1,58 @@
 """/ and /benchmarks: the list, one benchmark, making and changing one."""
 
+import tempfile
+import zipfile
+from contextlib import ExitStack
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
+from pydantic import Field
 from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
+from app.db.engine import EXPORTS, allow
+from app.db.models import Benchmark
+from app.errors import FieldRejected, NotFound, Problem
+from app.jobs.publish import list_changes, load_state
 from app.kinds.grid_rules import grid_rules
 from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
-from app.manifest.manifest import Manifest
-from app.render.page_tables import benchmarks_table, boards_table
-from app.render.paging import Paged, page_of
-from app.render.submit_example import submit_example
-from app.store import audit, benchmark_list, benchmarks, disclosure, grids, news, roles, snapshots, submissions
+from app.manifest.model import Manifest
+from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
+from app.render.saved import ICON
+from app.render.syndication import atom_feed, robots, sitemap
+from app.render.table_page import Paged, page_of
+from app.store import (
+    audit,
+    benchmark_list,
+    benchmark_rows,
+    benchmarks,
+    disclosure,
+    grids,
+    news,
+    roles,
+    snapshots,
+    submissions,
+)
 from app.store.audit import Change
-from app.store.benchmarks import Declared
-from app.store.life import find_retirement, shown_retirement
+from app.store.benchmarks import Declared, find_retirement, shown_retirement
+from app.store.publication import replay_members
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.checked_first import CheckedFirst
-from app.web.documents.benchmarks import (
+from app.web.description import described
+from app.web.documents import (
     BenchmarkDocument,
+    ChangesDocument,
+    LifeDocument,
     ListedBenchmark,
     MadeDocument,
+    SnapshotDocument,
 )
-from app.web.endpoint_answers import described
+from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
+from app.web.fields import Body, Line, Reason
 from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
-from app.web.views import facts_of, first_places
+from app.web.views import SnapshotNumber, facts_of, first_places
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
@@ -225,3 +250,229 @@ def _items_put(session: Session, declared: Declared) -> int:
     """Return how many items the steward has uploaded, of all tasks."""
     has_file = declared.manifest.grid is not None and declared.manifest.grid.has_file
     return sum(each.n_items for each in grids.describe_items(session, declared)) if has_file else 0
+
+
+# /benchmarks/{slug}/retire and /benchmarks/{slug}/title: what a steward changes without another manifest.
+
+life_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+
+
+class Retiring(Body):
+    """Why a benchmark takes no more submissions; shown for ever."""
+
+    reason: Reason
+
+
+class Renaming(Body):
+    """The new title or description of a benchmark; what is left out stays."""
+
+    title: Line | None = None
+    description: Annotated[str, Field(max_length=50_000)] | None = None
+
+
+@life_router.post(
+    "/benchmarks/{slug}/retire", summary="Retire a benchmark", responses=described(403, 404, 409, answer=LifeDocument)
+)
+def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere) -> Response:
+    """Retire a benchmark: it takes no more submissions, for ever. Its pages remain, and each shows the reason."""
+    declared = _locked(session, slug)
+    benchmarks.retire(session, declared.version, slug, order.reason, caller.id)
+    audit.record(session, caller.act, 200, Change(None, {"retired": True}, order.reason, slug))
+    benchmark_rows.mark_boards_changed(session, declared.benchmark.id)
+    return _answer(session, slug)
+
+
+@life_router.put(
+    "/benchmarks/{slug}/title",
+    summary="Change the title or description",
+    responses=described(403, 404, answer=LifeDocument),
+)
+def rename(slug: str, order: Renaming, session: SessionDep, caller: StewardHere) -> Response:
+    """Change the title or description of a benchmark, without another version of its manifest."""
+    if order.title is None and order.description is None:
+        problem = Problem("give a title, a description, or both", column="title")
+        raise FieldRejected("There is nothing to change.", [problem])
+    declared = _locked(session, slug)
+    before = {"title": declared.manifest.title, "description": declared.manifest.description}
+    benchmarks.rename(session, declared.version, order.title, order.description, caller.id)
+    after = {"title": order.title, "description": order.description}
+    audit.record(session, caller.act, 200, Change(before, after, None, slug))
+    benchmark_rows.mark_boards_changed(session, declared.benchmark.id)
+    return _answer(session, slug)
+
+
+def _locked(session: Session, slug: str) -> Declared:
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+    return benchmarks.load_declared(session, benchmark)
+
+
+def _answer(session: Session, slug: str) -> Response:
+    declared = benchmarks.find_declared(session, slug)
+    retirement = benchmarks.find_retirement(session, declared.benchmark.id)
+    retired = None if retirement is None else {"at": retirement.at.isoformat(), "reason": retirement.reason}
+    manifest = declared.manifest
+    return json_answer({"slug": slug, "title": manifest.title, "description": manifest.description, "retired": retired})
+
+
+# /search, the feed of all benchmarks, and what crawlers ask for: robots.txt, the sitemap, the icon.
+
+front_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+
+MOST_ADDRESSES = 50_000
+"""A sitemap may have no more."""
+
+FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
+
+
+@front_router.get("/search", include_in_schema=False)
+def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -> Response:
+    """Show the benchmarks, entrants and tasks with a text in their names."""
+    text = q.strip()
+    wanted = text.casefold()
+    everything = benchmark_list.list_names(session) if text else []
+    named = [each for each in everything if wanted in f"{each.slug} {each.title}".casefold()]
+    matches = news.search(session, text)
+    shown = named[: news.MOST_MATCHES]
+    return page("search.html", title="Search", text=text, benchmarks=shown, n_benchmarks=len(named), matches=matches)
+
+
+@front_router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
+def feed(session: SessionDep, state: StateDep) -> Response:
+    """Return the latest changes of all benchmarks."""
+    base = (state.settings.base_url or "").rstrip("/")
+    content = atom_feed(news.list_news(session, limit=50), "plumbline", base, "/feed.atom")
+    return Response(content, media_type="application/atom+xml")
+
+
+@front_router.get("/sitemap.xml", include_in_schema=False)
+def show_sitemap(session: SessionDep, state: StateDep) -> Response:
+    """List the pages of every benchmark."""
+    listed = benchmark_list.list_names(session)
+    homes = [f"/benchmarks/{each.slug}" for each in listed]
+    boards = [f"{home}/leaderboards/{board['name']}"
+              for home, each in zip(homes, listed, strict=True) for board in each.leaderboards]  # fmt: skip
+    paths = ["/", "/glossary", *homes, *boards][:MOST_ADDRESSES]
+    return Response(sitemap(paths, (state.settings.base_url or "").rstrip("/")), media_type="application/xml")
+
+
+@front_router.get("/robots.txt", include_in_schema=False)
+def show_robots(state: StateDep) -> Response:
+    """Return what crawlers may read."""
+    return PlainTextResponse(robots((state.settings.base_url or "").rstrip("/")))
+
+
+@front_router.get("/favicon.ico", include_in_schema=False)
+@front_router.get("/favicon.svg", include_in_schema=False)
+def icon() -> Response:
+    """Return the icon of the site."""
+    return Response(ICON, media_type="image/svg+xml", headers=FOR_A_WEEK)
+
+
+# /benchmarks/{slug}/snapshots: what was published when, and what changed from one snapshot to another.
+
+snapshots_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+
+SNAPSHOTS = "/benchmarks/{slug}/snapshots"
+
+LISTED = list[SnapshotDocument] | ChangesDocument
+
+
+@snapshots_router.get(SNAPSHOTS, summary="Every snapshot", responses=described(404, 422, also=("html",)))
+@snapshots_router.get(
+    f"{SNAPSHOTS}.csv", summary="The changes between snapshots", responses=described(404, 422, also=("csv",))
+)
+@snapshots_router.get(f"{SNAPSHOTS}.json", summary="Every snapshot", responses=described(404, 422, answer=LISTED))
+def list_snapshots(
+    slug: str,
+    request: Request,
+    session: SessionDep,
+    from_: Annotated[int | None, Query(alias="from", ge=1, le=2**31 - 1)] = None,
+    to: SnapshotNumber = None,
+) -> Response:
+    """List the snapshots, newest first, with what changed from each to the next, or between any two.
+
+    .csv has a row for each change; .json has everything.
+    """
+    declared = benchmarks.find_declared(session, slug)
+    between = _changes_between(session, declared.benchmark, from_, to)
+    listed = _describe_snapshots(session, declared.benchmark)
+    fmt = split_format(request.url.path)[1]
+    if fmt == "json":
+        return json_answer(listed if between is None else between)
+    if fmt == "csv":
+        return csv_answer(changes_table(slug, listed, between))
+    board = declared.manifest.leaderboards[0].name
+    return page(
+        "snapshots.html",
+        title=f"Snapshots of {slug}",
+        slug=slug,
+        board=board,
+        snapshots=listed,
+        facts=kind_of(declared.manifest).pages.facts(declared.manifest),
+        between=between,
+    )
+
+
+def _changes_between(
+    session: Session, benchmark: Benchmark, first: int | None, last: int | None
+) -> dict[str, Any] | None:
+    """Return what differs between two snapshots, or None when nobody asked; without `to` it is the current one."""
+    if first is None and last is None:
+        return None
+    if first is None:
+        problem = Problem("expected the number of a snapshot to compare with", column="from")
+        raise FieldRejected("Changes are between two snapshots: ?from=1&to=2.", [problem])
+    old, new = (snapshots.find_snapshot(session, benchmark, number) for number in (first, last))
+    if old is None or new is None:
+        raise NotFound(f"Nothing of {benchmark.slug} is published yet.")
+    changes = list_changes(load_state(session, old), load_state(session, new))
+    return {"benchmark": benchmark.slug, "from": old.number, "to": new.number, "changes": changes}
+
+
+def _describe_snapshots(session: Session, benchmark: Benchmark) -> list[dict[str, Any]]:
+    versions = snapshots.manifest_numbers(session, benchmark.id)
+    return [
+        {
+            "number": s.number,
+            "current": s.id == benchmark.snapshot_id,
+            "before": s.before,
+            "published_at": s.published_at.isoformat(),
+            "manifest_version": versions[s.manifest_version_id],
+            "input_digest": s.input_digest,
+            "manifest_digest": s.manifest_digest,
+            "code_version": s.code_version,
+            "rng_seeds": s.rng_seeds,
+            "changes": s.changes,
+            "withdrawals": s.withdrawals,
+        }
+        for s in snapshots.list_snapshots(session, benchmark.id)
+    ]
+
+
+# GET /benchmarks/{slug}/replay.zip: what a snapshot was computed from, for `plumbline replay`.
+
+replay_router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+
+
+@replay_router.get(
+    "/benchmarks/{slug}/replay.zip",
+    summary="All inputs of a snapshot (zip)",
+    responses=described(404, 409, also=("zip",)),
+)
+def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return manifest, rows and published tables of a snapshot, for `plumbline replay` to recompute."""
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    shown = snapshots.find_snapshot(session, benchmark, snapshot)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    allow(session, EXPORTS)
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, content in replay_members(session, benchmark, shown):
+                member = zipfile.ZipInfo(name, ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, content)
+        if_refused.pop_all()
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NOT_KEPT
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)

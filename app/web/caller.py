@@ -1,7 +1,4 @@
-"""Who sends a request: the holder of the token that it presents, or of the session that its cookie names.
-
-Called by `app.web.state`, whose dependencies hand the caller to endpoints.
-"""
+"""Who sends a request: the holder of the token that it presents, or of the session that its cookie names."""
 
 from dataclasses import dataclass, replace
 

@@ -4,34 +4,45 @@ What every address can answer (a fault, a database that is away, a missing token
 can forget it; what only some answer is declared at the endpoint, by `app.web.problems.described`.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import deepcopy
+from functools import cache
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
+from pydantic import TypeAdapter
+from starlette.responses import Response
 
 from app.program.version import API_VERSION
+from app.render.exports import MEDIA_TYPES
+from app.web.answers import PICTURES
 from app.web.checked_first import OF_RESOURCES
-from app.web.documents.problems import ProblemDocument
-from app.web.endpoint_answers import REFERENCE
+from app.web.documents import ProblemDocument
 from app.web.problems import PROBLEM_JSON
 
 Json = dict[str, Any]
+
 SUMMARY = (
     "Evidence is submitted over HTTP and checked against what was registered before the run; ranks with intervals are "
     "computed from it and published as HTML, CSV and JSON. Public benchmarks are read without a token; every write "
     "needs one, as `Authorization: Bearer …`. Errors are problem documents (RFC 9457)."
 )
+
 # FastAPI describes its own form of a 422, which no address of ours answers.
 FOREIGN_SCHEMAS = ("HTTPValidationError", "ValidationError")
+
 EVERYWHERE = (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.INTERNAL_SERVER_ERROR, HTTPStatus.SERVICE_UNAVAILABLE)
+
 WITH_TOKEN = (HTTPStatus.UNAUTHORIZED,)
+
 WITH_BODY = (
     HTTPStatus.BAD_REQUEST,
     HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
     HTTPStatus.UNPROCESSABLE_ENTITY,
     HTTPStatus.INSUFFICIENT_STORAGE,
 )
+
 CACHED = ("/benchmarks/", "/benchmarks.", "/glossary")
 
 
@@ -97,3 +108,79 @@ def _move_definitions(part: Any, schemas: Json) -> None:
     children = list(part.values()) if isinstance(part, dict) else part if isinstance(part, list) else ()
     for child in children:
         _move_definitions(child, schemas)
+
+
+# What an endpoint answers, for the description of the API: its problems, its document, and the formats of a table.
+
+Endpoint = TypeVar("Endpoint", bound=Callable[..., Response])
+
+TEXTS = {
+    "html": "text/html",
+    "csv": "text/csv",
+    "yaml": "application/yaml",
+    "zip": "application/zip",
+    "text": "text/plain",
+    "svg": "image/svg+xml",
+    "png": "image/png",
+    "bib": "application/x-bibtex",
+    "atom": "application/atom+xml",
+    **MEDIA_TYPES,
+}
+
+TABLE = ("html", "csv", *PICTURES, *MEDIA_TYPES)
+
+REFERENCE = "#/components/schemas/{model}"
+
+
+def described(
+    *statuses: int, answer: Any = None, also: Sequence[str] = (), status: int = 200
+) -> dict[int | str, dict[str, Any]]:
+    """Return the answers of an endpoint for the description of the API: its own problems, and what it gives.
+
+    `answer` is the type of the JSON document, `also` the other formats of the same address. What an error looks like,
+    and which every address may have, `app.web.description` adds.
+    """
+    by_status: dict[int | str, dict[str, Any]] = {
+        failed: {"description": HTTPStatus(failed).phrase} for failed in statuses
+    }
+    given: dict[str, Any] = {TEXTS[name]: {"schema": {"type": "string"}} for name in also}
+    if answer is not None:
+        given["application/json"] = {"schema": deepcopy(_schema(answer))}
+    if given:
+        by_status[status] = {"description": HTTPStatus(status).phrase, "content": given}
+    return by_status
+
+
+@cache
+def _schema(answer: Any) -> dict[str, Any]:
+    """Return the schema of a type. Three routers are made anew for every app, and their schemas take most of that."""
+    return TypeAdapter(answer).json_schema(ref_template=REFERENCE)
+
+
+def table_routes(
+    router: APIRouter,
+    path: str,
+    summary: str,
+    *statuses: int,
+    answer: Any,
+    is_columnar: bool = True,
+    is_drawn: bool = False,
+) -> Callable[[Endpoint], Endpoint]:
+    """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
+
+    With `is_columnar` also as NDJSON, Arrow and Parquet, with `is_drawn` its picture as SVG and PNG.
+    """
+    formats: dict[str, dict[str, Any]] = {
+        "": {"also": ("html",)},
+        ".csv": {"also": ("csv",)},
+        ".json": {"answer": answer},
+        **{f".{name}": {"also": (name,)} for name in MEDIA_TYPES if is_columnar},
+        **({f".{name}": {"also": (name,)} for name in PICTURES} if is_drawn else {}),
+    }
+
+    def decorate(endpoint: Endpoint) -> Endpoint:
+        for ending, given in formats.items():
+            router.add_api_route(path + ending, endpoint, summary=summary, responses=described(*statuses, **given))
+        return endpoint
+
+    return decorate

@@ -13,23 +13,23 @@ from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from app.db.engine import LONG_REQUESTS, allow
-from app.db.models import Fingerprint, Submission, SubmissionEvent
+from app.db.models import StoredFingerprint, Submission, SubmissionEvent
 from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, Rejected, SignedInLongAgo
 from app.kinds.parse import parse_manifest
-from app.receiving.preview import diff_of, preview_of
-from app.render.desk_page import Flagged, RefusedForm
-from app.store import audit, benchmark_rows, benchmarks, clock, current, disclosure, fingerprints, sessions, submissions
+from app.receiving.impact import diff_of, preview_of
+from app.render.pages import Flagged, RefusedForm
+from app.store import arrivals, audit, benchmark_rows, benchmarks, current, disclosure, sessions, sql, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
 from app.store.tries import refused_here
-from app.telemetry.metrics import REFUSALS
+from app.telemetry import REFUSALS
 from app.web import forms
 from app.web.answers import page
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst, Handler
 from app.web.cookies import refuse_cross_site, session_secret
-from app.web.endpoint_answers import described
+from app.web.description import described
 from app.web.fields import Reason
 from app.web.problems import status_of
 from app.web.state import SessionDep, StateDep, StewardHere, find_caller, get_state, is_steward_of
@@ -187,7 +187,7 @@ def _desk(
     refusal: RefusedForm | None = None,
 ) -> Response:
     declared = benchmarks.find_declared(session, slug)
-    number, secret, now = declared.benchmark.id, session_secret(request), clock.now(session)
+    number, secret, now = declared.benchmark.id, session_secret(request), sql.now(session)
     listed = submissions.list_with_names(session, number, limit=1000)
     late = [each for each in list_registrations(session, declared) if each.outcome(now) in LATE]
     shown = page(
@@ -216,11 +216,11 @@ def _desk(
 
 
 def _flagged(session: Session, benchmark_id: int) -> list[Flagged]:
-    has_any = func.cardinality(Fingerprint.flags) > 0
+    has_any = func.cardinality(StoredFingerprint.flags) > 0
     query = select(Submission.id, Submission.status).where(Submission.benchmark_id == benchmark_id)
-    flagged = select(Fingerprint.submission_id).where(has_any)
+    flagged = select(StoredFingerprint.submission_id).where(has_any)
     query = query.where(Submission.id.in_(flagged)).order_by(Submission.id.desc()).limit(MOST)
-    return [Flagged(n, status, fingerprints.list_flags(session, n)) for n, status in session.execute(query)]
+    return [Flagged(n, status, arrivals.list_flags(session, n)) for n, status in session.execute(query)]
 
 
 def _withdrawn(session: Session, benchmark_id: int) -> list[tuple[int, datetime, str]]:

@@ -14,11 +14,11 @@ from app.store.audit import Change
 from app.web.answers import json_answer, page
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
-from app.web.documents.submissions import SubmissionDocument
-from app.web.endpoint_answers import described
+from app.web.description import described
+from app.web.documents import SubmissionDocument
 from app.web.fields import Body, Reason
 from app.web.state import Holder, SessionDep, Submitter, is_steward_of, refuse_elsewhere
-from app.web.submission_views import describe
+from app.web.submissions import describe
 
 router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
 ADDRESS = "/submissions/{submission}/disputes"

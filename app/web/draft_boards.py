@@ -14,10 +14,10 @@ from app.boards.explore import draft_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Benchmark, DraftBoard
 from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
-from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
+from app.jobs.evidence import SnapshotEvidence, snapshot_evidence
 from app.kinds.parse import parse_manifest
-from app.manifest.append_board import with_board
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.build import with_board
+from app.manifest.model import Leaderboard
 from app.store import audit, benchmark_rows, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
 from app.values.table import Table
@@ -25,12 +25,11 @@ from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.drafts import DraftDocument, PublishedDraftDocument, RemovedDraftDocument
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import TABLE, described
+from app.web.description import TABLE, described
+from app.web.documents import DraftDocument, PublishedDraftDocument, RemovedDraftDocument, TableDocument
 from app.web.state import Holder, SessionDep, StateDep, StewardHere, is_steward_of
 from app.web.views import around, name_links, view_of
-from app.yaml.strict import read_yaml
+from app.yaml import read_yaml
 
 router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/drafts", tags=["leaderboards"])
 PRIVATE = {"Cache-Control": "no-store"}

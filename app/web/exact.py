@@ -13,16 +13,16 @@ from starlette.responses import Response
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import Conflict, NotFound
 from app.jobs.exact import exact_board
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from app.reading.turns import owner_of_token
 from app.store import benchmarks, disclosure
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import table_routes
-from app.web.put_tables import PRIVATE
+from app.web.description import table_routes
+from app.web.documents import TableDocument
+from app.web.labels import PRIVATE
 from app.web.state import SessionDep, StateDep, StewardHere
 from app.web.views import around, name_links, view_of
 

@@ -1,54 +1,98 @@
 """/benchmarks/{slug}/leaderboards/{board}/explore: a board as a reader would have it, filtered or ranked anew.
 
 Everything chosen is in the address. A filter keeps ranks; a choice has the board computed anew, in the lane that
-`app.web.cache` keeps for it.
+`app.web.page_cache` keeps for it.
 """
 
+import math
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.entrant_filter import Wish
-from app.boards.explore import LABEL, chosen_board
-from app.boards.reader_choice import Choice
+from app.boards.explore import ASKED, LABEL, Choice, Wish, chosen_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
-from app.jobs.choice_evidence import SnapshotEvidence, snapshot_evidence
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
+from app.jobs.evidence import SnapshotEvidence, snapshot_evidence
+from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
-from app.render.explore_form import explore_form, rows_matching
-from app.store import benchmarks, snapshots, tables
+from app.render.table_page import explore_form, rows_matching
+from app.store import benchmarks, row_exports, snapshots
 from app.store.benchmarks import Declared
-from app.store.entrant_metadata import Described, described_entrants
+from app.store.entrants import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import table_routes
-from app.web.metadata_filters import WishDep, filled
+from app.web.description import table_routes
+from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
 router = APIRouter(route_class=CheckedFirst)
+
 MOST_NAMED = 500
+
 MOST_TEXT = 200
+
 NAMED = Annotated[list[str] | None, Query(max_length=MOST_NAMED)]
+
 NAMED_ENTRANTS = Annotated[list[str] | None, Query(max_length=MOST_NAMED, alias="entrant")]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ExploreQuery:
     """What the address says: a text that rows are filtered by, and the choice that the board is computed for."""
 
     text: str
     choice: Choice
     wish: Wish = field(default_factory=Wish)
     is_among: bool = False
+
+
+# Parses a reader's filters on the metadata of entrants from an address. Used by `app.web.explore`.
+
+NAMES = Annotated[list[str] | None, Query(max_length=500)]
+
+
+def read_wish(
+    organization: NAMES = None,
+    licence: NAMES = None,
+    purpose: NAMES = None,
+    open_weights: Annotated[Literal["", "yes", "no"] | None, Query()] = None,
+    min_parameters: Annotated[str | None, Query(max_length=40, description="a number, such as 7e9")] = None,
+    max_parameters: Annotated[str | None, Query(max_length=40)] = None,
+    released_from: Annotated[str | None, Query(max_length=10, description="a day: 2026-01-31")] = None,
+    released_to: Annotated[str | None, Query(max_length=10)] = None,
+    field: Annotated[
+        list[str] | None, Query(max_length=100, description="of a declared field: architecture=decoder, context>=8192")
+    ] = None,
+) -> Wish:
+    """Return the filters on the metadata of entrants.
+
+    Raises FieldRejected.
+    """
+    problems: list[Problem] = []
+    wish = Wish(
+        organization=filled(organization),
+        licence=filled(licence),
+        purpose=filled(purpose),
+        open_weights={"yes": True, "no": False}.get(open_weights or ""),
+        min_parameters=_size("min_parameters", min_parameters, problems),
+        max_parameters=_size("max_parameters", max_parameters, problems),
+        released_from=_day("released_from", released_from, problems),
+        released_to=_day("released_to", released_to, problems),
+        fields=_fields(filled(field), problems),
+    )
+    if problems:
+        raise FieldRejected("The filter on entrants cannot be read.", problems)
+    return wish
+
+
+WishDep = Annotated[Wish, Depends(read_wish)]
 
 
 def read_asked(
@@ -64,7 +108,7 @@ def read_asked(
     baseline: Annotated[str | None, Query(max_length=MOST_TEXT)] = None,
     *,
     wish: WishDep,
-) -> Asked:
+) -> ExploreQuery:
     """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
     text, named = (q or "").strip(), filled(entrants)
     # Who is named is who is ranked, whatever was searched for when the names were ticked.
@@ -76,7 +120,7 @@ def read_asked(
         weights=_weights(filled(weight)),
         baseline=baseline or None,
     )
-    return Asked(text, choice, wish, among == "matching")
+    return ExploreQuery(text, choice, wish, among == "matching")
 
 
 def _weights(asked: tuple[str, ...]) -> dict[str, float]:
@@ -94,7 +138,7 @@ def _weights(asked: tuple[str, ...]) -> dict[str, float]:
     return weights
 
 
-AskedDep = Annotated[Asked, Depends(read_asked)]
+AskedDep = Annotated[ExploreQuery, Depends(read_asked)]
 
 
 @dataclass(frozen=True)
@@ -115,7 +159,7 @@ class ChosenBoard:
 
 
 def board_as_asked(
-    session: Session, state: State, slug: str, board: str, number: int | None, asked: Asked
+    session: Session, state: State, slug: str, board: str, number: int | None, asked: ExploreQuery
 ) -> ChosenBoard:
     """Return a board of the current snapshot, or of a numbered one, as it is asked for. Raises NotFound."""
     declared = benchmarks.find_declared(session, slug)
@@ -182,9 +226,49 @@ def _table(session: Session, evidence: SnapshotEvidence, spec: Leaderboard, choi
     if not choice.is_made:
         name = f"leaderboard/{spec.name}"
         published = snapshots.load_table(session, evidence.snapshot.id, name)
-        return published or tables.explain_absence(evidence.manifest, evidence.snapshot, name)
+        return published or row_exports.explain_absence(evidence.manifest, evidence.snapshot, name)
     try:
         return chosen_board(evidence.manifest, spec, evidence.of(spec), choice)
     except BoardUnavailable as error:
         why = f"{LABEL}; it cannot be computed. {error}"
         return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})
+
+
+MOST_FILTER_TEXT = 300
+
+
+def _fields(asked: tuple[str, ...], problems: list[Problem]) -> tuple[str, ...]:
+    for each in asked:
+        if len(each) > MOST_FILTER_TEXT or ASKED.fullmatch(each) is None:
+            problems.append(Problem("expected a declared field, one of = >= <= and a value, such as context>=8192",
+                                    column="field", value=clip_for_message(each)))  # fmt: skip
+    return asked
+
+
+def _size(name: str, text: str | None, problems: list[Problem]) -> float | None:
+    if not text or not text.strip():
+        return None
+    try:
+        size = float(text)
+    except ValueError:
+        size = math.nan
+    if not math.isfinite(size) or size < 0:
+        problems.append(Problem("expected a number of parameters, such as 7e9", column=name,
+                                value=clip_for_message(text)))  # fmt: skip
+        return None
+    return size
+
+
+def _day(name: str, text: str | None, problems: list[Problem]) -> str:
+    if not text:
+        return ""
+    try:
+        return date.fromisoformat(text).isoformat()
+    except ValueError:
+        problems.append(Problem("expected a day, such as 2026-01-31", column=name, value=clip_for_message(text)))
+        return ""
+
+
+def filled(values: list[str] | None) -> tuple[str, ...]:
+    """Return the given values, each once; empty fields of a form are ignored."""
+    return tuple(dict.fromkeys(value for value in values or () if value))

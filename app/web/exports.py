@@ -1,38 +1,48 @@
 """/benchmarks/{slug}/tables and /raw, named as in lrdbench's output contract, and /rows.csv of every other kind."""
 
+import json
 import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import IO
+from typing import IO, Annotated, Any
 
-from fastapi import APIRouter, Request
+import yaml
+from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.known import KINDS, kind_of
+from app.render.evaluations import Source, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
+from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
-from app.store.row_parts import find_counted, read_counted
-from app.store.series_rows import estimate_rows, metric_rows
+from app.store.row_exports import find_counted, read_counted
+from app.store.series import estimate_rows, metric_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import TABLE, described
+from app.web.description import TABLE, described
+from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+
 PREFIX = "tables/"
+
 ZIP_TIME = (1980, 1, 1, 0, 0, 0)
+
 SPOOLED_BYTES = 8 * 1024 * 1024
+
 BLOCK_BYTES = 256 * 1024
+
 # The cache of pages keeps whole answers in memory, which these are not made for.
 NOT_KEPT = {"Cache-Control": "no-store"}
+
 RAW = {"metrics.csv": metric_rows, "estimates.csv": estimate_rows}
 
 
@@ -169,3 +179,87 @@ def _load(session: Session, slug: str, snapshot: Snapshot, name: str) -> Table:
 
 def _title(name: str) -> str:
     return name.removeprefix(PREFIX).replace("_", " ").capitalize()
+
+
+# Boards in the formats of other sites: /benchmarks/{slug}/every-eval-ever.zip, /eval.yaml and /eval-results/…
+
+evaluations_router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+
+YAML = "application/yaml"
+
+Dataset = Annotated[
+    str | None,
+    Query(
+        description="the benchmark's repository on the Hub",
+        pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*/[A-Za-z0-9][A-Za-z0-9._-]*$",
+    ),
+]
+
+
+@evaluations_router.get(
+    "/benchmarks/{slug}/every-eval-ever.zip",
+    summary="Every board in the format of Every Eval Ever (zip)",
+    responses=described(404, 422, also=("zip",)),
+)
+def download(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return a file for each entrant with its scores on every board, valid against the schema of Every Eval Ever."""
+    source = _source(session, state, slug, snapshot)
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, document in every_eval_ever(source):
+                member = zipfile.ZipInfo(name, ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
+        if_refused.pop_all()
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{source.snapshot}-eee.zip"'} | NOT_KEPT
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
+
+
+@evaluations_router.get(
+    "/benchmarks/{slug}/eval.yaml", summary="A benchmark for the Hub", responses=described(404, 422, also=("yaml",))
+)
+def show_benchmark(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return the file that makes a repository on the Hub a benchmark, whose tasks are the boards."""
+    return _yaml(hub_benchmark(_source(session, state, slug, snapshot)))
+
+
+@evaluations_router.get(
+    "/benchmarks/{slug}/eval-results/{entrant:path}",
+    summary="An entrant's scores for the Hub",
+    responses=described(404, 422, also=("yaml",)),
+)
+def show_results(
+    slug: str,
+    entrant: str,
+    session: SessionDep,
+    state: StateDep,
+    dataset: Dataset = None,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Return `.eval_results/*.yaml` of a model, or `model-index` of its card where no `dataset` is named."""
+    if not entrant.endswith(".yaml"):
+        raise NotFound("An entrant's scores for the Hub are YAML; their address ends in .yaml.")
+    name = name_in_path(entrant.removesuffix(".yaml"))
+    source = _source(session, state, slug, snapshot)
+    if name not in source.entrants():
+        raise NotFound(f"{slug} has no entrant {name} on its boards.")
+    return _yaml(model_index(source, name) if dataset is None else hub_results(source, name, dataset))
+
+
+def _yaml(document: Any) -> Response:
+    text = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+    return Response(text, media_type=f"{YAML}; charset=utf-8")
+
+
+def _source(session: Session, state: State, slug: str, number: int | None) -> Source:
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, number)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    under = benchmarks.load_declared(session, declared.benchmark, shown.manifest_version_id)
+    tables = {b.name: snapshots.load_table(session, shown.id, f"leaderboard/{b.name}")
+              for b in under.manifest.leaderboards}  # fmt: skip
+    boards = {name: table for name, table in tables.items() if table is not None}
+    home = f"{(state.settings.base_url or '').rstrip('/')}/benchmarks/{slug}"
+    return Source(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)

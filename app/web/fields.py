@@ -8,8 +8,8 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
+from app.files.columns import BEYOND, is_storable
 from app.names import TEXT_RULE, is_plain_text
-from app.values.magnitude import BEYOND, is_storable
 
 LINE_BREAKS = re.compile(r"[\n\r\t]")
 

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.program.version import release
 from app.render.exports import to_json
-from app.telemetry.logs import bind
+from app.telemetry import bind
 from app.web.forms import with_method
 from app.web.kept_pages import SECURITY
 from app.web.limits import RateLimit, address_of, network_of

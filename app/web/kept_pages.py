@@ -1,4 +1,6 @@
-"""Pages as bytes ready to be sent, and the shelves that hold them. Used by `app.web.cache` and `app.web.renderer`."""
+"""Pages as bytes ready to be sent, and the shelves that hold them. Used by `app.web.page_cache` and
+`app.web.renderer`.
+"""
 
 import base64
 import gzip
@@ -12,7 +14,7 @@ from functools import lru_cache
 from starlette.types import Message, Scope, Send
 
 from app.program.version import API_VERSION
-from app.render.pictures.saved import saved_style
+from app.render.saved import saved_style
 
 Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000

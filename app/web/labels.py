@@ -3,31 +3,43 @@
 No address of the server gives labels back, not even to a steward, who has the file.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import APIRouter, File, Request, UploadFile
+from fastapi import APIRouter, File, Path, Request, UploadFile
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
-from app.config.settings import Settings
+from app.config import MIB, Settings
 from app.db.engine import LONG_REQUESTS, allow
-from app.errors import Problem
+from app.db.models import OwnerLink
+from app.errors import NotFound, Problem
 from app.files.uploads import Limits, Upload
-from app.kinds.predictions.label_parts import warn_of_parts
-from app.kinds.predictions.labels import LabelReading
-from app.reading.jobs import LabelsJob
-from app.store import audit, benchmarks, labels
+from app.kinds.items import ItemsReading
+from app.kinds.predictions.labels import LabelReading, warn_of_parts
+from app.reading.jobs import ItemsJob, Job, LabelsJob
+from app.reading.readers import LATER
+from app.reading.turns import Turn
+from app.store import audit, benchmark_rows, benchmarks, disclosure, grids, owners, tokens
 from app.store.audit import Change
 from app.store.benchmarks import Declared
-from app.store.labels import LabelsPut
-from app.web.answers import json_answer
+from app.store.disclosed import disclosed_table
+from app.store.disclosure import Closing, Commitment, LabelsPut
+from app.values.table import Cell, Column, Table
+from app.web.answers import json_answer, split_format, table_answer
+from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.put_tables import LabelsDocument
-from app.web.endpoint_answers import described
-from app.web.put_tables import PRIVATE, add_put_route, find_declared, read_and_store
+from app.web.description import described, table_routes
+from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
+from app.web.fields import Body, Line, Reason
+from app.web.queries import refuse_unknown
 from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
+from app.web.tokens import TokenNumber
+from app.web.views import around, view_of
 
 
 def make_router(settings: Settings) -> APIRouter:
@@ -55,7 +67,7 @@ async def put_labels(
 ) -> Response:
     """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
-    part = labels.private_part(declared.manifest)
+    part = disclosure.private_part(declared.manifest)
 
     def job(uploads: Sequence[Upload], limits: Limits) -> LabelsJob:
         return LabelsJob(declared.manifest, part, uploads, limits)
@@ -66,12 +78,12 @@ async def put_labels(
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
     with state.sessions.begin() as session:
         allow(session, LONG_REQUESTS)
-        divided = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
-        known = labels.describe_labels(session, declared.benchmark.id)
+        divided = disclosure.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
+        known = disclosure.describe_labels(session, declared.benchmark.id)
         is_new = divided is not None
         after = {"sha256": reading.sha256, "n_tasks": len(known), "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
-    part = labels.private_part(declared.manifest)
+    part = disclosure.private_part(declared.manifest)
     of_parts = [Problem(text) for each in divided or () for text in warn_of_parts(each, part)]
     warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
@@ -82,10 +94,261 @@ def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response
     """Return which tasks have labels, of how many items, since when."""
     del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
-    labels.private_part(declared.manifest)
-    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
+    disclosure.private_part(declared.manifest)
+    return json_answer(_describe(slug, disclosure.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
 
 
 def _describe(slug: str, known: list[LabelsPut]) -> dict[str, object]:
     tasks = [{"task": put.task, "n_items": put.n_items, "put_at": put.put_at.isoformat()} for put in known]
     return {"benchmark": slug, "sha256": known[0].sha256 if known else None, "tasks": tasks}
+
+
+# /benchmarks/{slug}/items: the items of a benchmark's grid, put by its steward.
+
+
+def make_items_router(settings: Settings) -> APIRouter:
+    """Return the routes; the limit of an upload's size is a setting."""
+    router = APIRouter(route_class=CheckedFirst, tags=["items"])
+    path = "/benchmarks/{slug}/items"
+    add_put_route(
+        router, path, put_items, summary="Upload the items of the grid", answer=ItemsDocument, settings=settings
+    )
+    router.add_api_route(
+        path,
+        show_items,
+        methods=["GET"],
+        summary="How many items the grid has, by task",
+        responses=described(404, answer=ItemsDocument),
+    )
+    return router
+
+
+async def put_items(
+    slug: str,
+    request: Request,
+    state: StateDep,
+    caller: StewardHere,
+    uploader: Uploader,
+    file: Annotated[UploadFile, File(description="columns item, task?; CSV or JSON")],
+) -> Response:
+    """Upload the grid's items for the newest version of a manifest with `items: file`. 200 for the same bytes again."""
+    declared = await find_declared(request, state, slug)
+
+    def job(uploads: Sequence[Upload], limits: Limits) -> ItemsJob:
+        return ItemsJob(declared.manifest, uploads, limits)
+
+    return await read_and_store(request, state, uploader, file, job, partial(_store_items, state, declared, caller))
+
+
+def _store_items(state: State, declared: Declared, caller: Caller, reading: ItemsReading) -> Response:
+    def store(session: Session) -> Response:
+        allow(session, LONG_REQUESTS)
+        is_new = grids.put_items(session, declared, reading.items, reading.sha256, caller.id)
+        if is_new:
+            state.jobs.defer_refresh(session, declared.benchmark.id)
+        after = {"sha256": reading.sha256, "version": declared.version.version, "is_new": is_new}
+        audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
+        document = {**_describe_items(session, declared), "warnings": [w.as_dict() for w in reading.warnings]}
+        return json_answer(document, 201 if is_new else 200, PRIVATE)
+
+    return state.transact(store)
+
+
+def show_items(slug: str, session: SessionDep) -> Response:
+    """Return how many items each task of the grid has, since when, and from which file."""
+    return json_answer(_describe_items(session, benchmarks.find_declared(session, slug)), headers=PRIVATE)
+
+
+def _describe_items(session: Session, declared: Declared) -> dict[str, object]:
+    known = grids.describe_items(session, declared)
+    tasks = [{"task": put.task, "n_items": put.n_items, "put_at": put.put_at.isoformat()} for put in known]
+    about = {"benchmark": declared.manifest.slug, "version": declared.version.version}
+    return {**about, "sha256": known[0].sha256 if known else None, "tasks": tasks}
+
+
+# Tables that a steward uploads for a benchmark: the common part of `app.web.labels` and `app.web.labels`.
+
+# Kept by no cache, ours included.
+PRIVATE = {"Cache-Control": "no-store"}
+
+FIELD = "file"
+
+
+def add_put_route(
+    router: APIRouter, path: str, put: Callable[..., Any], *, summary: str, answer: type[Document], settings: Settings
+) -> None:
+    """Add the route of the PUT: 201 for a new table, 200 for the same bytes again; its size is a setting."""
+    router.add_api_route(
+        path,
+        put,
+        methods=["PUT"],
+        status_code=201,
+        summary=summary,
+        responses={**described(403, 404, 409, answer=answer, status=201), **described(answer=answer)},
+        max_body_size=settings.max_body_mib * MIB,
+        form_limits={"max_fields": MAX_FIELDS},
+    )
+
+
+async def find_declared(request: Request, state: State, slug: str) -> Declared:
+    """Return the benchmark and its newest manifest, once the form is known to hold the table alone.
+
+    Raises FieldRejected and NotFound.
+    """
+    refuse_unknown(await request.form(), (FIELD,), "form field")
+    return await run_in_threadpool(_find, state, slug)
+
+
+def _find(state: State, slug: str) -> Declared:
+    with state.sessions() as session:
+        return benchmarks.find_declared(session, slug)
+
+
+async def read_and_store(
+    request: Request,
+    state: State,
+    uploader: Caller,
+    file: UploadFile,
+    job: Callable[[Sequence[Upload], Limits], Job],
+    store: Callable[[Any], Response],
+) -> Response:
+    """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
+    with received_files() as folder:
+        beside, owner = state.readers.beside, uploader.owner
+        async with beside.taken(Turn.of(owner, LATER)):
+            uploads = await run_in_threadpool(spool, [file], folder)
+        reading_job = job(uploads, Limits.from_settings(state.settings))
+        with beside.ending(Turn.of(owner)) as storing:
+            reading = await state.readers.read(reading_job, folder, uploader.id, gone(request), storing)
+            return await run_in_threadpool(store, reading)
+
+
+# What binds the steward of private labels, closing a benchmark, and what each owner learned.
+
+disclosure_router = APIRouter(route_class=CheckedFirst, tags=["labels"])
+
+ABOUT = (Column("what", "What", "text"), Column("value", "Value", "text", glossary="label_commitment"))
+
+
+@table_routes(
+    disclosure_router, "/benchmarks/{slug}/commitment", "The commitment to private labels", 404, answer=TableDocument
+)
+def show_commitment(slug: str, request: Request, session: SessionDep) -> Response:
+    """Show the commitment published when the labels were uploaded; after the close also its parts (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    return _shown(request, session, declared, _commitment_table(_find_closed(session, declared)))
+
+
+def _find_closed(session: Session, declared: Declared) -> Commitment:
+    commitment = disclosure.find_commitment(session, declared.benchmark.id)
+    if commitment is None:
+        raise NotFound(f"{declared.manifest.slug} has no private labels, so there is no commitment to them.")
+    return commitment
+
+
+def _commitment_table(published: Commitment) -> Table:
+    notes = ["The SHA-256 of four lines, each ending in a line feed; after the close they are shown below."]
+    rows: list[tuple[Cell, ...]] = [
+        ("commitment", published.commitment),
+        ("committed at", _time(published.committed_at)),
+    ]
+    if published.close is not None:
+        rows += [("closed at", _time(published.close.at)), ("closed by", published.closed_by or "its time"),
+                 ("reason", published.close.reason)]  # fmt: skip
+    if published.opening is not None:
+        rows += [(f"line {at}", line) for at, line in enumerate(published.opening.text().splitlines(), 1)]
+    if published.close is not None and not published.close.labels_match:
+        notes.append("At the close the stored labels did NOT match the commitment.")
+    return Table("commitment", "Commitment to the labels", ABOUT, tuple(rows), tuple(notes))
+
+
+def _time(at: datetime) -> str:
+    return f"{at.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _shown(
+    request: Request, session: Session, declared: Declared, table: Table, links: Sequence[tuple[str, str]] = ()
+) -> Response:
+    address, fmt = split_format(request.url.path)
+    view = around(view_of(session, declared, table, None), address, links, {})
+    answer = table_answer(request, view, fmt)
+    answer.headers.update(PRIVATE)
+    return answer
+
+
+class Close(Body):
+    """Why a benchmark closes; shown for ever."""
+
+    reason: Reason
+
+
+@disclosure_router.post(
+    "/benchmarks/{slug}/close",
+    summary="Close the benchmark: score the private part",
+    responses=described(403, 404, 409, answer=TableDocument),
+)
+def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Response:
+    """Close a benchmark of private labels for ever (its steward): no more is scored, and the private part decides."""
+    return state.transact(lambda session: _close(session, state, slug, order, caller))
+
+
+def _close(session: Session, state: State, slug: str, order: Close, caller: Caller) -> Response:
+    allow(session, LONG_REQUESTS)
+    declared = benchmarks.find_declared(session, slug)
+    disclosure.close(session, Closing(declared, disclosure.stored_labels(session, declared), caller.id, order.reason))
+    audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
+    state.jobs.defer_refresh(session, declared.benchmark.id)
+    table = _commitment_table(_find_closed(session, declared))
+    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)}, headers=PRIVATE)
+
+
+def _document(table: Table) -> dict[str, object]:
+    return {**table.to_json(), "rows": list(table.records())}
+
+
+DISCLOSED = "/benchmarks/{slug}/disclosed"
+
+
+@table_routes(
+    disclosure_router, DISCLOSED, "What was disclosed of the labels (stewards)", 403, 404, answer=TableDocument
+)
+def show_disclosed(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+    """Show how much each owner asked of private labels and learned: answers, numbers, and bits at most."""
+    del caller  # the dependency has refused everyone else
+    declared = benchmarks.find_declared(session, slug)
+    if disclosure.scoring_of(declared.manifest) is None:
+        raise NotFound(f"{slug} has no private labels, so nothing is disclosed of them.")
+    closed = disclosure.find_close(session, declared.benchmark.id)
+    links = [] if closed is None else [("Exact scores", f"/benchmarks/{slug}/exact")]
+    return _shown(request, session, declared, disclosed_table(session, declared), links)
+
+
+class Link(Body):
+    """The token (number or name) as whose a token's submissions are counted, and why."""
+
+    counted_as: TokenNumber | Line
+    reason: Reason
+
+
+@disclosure_router.put(
+    "/benchmarks/{slug}/owners/{token}",
+    summary="Link a token to an owner",
+    responses=described(403, 404, 409, answer=OwnerLinkDocument),
+)
+def link_owner(
+    slug: str,
+    token: Annotated[str, Path(description="the number or the name of a token", max_length=100)],
+    order: Link,
+    session: SessionDep,
+    caller: StewardHere,
+) -> Response:
+    """Count two tokens as one owner, with one quota and one best (a steward); naming the token itself undoes it."""
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    one, owner = tokens.find_named(session, token), tokens.find_named(session, str(order.counted_as))
+    owner_link = OwnerLink(
+        benchmark_id=benchmark.id, token_id=one.id, owner_id=owner.id, by_id=caller.id, reason=order.reason
+    )
+    owners.link(session, owner_link)
+    after = {"token": one.id, "counted_as": owner.id}
+    audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
+    return json_answer({"benchmark": slug, **after}, headers=PRIVATE)

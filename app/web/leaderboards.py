@@ -1,30 +1,60 @@
 """/benchmarks/{slug}/leaderboards: a board, and every further table that its method makes."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.boards.claim_rows import claims_table
-from app.errors import NotFound
-from app.render.table_view import TableView
-from app.store import benchmarks, entrants, snapshots
-from app.web import against, explore, pictures
-from app.web.answers import split_format, table_answer
+from app.boards.claims import claims_table
+from app.boards.standing import letters_table
+from app.boards.task_values import differences_table, matrix_table, task_values
+from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
+from app.db.engine import LONG_REQUESTS, allow
+from app.errors import FieldRejected, NotFound, Problem
+from app.jobs.evidence import snapshot_evidence
+from app.kinds.known import counted_rows, kind_of
+from app.names import clip_for_message
+from app.render.against import (
+    Pair,
+    chances,
+    entrants_of,
+    examples_needed,
+    find_pair,
+    measured_by,
+    rows_of_pair,
+    tested,
+    verdict,
+)
+from app.render.pages import ShownTable
+from app.render.table_page import Panel, RowChoice, TableView
+from app.store import benchmark_rows, benchmarks, entrants, snapshots
+from app.store.entrants import described_entrants
+from app.store.snapshots import board_history
+from app.values.table import Column, Table
+from app.web import explore
+from app.web.answers import PICTURES, page, split_format, table_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import TABLE, described, table_routes
-from app.web.pictures import picture_links
-from app.web.state import SessionDep, StateDep
+from app.web.description import TABLE, described, table_routes
+from app.web.documents import TableDocument
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+
+against_router = APIRouter(route_class=CheckedFirst)
+
 # Before the address of any further table, which would take `against` for the name of one.
-router.include_router(against.router)
+router.include_router(against_router)
+
 router.include_router(explore.router)
-router.include_router(pictures.router)
+
+pictures_router = APIRouter(route_class=CheckedFirst)
+
+router.include_router(pictures_router)
 
 TITLES = {
     "leaderboard": "Board",
@@ -46,8 +76,11 @@ TITLES = {
     "conditional": "Conditional",
     "truncation": "Truncation",
 }
+
 AGAINST = "against"
+
 RECORDS = "records"
+
 PLACES = {kind: place for place, kind in enumerate(("leaderboard", "pairwise", AGAINST, *list(TITLES)[2:]))}
 """In which order the tables of a board are named; any other one comes last."""
 
@@ -159,3 +192,306 @@ def _title(kind: str) -> str:
 
 def _address(home: str, kind: str) -> str:
     return home if kind == "leaderboard" else f"{home}/{kind}"
+
+
+# /benchmarks/{slug}/leaderboards/{board}/against: two entrants against each other, in a sentence and in rows.
+
+EntrantName = Annotated[str, Query(max_length=200)]
+
+ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two entrants with every table about them: the pairwise rows, every metric, the tests."""
+
+    pair: Pair
+    sentences: Sequence[str]
+    pairwise: Table
+    comparisons: Table | None
+    tests: Table | None
+
+    @property
+    def table(self) -> Table:
+        """Return what CSV and JSON give: every metric of the two, or the pairwise row where there is nothing else."""
+        shown = self.comparisons or self.pairwise
+        title = f"{self.pair.a} against {self.pair.b}"
+        return replace(shown, title=title, notes=(*self.sentences, *shown.notes))
+
+
+@table_routes(against_router, ADDRESS, "A against B", 404, 422, answer=TableDocument, is_drawn=True)
+def show_against(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    a: EntrantName = "",
+    b: EntrantName = "",
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Compare two entrants: which is better and by how much, or that the data do not separate them; with the rows."""
+    view = published(session, slug, snapshot, f"pairwise/{board}")
+    fmt = split_format(request.url.path)[1]
+    is_asked = bool(a and b) or fmt != "html"
+    compared = _compare(session, view, board, a, b) if is_asked else None
+    by_task = _by_task(session, view, board, (a, b), state) if compared and fmt in ("html", *PICTURES) else None
+    if compared is not None and fmt != "html":
+        drawn = None if by_task is None else by_task.table
+        return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
+    return _page(view, board, (a, b), compared, snapshot, by_task)
+
+
+def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
+    """Return the difference on every task, the largest first; None where the evidence is no scores by task."""
+    if view.snapshot is None:
+        return None
+    declared = benchmarks.find_declared(session, view.slug)
+    allow(session, LONG_REQUESTS)
+    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
+    rows = evidence.rows(*pair)
+    if rows is None or not set(pair) <= set(rows.entrant.words):
+        return None
+    spec = evidence.manifest.leaderboard(board)
+    values = task_values(evidence.manifest, spec, rows, counted_rows(evidence.manifest, spec))
+    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair)
+    return Panel("Task by task", table, name_links(declared)) if table.rows else None
+
+
+def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> Compared:
+    """Return what is known of two entrants. Raises FieldRejected for one and the same, NotFound for an unknown one."""
+    _refuse_unpaired(view, board, a, b)
+    manifest = benchmarks.find_declared(session, view.slug).manifest
+    pair = find_pair(view.table, a, b)
+    comparisons, tests = (_load(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
+    metric = str(view.table.meta.get("metric"))
+    pages = kind_of(manifest).pages
+    measured = measured_by(view.table, manifest, pages.metric_words)
+    return Compared(
+        pair,
+        (
+            verdict(pair, measured),
+            *chances(pair, measured),
+            *tested(pair, tests),
+            *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
+        ),
+        rows_of_pair(view.table, a, b, both_orders=False),
+        None if comparisons is None else _some(rows_of_pair(comparisons, a, b, both_orders=False)),
+        None if tests is None else _some(rows_of_pair(tests, a, b, both_orders=True)),
+    )
+
+
+def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
+    missing = [Problem("an entrant is required", column=name) for name, value in (("a", a), ("b", b)) if not value]
+    if missing:
+        raise FieldRejected("Give two entrants to compare: ?a=…&b=….", missing)
+    known = entrants_of(view.table) if view.table.columns else []
+    unknown = [clip_for_message(name) for name in dict.fromkeys((a, b)) if name not in known]
+    if unknown:
+        raise NotFound(f"The board {board} of {view.slug} compares no entrant {' and no entrant '.join(unknown)}.")
+    if a == b:
+        problem = Problem("must differ from a", column="b", value=clip_for_message(b))
+        raise FieldRejected("An entrant cannot be compared with itself.", [problem])
+
+
+def _load(session: Session, view: TableView, name: str) -> Table | None:
+    return None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, name)
+
+
+def _some(table: Table) -> Table | None:
+    return table if table.rows else None
+
+
+def _page(
+    view: TableView,
+    board: str,
+    names: tuple[str, str],
+    compared: Compared | None,
+    snapshot: int | None,
+    by_task: Panel | None,
+) -> Response:
+    a, b = names
+    home = f"/benchmarks/{view.slug}/leaderboards/{board}"
+    kept = [] if snapshot is None else [("snapshot", str(snapshot))]
+    query = urlencode([("a", a), ("b", b), *kept])
+    exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
+    turned = ("Swap A and B", f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}")
+    around = [("Board", home), ("Pair by pair", f"{home}/pairwise")]
+    fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
+    return page(
+        "against.html",
+        title=f"{a} against {b}, {board}" if compared else f"A against B, {board}",
+        slug=view.slug,
+        a=a,
+        b=b,
+        entrants=entrants_of(view.table) if view.table.columns else (),
+        sentences=compared.sentences if compared else (),
+        tables=_tables(compared) if compared else (),
+        by_task=by_task,
+        trail=[(view.slug, f"/benchmarks/{view.slug}"), (board, home)],
+        links=[*around, *((turned, *exports) if compared else ())],
+        hidden=kept,
+        notes=view.table.notes,
+        facts=view.facts,
+        snapshot=view.snapshot,
+        permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
+    )
+
+
+def _tables(compared: Compared) -> list[ShownTable]:
+    metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
+    titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
+    return [ShownTable(replace(table, title=title)) for table, title in titled if table is not None]
+
+
+def _headed_by_names(comparisons: Table, pair: Pair) -> Table:
+    """Return the rows of A and B with their names over their values instead of in every row."""
+    names = {"a": pair.a, "b": pair.b}
+    kept = [at for at, column in enumerate(comparisons.columns) if column.name not in ("entrant_a", "entrant_b")]
+    columns = (comparisons.columns[at] for at in kept)
+    return replace(
+        comparisons,
+        columns=tuple(replace(column, title=names.get(column.name, column.title)) for column in columns),
+        rows=tuple(tuple(row[at] for at in kept) for row in comparisons.rows),
+    )
+
+
+# /benchmarks/{slug}/leaderboards/{board}/…: the pictures of a board, each with its table, from what is published.
+#
+# The matrix alone reads rows; it is made in the lane of explored boards.
+
+HOME = "/benchmarks/{slug}/leaderboards/{board}"
+
+ColumnName = Annotated[str | None, Query(max_length=200)]
+
+DRAWN_PAGES = (
+    ("letters", "Who cannot be told apart"),
+    ("tradeoff", "Score against cost"),
+    ("matrix", "Entrants by tasks"),
+    ("history", "Ranks over time"),
+)
+
+MOST_SHOWN = 300
+
+
+@table_routes(pictures_router, f"{HOME}/letters", "Who shares a letter", 404, answer=TableDocument, is_drawn=True)
+def show_letters(
+    slug: str, board: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+) -> Response:
+    """Show the entrants with letters: those that share one are not separable. Drawn as bars beside the scores."""
+    view = published(session, slug, snapshot, f"leaderboard/{board}")
+    pairwise = None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, f"pairwise/{board}")
+    return _answer(request, session, replace(view, table=letters_table(view.table, pairwise)), board, "letters")
+
+
+@table_routes(pictures_router, f"{HOME}/tradeoff", "Score against cost", 404, answer=TableDocument, is_drawn=True)
+def show_tradeoff(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    x: ColumnName = None,
+    y: ColumnName = None,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Show two columns of a board against each other, the cost across, with the entrants that none beats on both."""
+    view = published(session, slug, snapshot, f"leaderboard/{board}")
+    view = replace(view, table=_with_sizes(session, view))
+    known = [column.name for column in offered(view.table)] if view.table.rows else []
+    problems = [
+        Problem(f"expected one of {', '.join(known)}", column=name, value=clip_for_message(value))
+        for name, value in (("x", x), ("y", y))
+        if value and value not in known
+    ]
+    if problems:
+        raise FieldRejected(f"The board {board} has no such numeric column.", problems)
+    axes = axes_of(view.table, x, y) if view.table.rows else None
+    choices = [] if axes is None else _axis_choices(view.table, {"x": axes.x.name, "y": axes.y.name})
+    view = replace(view, table=tradeoff_table(view.table, axes), choices=choices)
+    return _answer(request, session, view, board, "tradeoff")
+
+
+def _with_sizes(session: Session, view: TableView) -> Table:
+    """Return the board with how many parameters its entrants have, where anybody says it."""
+    table = view.table
+    if view.snapshot is None or "entrant" not in table.column_names():
+        return table
+    facts = described_entrants(session, view.snapshot.id)
+    at = table.index("entrant")
+    sizes = [facts.get(str(row[at]), {}).get("n_parameters") for row in table.rows]
+    if all(size is None for size in sizes):
+        return table
+    column = Column("n_parameters", "Parameters", direction="minimize", digits=0)
+    rows = tuple((*row, size) for row, size in zip(table.rows, sizes, strict=True))
+    return replace(table, columns=(*table.columns, column), rows=rows)
+
+
+def _axis_choices(board: Table, chosen: dict[str, str]) -> list[RowChoice]:
+    columns = offered(board)
+    shown_as = {column.name: column.title for column in columns}
+    return [
+        RowChoice(
+            name, title, [(column.name, column.name == chosen[name]) for column in columns], shown_as, is_one=True
+        )
+        for name, title in (("x", "Across, the cost"), ("y", "Up, the score"))
+    ]
+
+
+@table_routes(pictures_router, f"{HOME}/history", "Ranks over time", 404, answer=TableDocument, is_drawn=True)
+def show_history(
+    slug: str, board: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+) -> Response:
+    """Show the ranks of the first places in each snapshot."""
+    view = published(session, slug, snapshot, f"leaderboard/{board}")
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    return _answer(
+        request, session, replace(view, table=board_history(session, benchmark, view.snapshot, view.table)), board,
+        "history",
+    )  # fmt: skip
+
+
+@table_routes(pictures_router, f"{HOME}/matrix", "Entrants by tasks", 404, answer=TableDocument, is_drawn=True)
+def show_matrix(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    wanted: WantedDep,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Show every entrant's place on every task, and what failed, is absent, imputed or was leaked."""
+    view = published(session, slug, snapshot, f"leaderboard/{board}")
+    if view.snapshot is None:
+        raise NotFound(f"Nothing of {slug} is published yet, so there is no matrix.")
+    allow(session, LONG_REQUESTS)
+    evidence = snapshot_evidence(session, benchmark_rows.find_benchmark(session, slug), view.snapshot, state.rows)
+    spec = evidence.manifest.leaderboard(board)
+    rows = evidence.rows()
+    if rows is None or not len(rows):
+        why = f"The evidence of {slug} has no scores by task, so there is no matrix."
+        table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
+    else:
+        counted = counted_rows(evidence.manifest, spec)
+        values = task_values(evidence.manifest, spec, rows, counted)
+        records = list(view.table.records()) if view.table.rows else []
+        order = [str(record["entrant"]) for record in records]
+        # Where a task is one row no value is of a part of it.
+        has_parts = counted is not None or kind_of(evidence.manifest).rows.form == "records"
+        lacking = [] if not has_parts else [r for r in records if r.get("n_included") != r.get("n_attempted")]
+        apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
+        table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)
+    return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")
+
+
+def _answer(request: Request, session: Session, view: TableView, board: str, name: str) -> Response:
+    declared = benchmarks.find_declared(session, view.slug)
+    home = f"/benchmarks/{view.slug}/leaderboards/{board}"
+    view = around(view, f"{home}/{name}", [*picture_links(home, name)], name_links(declared))
+    view = replace(view, trail=[*view.trail, (board, home)], most_rows=MOST_SHOWN)
+    return table_answer(request, view, split_format(request.url.path)[1])
+
+
+def picture_links(home: str, but: str = "") -> Sequence[tuple[str, str]]:
+    """Return where the pictures of a board are."""
+    return [(words, f"{home}/{name}") for name, words in DRAWN_PAGES if name != but]

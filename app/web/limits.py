@@ -1,25 +1,27 @@
 """How often somebody may write, read or be wrong in a minute, and from which address a request comes.
 
 Writes and wrong tokens are counted by the database, for all processes together. Most reads are answered without it, so
-they are counted in each process, and `app.web.shared_reads` tells the processes each second of who reads much.
+they are counted in each process, and `app.web.limits` tells the processes each second of who reads much.
 `address_of` is asked by `app.web.front`, whose word the rest takes.
 """
 
+import asyncio
 import ipaddress
+import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
 from fastapi import Request
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Scope
 
 from app.errors import TooManyRequests
 from app.store import rates
 
 MOST_KEPT = 100_000
-
 
 # Clients that used less than this share of their allowance are not reported to other processes.
 MUCH = 0.1
@@ -154,3 +156,41 @@ def _is_address(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+# Shares read counts between processes: each reports heavy readers to the database every second, and receives totals.
+#
+# Run by `app.main` beside the server. Who reads little is not written down at all. A page is still answered without
+# the database, so an address can read more than its limit for a second in each process.
+
+logger = logging.getLogger(__name__)
+
+EVERY_S = 1.0
+
+Transact = Callable[[Callable[[Session], dict[str, float]]], dict[str, float]]
+
+
+async def share_reads(limit: RateLimit, transact: Transact) -> None:
+    """Tell and hear for as long as the process serves."""
+    while True:
+        await asyncio.sleep(EVERY_S)
+        try:
+            await share_once(limit, transact)
+        except Exception as error:
+            # Without the database each process counts for itself.
+            logger.warning("reads are not counted together: %s", error)
+
+
+async def share_once(limit: RateLimit, transact: Transact) -> None:
+    """Report heavy readers since the last time to the database, and store the totals over all processes."""
+    taken = limit.unreported()
+    if taken:
+        limit.hear(_read(await run_in_threadpool(transact, partial(_count, taken, limit.per_minute))))
+
+
+def _count(taken: Mapping[str, int], per_minute: int, session: Session) -> dict[str, float]:
+    return rates.take_many(session, {f"reads {key}": n for key, n in taken.items()}, per_minute)
+
+
+def _read(used_s: Mapping[str, float]) -> dict[str, float]:
+    return {key.removeprefix("reads "): used for key, used in used_s.items()}

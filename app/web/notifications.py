@@ -11,17 +11,17 @@ from starlette.responses import Response
 
 from app.db.models import Benchmark, Notification
 from app.errors import Conflict, FieldRejected, Problem
-from app.jobs.outgoing import complain_about, shown_secret
+from app.jobs.notifying import complain_about, shown_secret
 from app.store import audit, benchmark_rows, notifications, visibility
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
+from app.web.bodies import refuse_other_scopes
 from app.web.checked_first import CheckedFirst
-from app.web.documents.notifications import MadeNotificationDocument, NotificationDocument
-from app.web.endpoint_answers import described
+from app.web.description import described
+from app.web.documents import MadeNotificationDocument, NotificationDocument
 from app.web.fields import Body, Line
 from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
-from app.web.submitting import refuse_other_scopes
 from app.web.tokens import UNCACHED
 
 router = APIRouter(route_class=CheckedFirst, tags=["notifications"])

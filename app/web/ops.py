@@ -1,25 +1,41 @@
 """Operations: liveness, readiness, the glossary and the stylesheet."""
 
+import shutil
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
 from fastapi import APIRouter, Request
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from sqlalchemy.orm import Session
+from sqlalchemy.pool import QueuePool
+from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from app.config import MIB
+from app.db.engine import is_transient
+from app.db.migrate import can_rewrite, schema_trouble, why_unwritable
 from app.errors import NotFound
 from app.names import clip_for_message
 from app.program.version import code_version
-from app.render.api_page import list_operations
-from app.render.assets import assets
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
-from app.render.page_tables import glossary_table
-from app.web.answers import csv_answer, json_answer, page
-from app.web.checked_first import CheckedFirst
-from app.web.documents.health import HealthDocument, ReadyDocument
-from app.web.documents.tables import PlainTableDocument
-from app.web.endpoint_answers import described
+from app.render.pages import glossary_table, health_table, list_operations
+from app.render.saved import assets
+from app.store import health
+from app.telemetry import PAGES, Gauges, render
+from app.web.answers import csv_answer, json_answer, page, split_format
+from app.web.checked_first import CheckedFirst, Handler
+from app.web.description import described, table_routes
+from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
-from app.web.observed import look_soon
+from app.web.probe import NoAnswer
 from app.web.problems import RETRY_AFTER_S, answer
-from app.web.state import StateDep
+from app.web.state import SessionDep, State, StateDep, Steward, get_state
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
@@ -72,3 +88,179 @@ def static(name: str) -> Response:
         raise NotFound(f"There is no file {clip_for_message(name)} here, or no longer.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}
     return Response(asset[0], media_type=asset[1], headers=headers)
+
+
+# /health: what is stuck, failing, set aside or overdue; an admin reads of all benchmarks, a steward of their own.
+
+health_router = APIRouter(route_class=CheckedFirst, tags=["operations"])
+
+PRIVATE = {"Cache-Control": "no-store"}
+
+
+@table_routes(health_router, "/health", "What needs a steward", 403, answer=PlainTableDocument, is_columnar=False)
+def show(request: Request, session: SessionDep, state: StateDep, caller: Steward) -> Response:
+    """List what is stuck, failing, set aside or overdue (.csv, .json), with since when and why."""
+    readiness = look_soon(state)
+    # With a table that something holds, the rest would wait for it too.
+    troubles = health.list_troubles(session, stewarded_slugs(session, caller)) if readiness.database_up else []
+    table = health_table(troubles, (*readiness.problems, *readiness.warnings))
+    fmt = split_format(request.url.path)[1]
+    if fmt == "json":
+        answer = Response(table_to_json(table, {}), media_type="application/json")
+    else:
+        answer = csv_answer(table) if fmt == "csv" else page("health.html", title="Health", table=table)
+    answer.headers.update(PRIVATE)
+    return answer
+
+
+# `/metrics`: figures in Prometheus' text form, fewer of them while the database does not answer.
+
+
+class AlsoWithoutDatabase(CheckedFirst):
+    """A route of figures: were it to fail with the database, no alert could tell that from a server that is down."""
+
+    def get_route_handler(self) -> Handler:
+        """Return the route's handler, with the figures of the process alone where the database does not answer."""
+        handle = super().get_route_handler()
+
+        async def answering(request: Request) -> Response:
+            state = get_state(request)
+            try:
+                if (await run_in_threadpool(look_soon, state)).database_up:
+                    return await handle(request)
+            except (DBAPIError, PoolTimeout) as error:
+                if not is_transient(error):
+                    raise
+            return await run_in_threadpool(_answer, gauges_of_process(state, database_up=False))
+
+        return answering
+
+
+figures_router = APIRouter(route_class=AlsoWithoutDatabase, tags=["operations"])
+
+
+def _answer(observed: Gauges) -> Response:
+    return Response(render(observed), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+# What is measured at the moment of a scrape, and whether a web process can serve.
+
+ROOM_MIB = 256
+"""With less room for temporary files an upload of usual size may be refused."""
+
+WORKER_SILENT_S = 60
+
+HEARD_LATELY_S = 2.0
+"""The counters of changes are read each second, without the pooler."""
+
+
+@dataclass(frozen=True)
+class Readiness:
+    """Why a process cannot serve, and warnings although it can; one sentence each."""
+
+    problems: Sequence[str]
+    warnings: Sequence[str]
+    database_up: bool = True
+
+
+def look_soon(state: State) -> Readiness:
+    """Run `look`, shared between concurrent callers; report after a few seconds that the database has not answered."""
+    try:
+        readiness: Readiness = state.probe.ask(partial(look, state))
+    except NoAnswer as error:
+        return _away(state, f"has not answered for {error.since_s:.0f} s")
+    return readiness
+
+
+def _away(state: State, how: str) -> Readiness:
+    """Say what does not answer: with a pooler in front of the database, which of the two, as far as one can tell."""
+    if state.settings.direct_database_url is None:
+        problem = f"The database {how}."
+    elif (heard_s := state.heard_s()) < HEARD_LATELY_S:
+        problem = (
+            f"The pooler (PLUMBLINE_DATABASE_URL) {how}; the Postgres behind it (PLUMBLINE_DIRECT_DATABASE_URL) "
+            f"answered {heard_s:.1f} s ago."
+        )
+    else:
+        problem = (
+            f"The database {how}, neither through the pooler (PLUMBLINE_DATABASE_URL) nor directly "
+            "(PLUMBLINE_DIRECT_DATABASE_URL)."
+        )
+    return Readiness([problem], [], database_up=False)
+
+
+def look(state: State) -> Readiness:
+    """Ask the database, its schema, its workers and the temporary folder, and write to every table, in vain."""
+    try:
+        with _engine(state).connect() as connection:
+            trouble = schema_trouble(connection)
+            unwritable = why_unwritable(connection) if trouble is None or trouble.is_newer else None
+            too_much = can_rewrite(connection) if trouble is None and unwritable is None else None
+        if unwritable is not None:
+            return Readiness([unwritable], [], database_up=False)
+        with state.sessions() as session:
+            silent_s = health.worker_silent_s(session) if trouble is None or trouble.is_newer else None
+    except SQLAlchemyError as error:
+        cause = str(getattr(error, "orig", None) or type(error).__name__).strip().splitlines()[0]
+        return _away(state, f"does not answer ({cause})")
+    problems = [] if trouble is None or trouble.is_newer else [trouble.text]
+    warnings = [trouble.text] if trouble is not None and trouble.is_newer else []
+    if too_much is not None:
+        warnings.append(too_much)
+    if silent_s is None or silent_s > WORKER_SILENT_S:
+        warnings.append("No worker has reported within the last minute: submissions are stored, but wait.")
+    free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
+    if free_mib < ROOM_MIB:
+        warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")
+    return Readiness(problems, [] if problems else warnings)
+
+
+def _engine(state: State) -> Engine:
+    engine: Engine = state.sessions.kw["bind"]
+    return engine
+
+
+def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
+    """Return a web process's own figures, which do not need the database."""
+    pool = _engine(state).pool
+    held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
+    turns = state.readers.turns
+    return {
+        "plumbline_database_up": (
+            "Whether the database answered this scrape and takes writes", None, {"": float(database_up)},
+        ),
+        "plumbline_pages": ("Published pages answered, by source", "source", PAGES),
+        "plumbline_pool_connections": ("Connections to the database of the web process", "state", held),
+        "plumbline_readings": (
+            "Uploads in the readers", "state", {"running": turns.n_running, "waiting": turns.n_waiting},
+        ),
+    }  # fmt: skip
+
+
+@figures_router.get(
+    "/metrics", summary="Figures of the server, in Prometheus' text format", responses=described(also=("text",))
+)
+def metrics(session: SessionDep, state: StateDep) -> Response:
+    """Return what is under way, done and refused. Private benchmarks are counted only for callers who may read them."""
+    return _answer(gauges(state, session))
+
+
+def gauges(state: State, session: Session) -> Gauges:
+    """Return the current measurements, without benchmarks that the reader may not see."""
+    counted = health.count(session)
+    return {
+        "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
+        "plumbline_stale_benchmarks": ("Benchmarks whose boards are out of date", None, {"": counted.n_behind}),
+        "plumbline_failing_benchmark_tries": (
+            "Consecutive failed publications, by benchmark", "benchmark", counted.failing,
+        ),
+        "plumbline_set_aside": ("Submissions that are set aside", None, {"": counted.by_status.get("set_aside", 0)}),
+        "plumbline_faults": ("What faults of the server cost now, by what", "what", counted.faults),
+        "plumbline_queue_waiting": ("Submissions that are not on their board yet", None, {"": counted.n_waiting}),
+        "plumbline_queue_oldest_seconds": ("Age of the oldest of them", None, {"": counted.oldest_s}),
+        "plumbline_worker_silent_seconds": (
+            "Seconds since a worker last reported; -1 if none ever has", None, {"": counted.worker_silent_s},
+        ),
+        "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
+        **gauges_of_process(state, database_up=True),
+    }  # fmt: skip

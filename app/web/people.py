@@ -1,18 +1,36 @@
 """/whoami/data and /tokens/{token_id}/erase: what is kept about oneself, and one's name taken out of it."""
 
-from fastapi import APIRouter
+from datetime import datetime
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path
+from pydantic import AwareDatetime, Field
+from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.errors import Forbidden
-from app.store import audit, people, tokens
+from app.db.models import Benchmark, Invitation, Token
+from app.errors import FieldRejected, Forbidden, Problem
+from app.store import audit, benchmark_rows, benchmarks, invitations, people, roles, sql, tokens, visibility
 from app.store.audit import Change
+from app.store.invitations import Terms
+from app.store.roles import Role
 from app.web.answers import json_answer
+from app.web.audit_notes import ActDep
+from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.people import ErasedDocument, OwnDataDocument
-from app.web.endpoint_answers import described
-from app.web.fields import Body, Reason
-from app.web.state import Holder, SessionDep, WholeHolder, is_admin
+from app.web.description import described
+from app.web.documents import (
+    ErasedDocument,
+    InvitationDocument,
+    ListedInvitation,
+    OwnDataDocument,
+    RolesDocument,
+    TokenDocument,
+)
+from app.web.fields import Body, Line, Reason
+from app.web.state import Holder, SessionDep, Steward, StewardHere, WholeHolder, is_admin, is_steward_of
 from app.web.tokens import UNCACHED, TokenNumber, about_token
+from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -44,3 +62,243 @@ def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Wh
     name = people.pseudonymise(session, tokens.get_token(session, token_id))
     audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
     return json_answer({"id": token_id, "name": name}, headers=UNCACHED)
+
+
+# /benchmarks/{slug}/roles: its stewards, reviewers and submitters; granted, limited in time and revoked.
+
+roles_router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/roles", tags=["roles"])
+
+RoleName = Literal["steward", "reviewer", "submitter"]
+
+TokenAsked = Annotated[str, Path(description="the number or the name of a token", max_length=100)]
+
+# Kept by no cache, ours included: only stewards see the numbers of tokens.
+PRIVATE = {"Cache-Control": "no-store"}
+
+
+@roles_router.get(
+    "", summary="A benchmark's roles and their history", responses=described(403, 404, answer=RolesDocument)
+)
+def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+    """List who has a role in a benchmark, and who was granted or lost one, when and by whom (its stewards only)."""
+    del caller  # the dependency has refused everyone else
+    return _answer(session, benchmark_rows.find_benchmark(session, slug))
+
+
+class NewRole(Body):
+    """To whom a role is granted, by the number or the name of a token, and until when; without `until` for ever."""
+
+    token: TokenNumber | Line
+    role: RoleName
+    until: AwareDatetime | None = None
+
+
+@roles_router.post("", summary="Grant a role", responses=described(403, 404, 409, answer=RolesDocument))
+def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) -> Response:
+    """Grant a role in a benchmark: a steward that of reviewer or submitter, only an admin that of steward.
+
+    Given again it ends when the newer one says.
+    """
+    _refuse_unless_above(caller, wanted.role)
+    _refuse_past(session, wanted.until)
+    benchmark = _lock(session, slug)
+    holder = tokens.find_named(session, str(wanted.token))
+    is_new = roles.grant(session, benchmark, holder, Role(wanted.role, wanted.until), caller.id)
+    ends = None if wanted.until is None else wanted.until.isoformat()
+    change = Change(after={"token": holder.id, "role": wanted.role, "until": ends, "is_new": is_new})
+    audit.record(session, caller.act, 200, change)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)
+    return _answer(session, benchmark)
+
+
+@roles_router.delete(
+    "/{role}/{token}", summary="Revoke a role", responses=described(403, 404, 409, answer=RolesDocument)
+)
+def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, caller: StewardHere) -> Response:
+    """Revoke a token's role in a benchmark; what it did there remains. Only an admin revokes that of a steward."""
+    _refuse_unless_above(caller, role)
+    benchmark = _lock(session, slug)
+    holder = tokens.find_named(session, token)
+    roles.revoke(session, benchmark, holder, role, caller.id)
+    audit.record(session, caller.act, 200, Change({"token": holder.id, "role": role}))
+    benchmark_rows.mark_pages_changed(session, benchmark.id)
+    return _answer(session, benchmark)
+
+
+def _refuse_unless_above(caller: Caller, role: str) -> None:
+    if role == "steward" and caller.role != "admin":
+        raise Forbidden("Only an admin may appoint or remove stewards.")
+
+
+def _refuse_past(session: Session, until: datetime | None) -> None:
+    if until is not None and until <= sql.now(session):
+        problem = Problem("expected a time in the future", column="until", value=until.isoformat())
+        raise FieldRejected("The role cannot be granted.", [problem])
+
+
+def _lock(session: Session, slug: str) -> Benchmark:
+    return benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+
+
+def _answer(session: Session, benchmark: Benchmark) -> Response:
+    about: dict[str, Any] = {
+        "benchmark": benchmark.slug,
+        "roles": [
+            {"token": held.token.id, "name": held.token.name, "role": held.role, "until": _shown(held.until)}
+            for held in roles.list_roles(session, benchmark.id)
+        ],
+        "history": [
+            {
+                "at": each.at.isoformat(),
+                "token": each.token.id,
+                "name": each.token.name,
+                "role": each.role,
+                "change": "granted" if each.granted else "revoked",
+                "until": _shown(each.until),
+                "by": each.by.name,
+            }
+            for each in roles.list_grants(session, benchmark.id)
+        ],
+    }
+    return json_answer(about, headers=PRIVATE)
+
+
+def _shown(at: datetime | None) -> str | None:
+    return None if at is None else at.isoformat()
+
+
+# /invitations: a code that makes one token; /benchmarks/{slug}/join: a token for whoever asks, where it may.
+
+invitations_router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
+
+LONGEST_DAYS = 90
+
+Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class NewInvitation(Body):
+    """Whom to invite: to which role, in which benchmark; for how many days the code works, and then the token.
+
+    Without `benchmark` the token is one of the server, which only an admin invites.
+    """
+
+    role: Literal["submitter", "reviewer", "steward"]
+    benchmark: Line | None = None
+    token_days: int | None = Field(None, strict=True, ge=1, le=36_500)
+    days: int = Field(14, strict=True, ge=1, le=LONGEST_DAYS)
+
+
+class Redemption(Body):
+    """The code of an invitation, and the name that the token is to have."""
+
+    code: Line = Field(max_length=200)
+    name: Line
+
+
+class Joining(Body):
+    """The name that the token is to have."""
+
+    name: Line
+
+
+@invitations_router.post(
+    "/invitations",
+    status_code=201,
+    summary="Create an invitation",
+    responses=described(403, 404, answer=InvitationDocument, status=201),
+)
+def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Response:
+    """Create an invitation; only this answer contains its code. Only an admin invites stewards."""
+    benchmark = None if wanted.benchmark is None else benchmark_rows.find_benchmark(session, wanted.benchmark)
+    if wanted.role == "steward" or benchmark is None:
+        _refuse_unless_admin(caller)
+    elif not is_steward_of(session, caller, benchmark.id):
+        raise Forbidden(f"Only a steward of {benchmark.slug} may invite to it.")
+    terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
+    invitation, code = invitations.invite(session, terms, caller.id)
+    after = {"invitation": invitation.id, "role": invitation.role}
+    audit.record(session, caller.act, 201, Change(after=after, benchmark=wanted.benchmark))
+    return json_answer({**_about(invitation, wanted.benchmark, caller.name), "code": code}, 201, UNCACHED)
+
+
+@invitations_router.get(
+    "/invitations", summary="The invitations", responses=described(403, answer=list[ListedInvitation])
+)
+def list_invitations(session: SessionDep, caller: Steward) -> Response:
+    """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
+    listed = [_about(*each) for each in invitations.list_invitations(session, stewarded_slugs(session, caller))]
+    return json_answer(listed, headers=UNCACHED)
+
+
+@invitations_router.delete(
+    "/invitations/{invitation}",
+    summary="Revoke an invitation",
+    responses=described(403, 404, 409, answer=ListedInvitation),
+)
+def revoke_invitation(invitation: Number, session: SessionDep, caller: Steward) -> Response:
+    """Revoke an invitation (an admin, or a steward of its benchmark); the token of one that was used remains."""
+    revoked = invitations.get_invitation(session, invitation)
+    if caller.role != "admin" and not _is_of_theirs(session, revoked, caller):
+        raise Forbidden("Only an admin, or a steward of its benchmark, may revoke an invitation.")
+    before = {"state": invitations.state_of(revoked)}
+    invitations.revoke(revoked)
+    slug = None if revoked.benchmark_id is None else benchmark_rows.get_benchmark(session, revoked.benchmark_id).slug
+    audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
+    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=UNCACHED)
+
+
+@invitations_router.post(
+    "/invitations/redeem",
+    status_code=201,
+    summary="Use an invitation",
+    responses=described(404, 409, answer=TokenDocument, status=201),
+)
+def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
+    """Create the token of an invitation, once; only this answer contains its text."""
+    # Its code is what lets somebody see that there is such a benchmark.
+    with visibility.reading_all():
+        used, token, text = invitations.redeem(session, order.code, order.name)
+        slug = None if used.benchmark_id is None else benchmark_rows.get_benchmark(session, used.benchmark_id).slug
+    after = {**tokens.in_short(token), "invitation": used.id, "granted": used.role}
+    audit.record(session, act, 201, Change(after=after, benchmark=slug))
+    return _with_text(token, text)
+
+
+@invitations_router.post(
+    "/benchmarks/{slug}/join",
+    status_code=201,
+    summary="Get a submitter's token",
+    responses=described(404, 409, 429, answer=TokenDocument, status=201),
+)
+def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Response:
+    """Create a submitter's token for anyone, if the manifest's `registration` allows it, up to its number a day."""
+    token, text = invitations.join(session, benchmarks.find_declared(session, slug), order.name)
+    audit.record(session, act, 201, Change(after=tokens.in_short(token)))
+    return _with_text(token, text)
+
+
+def _with_text(token: Token, text: str) -> Response:
+    return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
+
+
+def _is_of_theirs(session: Session, invitation: Invitation, caller: Caller) -> bool:
+    return invitation.benchmark_id is not None and is_steward_of(session, caller, invitation.benchmark_id)
+
+
+def _refuse_unless_admin(caller: Caller) -> None:
+    if caller.role != "admin":
+        raise Forbidden("Only an admin may invite stewards, or submitters to the whole server.")
+
+
+def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:
+    return {
+        "id": invitation.id,
+        "role": invitation.role,
+        "benchmark": slug,
+        "token_days": invitation.token_days,
+        "made_by": by,
+        "made_at": _shown(invitation.made_at),
+        "expires_at": _shown(invitation.expires_at),
+        "state": invitations.state_of(invitation),
+        "token": invitation.token_id,
+    }

@@ -9,9 +9,9 @@ from app.boards.example import benchmark, rows
 from app.boards.methods.mean import Mean
 from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.mean_win_rate import MeanWinRate
-from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 
 BOARDS: tuple[Leaderboard, ...] = (
     Mean(name="mean", method="mean", metric="error"),

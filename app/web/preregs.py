@@ -2,23 +2,23 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Depends, Query, Request
+from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.admission.contrasts import unknown_sides
-from app.admission.registration import shortfalls, unknown_names
+from app.admission.claims import unknown_sides
+from app.admission.rules import shortfalls, unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
-from app.errors import FieldRejected, NotFound, Problem
+from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.known import kind_of
-from app.prereg.prereg import Prereg as ParsedPrereg
+from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
-from app.render.page_tables import citing_table
-from app.render.pages import Outcome, ShownTable
+from app.render.pages import Outcome, ShownTable, citing_table
 from app.store import (
     audit,
     benchmark_rows,
@@ -27,26 +27,52 @@ from app.store import (
     preregs,
     references,
     reservations,
+    roles,
     snapshots,
+    sql,
     submissions,
 )
 from app.store.audit import Change
+from app.store.preregs import Word
 from app.store.tokens import get_token
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.bodies import YAML_REQUEST, refuse_other_entrants, refuse_other_scopes, refuse_uninvited, yaml_body
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.preregs import PreregDocument, RegistrationDocument
-from app.web.embargo import Embargo
-from app.web.endpoint_answers import described
+from app.web.description import described
+from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
+from app.web.fields import Body, Text
 from app.web.reservations import describe, reserve_names
-from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
-from app.web.submitting import refuse_other_entrants, refuse_other_scopes, refuse_uninvited
+from app.web.state import SessionDep, StateDep, Steward, Submitter, refuse_elsewhere
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
+
 BESIDE = ("claims", "deviations")
+
 BenchmarkName = Annotated[str | None, Query(max_length=63)]
+
+
+def read_embargo(
+    state: StateDep,
+    embargo_until: Annotated[
+        AwareDatetime | None,
+        Query(description="visible only to the registrant, stewards and reviewers until then, or until cited"),
+    ] = None,
+) -> datetime | None:
+    """Return until when a registration is to be under embargo. Raises FieldRejected for a time that makes no sense."""
+    if embargo_until is None:
+        return None
+    with state.sessions() as session:
+        now = sql.now(session)
+    if not now < embargo_until <= now + LONGEST:
+        message = f"expected a time in the future, at most {LONGEST.days} days from now"
+        problem = Problem(message, column="embargo_until", value=embargo_until.isoformat())
+        raise FieldRejected("The registration cannot be under this embargo.", [problem])
+    return embargo_until
+
+
+Embargo = Annotated[datetime | None, Depends(read_embargo)]
 
 
 @router.post(
@@ -233,3 +259,54 @@ def _about(session: Session, stored: Prereg) -> dict[str, Any]:
         "benchmarks": [{"benchmark": b.benchmark, "since": b.bound_at.isoformat()} for b in bindings],
         "reservations": describe(session, stored.sha256),
     }
+
+
+# /preregs/{sha256}/attestations: a steward's word that a preregistration existed before the server saw it.
+
+attestations_router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
+
+
+class Attestation(Body):
+    """A steward's word that a preregistration existed before the server saw it."""
+
+    registered_at: AwareDatetime
+    evidence: Text = Field(min_length=1, max_length=2000)
+
+
+@attestations_router.post(
+    "/{sha256}/attestations",
+    status_code=201,
+    summary="Attest an earlier registration",
+    responses=described(403, 404, answer=AttestedDocument, status=201),
+)
+def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
+    """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address).
+
+    A steward's attestation counts in those of their benchmarks that it was registered for, an admin's everywhere.
+    """
+    at = attestation.registered_at.astimezone(UTC)
+    if at > sql.now(session):
+        problem = Problem("expected a time in the past", column="registered_at", value=at.isoformat())
+        raise FieldRejected("The attestation cannot be recorded.", [problem])
+    slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)
+    for slug in [None] if slugs is None else slugs:
+        preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
+        attested = {"sha256": sha256, "registered_at": at.isoformat()}
+        audit.record(session, caller.act, 201, Change(None, attested, attestation.evidence, slug))
+    return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)
+
+
+def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
+    """Return the benchmarks of a steward that a registration is for. Raises Forbidden when there are none."""
+    bound = [
+        binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
+    ]
+    slugs = roles.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
+    if not slugs:
+        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest it.")
+    return slugs
+
+
+# Until when a registration is shown to few: asked at `POST /preregs`, held by `app.store.visibility`.
+
+LONGEST = timedelta(days=2 * 365)

@@ -2,7 +2,7 @@
 
 A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
 thread and another connection until nobody is served, and none of them would be answered. Used by `app.web.ops` and
-`app.web.figures`.
+`app.web.ops`.
 """
 
 import threading

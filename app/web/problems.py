@@ -17,12 +17,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Match
 
 from app import errors
-from app.db.transactions import is_broken_off, is_transient
+from app.db.engine import is_broken_off, is_transient
 from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
 from app.render.html import render
-from app.telemetry.metrics import REFUSALS
+from app.telemetry import REFUSALS
 from app.web import forms
 
 logger = logging.getLogger(__name__)

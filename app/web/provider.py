@@ -1,4 +1,4 @@
-"""The identity provider of this server, as OpenID Connect has it; asked by `app.web.oidc`.
+"""The identity provider of this server, as OpenID Connect has it; asked by `app.web.sessions`.
 
 Authlib makes the requests, joserfc checks the signature. What the provider says of itself and its keys are kept for an
 hour, and its keys are asked for anew when a token is signed with one that is not known.
@@ -20,9 +20,9 @@ from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
 
-from app.config.oidc import Oidc
+from app.config import Oidc
 from app.errors import Busy, Forbidden, Unauthenticated
-from app.store.identities import Claimed
+from app.store.sessions import Claimed
 
 CALLBACK = "/login/oidc/callback"
 SCOPE = "openid profile email"

@@ -1,8 +1,4 @@
-"""Refuses unknown parameters of a request: a misspelt one must not be ignored silently.
-
-Called by `app.web.checked_first` for every route, by the endpoints that read forms, and by `app.web.cache` for what a
-page is kept under.
-"""
+"""Refuses unknown parameters of a request: a misspelt one must not be ignored silently."""
 
 from collections.abc import Collection, Iterable, Iterator
 from urllib.parse import unquote_plus

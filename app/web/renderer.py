@@ -7,24 +7,30 @@ import asyncio
 import logging
 import multiprocessing
 import os
+import re
 import signal
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
+from heapq import heapify, heappop, heappush
 from http import HTTPStatus
+from urllib.parse import parse_qsl
 
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.program.collector import NOT_COLLECTED, resume
+from app.reading.turns import Turn, Turns
 from app.web.kept_pages import Answer, Ask, gather
 from app.web.problems import PROBLEM_JSON, problem_bytes
 
 logger = logging.getLogger(__name__)
+
 NICENESS = 2
+
 LONGEST_S = 60.0
 
 
@@ -41,8 +47,8 @@ def unavailable(detail: str, retry_after_s: int) -> Answer:
 
 
 TOO_SLOW = unavailable("This page takes too long to render at the moment. Try again soon.", 10)
-TOO_MANY = unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
 
+TOO_MANY = unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
 
 Render = Callable[[Ask], Awaitable[Answer]]
 
@@ -193,3 +199,55 @@ def _end_with_parent() -> None:
 
 def _render(ask: Ask) -> Answer:
     return gather(_Rendering.runner.run(collect(_Rendering.app, ask)))
+
+
+# Queues in which pages are rendered, a few at a time, so that no kind delays another. Used by `app.web.page_cache`.
+
+EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
+
+PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/embed\.\w+")
+
+EXPLORERS = 2
+"""Boards that are computed for readers at the same time: whoever has one computed holds one of them at most."""
+
+MOST_WAITING = 8
+"""Most boards that readers wait for; of further ones whoever waits for most is told to retry."""
+
+
+def is_explored(path: str, query: bytes) -> bool:
+    """Say whether a board is computed for one reader at an address: explored, or pictured with a choice.
+
+    >>> board = "/benchmarks/a/leaderboards/b"
+    >>> is_explored(f"{board}/embed.svg", b"snapshot=3"), is_explored(f"{board}/embed.svg", b"task=t1&snapshot=3")
+    (False, True)
+    """
+    if not query:
+        return False
+    asks_more = any(name != "snapshot" for name, _ in parse_qsl(query.decode("latin-1")))
+    return EXPLORED.fullmatch(path) is not None or (asks_more and PICTURED.fullmatch(path) is not None)
+
+
+class Lane:
+    """A queue that renders pages, as many at a time as it has places; at most `room` wait for it."""
+
+    def __init__(self, renders: Sequence[Render], room: int | None = None) -> None:
+        self.turns = Turns(len(renders), room=room)
+        # The first ones are used as long as they suffice: each keeps the rows of boards that it has computed.
+        self._free = list(enumerate(renders))
+        heapify(self._free)
+
+    @classmethod
+    def through(cls, app: ASGIApp, processes: Sequence[RenderProcess], places: int, room: int | None = None) -> "Lane":
+        """Return a lane that renders in separate processes, or in this one where there are none."""
+        here = render_here(app)
+        return cls([each.or_here(here) for each in processes] or [here] * places, room)
+
+    @asynccontextmanager
+    async def taken(self, turn: Turn) -> AsyncIterator[Render]:
+        """Wait for a turn, and yield what renders the page. Raises Busy."""
+        async with self.turns.taken(turn):
+            number, render = heappop(self._free)
+            try:
+                yield render
+            finally:
+                heappush(self._free, (number, render))

@@ -7,19 +7,19 @@ from fastapi import APIRouter
 from starlette.responses import Response
 
 from app.errors import NotFound
+from app.kinds.contract import Pages
 from app.kinds.known import kind_of
-from app.kinds.pages import Pages
 from app.names import clip_for_message
-from app.render.addresses import name_in_path, path_of_name
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
-from app.render.prediction_pages import ReportSection
-from app.render.row_filter import narrow_table
+from app.render.pages import ReportSection
+from app.render.table_page import narrow_table
+from app.render.text import name_in_path, path_of_name
 from app.store import benchmarks, submissions
 from app.values.table import Table
 from app.web.answers import page
 from app.web.checked_first import CheckedFirst
-from app.web.endpoint_answers import described
+from app.web.description import described
 from app.web.state import SessionDep
 
 router = APIRouter(route_class=CheckedFirst)

@@ -5,24 +5,26 @@
 
 from typing import Any
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Prereg
 from app.errors import Forbidden, NotFound
-from app.prereg.prereg import Prereg as ParsedPrereg
-from app.render.addresses import name_in_path
-from app.store import audit, benchmark_rows, reservations
+from app.prereg.fields import Prereg as ParsedPrereg
+from app.render.text import name_in_path
+from app.store import audit, benchmark_rows, benchmarks, reservations, sql
 from app.store.audit import Change
+from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.store.reservations import Reserved
-from app.web.answers import json_answer
+from app.web.answers import json_answer, split_format, table_answer
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.preregs import ReleasedDocument
-from app.web.endpoint_answers import described
+from app.web.description import described, table_routes
+from app.web.documents import ReleasedDocument, TableDocument
 from app.web.fields import Body, Reason
 from app.web.state import SessionDep, Submitter, is_admin, is_steward_of
+from app.web.views import around, name_links, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
@@ -87,3 +89,39 @@ def _is_steward(session: Session, slug: str, caller: Caller) -> bool:
         # A name can be reserved in a benchmark that is yet to be made.
         return is_admin(caller)
     return is_steward_of(session, caller, benchmark.id)
+
+
+# /benchmarks/{slug}/registrations and /submitters: everything that was registered, also what was never reported.
+
+registrations_router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
+
+
+@table_routes(registrations_router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)
+def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
+    """List every registration of a benchmark with its outcome (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    listed = list_registrations(session, declared)
+    table = registrations_table(declared, listed, sql.now(session), count_unbound(session, listed))
+    address = f"/benchmarks/{slug}/registrations"
+    links = [("By submitter", f"/benchmarks/{slug}/submitters")]
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+@table_routes(
+    registrations_router, "/benchmarks/{slug}/submitters", "Registered and reported", 404, answer=TableDocument
+)
+def show_submitters(slug: str, request: Request, session: SessionDep) -> Response:
+    """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    table = submitters_table(declared, list_registrations(session, declared), sql.now(session))
+    address = f"/benchmarks/{slug}/submitters"
+    links = [("Registrations", f"/benchmarks/{slug}/registrations")]
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+def _fresh(answer: Response) -> Response:
+    # What is overdue depends on today, so these pages are never kept.
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

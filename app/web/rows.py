@@ -8,12 +8,12 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.one_task import metrics_of_means, standing_on_task
+from app.boards.task_values import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
 from app.kinds.known import kind_of
 from app.kinds.predictions.manifest_part import ranks_label_holders
-from app.render.addresses import name_in_path, path_of_name
-from app.render.panel import Panel
+from app.render.table_page import Panel
+from app.render.text import name_in_path, path_of_name
 from app.store import (
     audit,
     benchmark_rows,
@@ -22,8 +22,8 @@ from app.store import (
     entrants,
     references,
     reservations,
+    row_exports,
     snapshots,
-    tables,
     tokens,
 )
 from app.store.audit import Change
@@ -31,14 +31,13 @@ from app.store.benchmarks import Declared
 from app.store.disclosure import scoring_of
 from app.store.entrants import Ownership
 from app.store.label_holders import entrants_of_holders
-from app.store.unreported import unreported_table
-from app.values.forensics import LABEL_HOLDER
+from app.store.registrations import unreported_table
+from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
 from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.people import OwnerDocument
-from app.web.documents.tables import TableDocument
-from app.web.endpoint_answers import TABLE, described, table_routes
+from app.web.description import TABLE, described, table_routes
+from app.web.documents import OwnerDocument, TableDocument
 from app.web.fields import Body, Reason
 from app.web.state import SessionDep, StewardHere
 from app.web.tokens import TokenNumber
@@ -53,7 +52,7 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     """List the tasks with how many entrants have a result (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = tables.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
+    table = row_exports.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
     has_file = shown is not None and kind_of(declared.manifest).rows.form == "scores"
     links = [("Every row (CSV)", f"/benchmarks/{slug}/rows.csv")] if has_file else []
     view = around(view_of(session, declared, table, shown), f"/benchmarks/{slug}/tasks", links, name_links(declared))
@@ -70,7 +69,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     name, fmt = split_name(task)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = _published_part(session, declared, shown, "task", name) or tables.task_table(
+    table = _published_part(session, declared, shown, "task", name) or row_exports.task_table(
         session, declared.manifest, declared.benchmark.id, shown, name
     )
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
@@ -96,7 +95,7 @@ def show_entrant(
     name, fmt = split_name(entrant)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = _published_part(session, declared, shown, "entrant", name) or tables.entrant_table(
+    table = _published_part(session, declared, shown, "entrant", name) or row_exports.entrant_table(
         session, declared.manifest, declared.benchmark.id, shown, name
     )
     row = entrants.find_entrant(session, declared.benchmark.id, name)
@@ -172,7 +171,7 @@ def _published_part(
     for board in declared.manifest.leaderboards:
         table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"{kind}/{board.name}")
         if table is not None and any(row[table.index(column)] == name for row in table.rows):
-            return tables.filter_published(table, column, name)
+            return row_exports.filter_published(table, column, name)
     return None
 
 

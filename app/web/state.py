@@ -10,12 +10,11 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
-from app.config.settings import Settings
-from app.db.engine import SessionFactory
+from app.config import Settings
+from app.db.engine import SessionFactory, run_in_transaction
 from app.db.models import Benchmark
-from app.db.transactions import run_in_transaction
 from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthenticated
-from app.jobs.choice_evidence import KeptRows
+from app.jobs.evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.names import first_few
 from app.reading.readers import Readers

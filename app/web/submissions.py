@@ -1,52 +1,74 @@
 """POST /benchmarks/{slug}/submissions: parse the fields, have the files read, hand both to `app.receiving`, answer."""
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
-from pydantic import TypeAdapter, ValidationError
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from app import errors
-from app.admission.check import TokenHolder
-from app.admission.fields import Fields
-from app.config.settings import Settings
-from app.errors import FieldRejected
+from app.admission.case import Check, Fields, TokenHolder
+from app.admission.rules import is_admitted
+from app.config import Settings
+from app.db.engine import LONG_REQUESTS, allow
+from app.db.models import Submission, SubmissionEvent
+from app.errors import Busy, FieldRejected, Forbidden, NotFound
 from app.files.uploads import Limits
+from app.kinds.known import kind_of
 from app.kinds.reader import Evidence, reader_of
-from app.manifest.problems import problems_from
+from app.manifest.build import problems_from
+from app.manifest.model import KNOWN, DescribedBy, units_of
 from app.reading.jobs import SubmissionJob
 from app.reading.readers import LATER
 from app.reading.turns import Turn
-from app.receiving.receive import Run, Sent
-from app.receiving.written_for import not_asked, open_versions, version_written_for
-from app.store import audit, benchmark_rows, benchmarks, clock, labels
+from app.receiving.impact import impact_of
+from app.receiving.receive import (
+    Run,
+    Sent,
+    check_claims,
+    not_asked,
+    open_versions,
+    receive,
+    rehearse,
+    version_written_for,
+)
+from app.render.exports import parts_to_csv, table_to_json
+from app.render.pages import ShownTable, checks_table
+from app.render.table_page import narrow_table
+from app.store import audit, benchmark_rows, benchmarks, current, disclosure, sql, submissions, web_processes
+from app.store.arrivals import Parts, read_parts
+from app.store.audit import Act, Change
 from app.store.benchmarks import Declared
+from app.store.disputes import shown_disputes
+from app.store.row_exports import read_sent
 from app.store.sizes import Sizes
 from app.store.tries import keep_try
-from app.telemetry.logs import current_request
-from app.web import reports, submission_views
-from app.web.answers import json_answer
-from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.telemetry import CHECKS_FAILED, current_request, event
+from app.web import reports
+from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
+from app.web.bodies import MAX_FIELDS, SubmitterHere, gone, received_files, refuse_other_entrants, spool
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
-from app.web.documents.submissions import DryRunDocument, SubmissionDocument
-from app.web.endpoint_answers import described
-from app.web.fields import Finite, Line
-from app.web.metadata import Metadata, metadata_of
+from app.web.description import described
+from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
+from app.web.exports import NOT_KEPT
+from app.web.fields import Body, Finite, Flag, Line, Reason, Text
 from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
-from app.web.state import State, StateDep, Uploader
-from app.web.submitting import SubmitterHere, refuse_other_entrants
-from app.web.upload_outcomes import check_upload, store_upload
+from app.web.reports import is_report, report_links
+from app.web.state import SessionDep, State, StateDep, Submitter, Uploader, is_steward_of
+from app.web.views import WantedDep
 
 T = TypeVar("T")
+
 Claims = dict[Line, dict[Line, Finite]]
 
 
@@ -86,6 +108,7 @@ class Spooled:
 
 KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
 """What a sender can do something about, and so reads again."""
+
 FORM_FIELDS = ("files", "prereg", "prereg_sha256", "entrant", "metadata", "claims")
 
 
@@ -105,7 +128,7 @@ def make_router(settings: Settings) -> APIRouter:
         max_body_size=settings.max_body_mib * 1024 * 1024,
         form_limits={"max_fields": MAX_FIELDS},
     )
-    router.include_router(submission_views.router)
+    router.include_router(views_router)
     router.include_router(reports.router)
     return router
 
@@ -176,6 +199,25 @@ def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -
     return state.transact(keep)
 
 
+class Metadata(BaseModel):
+    """What a submitter says about a run; all of it optional and shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    version: Line | None = Field(None, max_length=200)
+    organization: Line | None = Field(None, max_length=200)
+    url: Line | None = Field(None, max_length=500, pattern=r"^https?://")
+    licence: Line | None = Field(None, max_length=100, description="an SPDX name, or proprietary")
+    n_parameters: Annotated[Finite, Field(gt=0, le=1e18)] | None = None
+    open_weights: Flag | None = None
+    released: date | None = None
+    purpose: Line | None = Field(None, max_length=100)
+    code_commit: Line | None = Field(None, max_length=64, pattern=r"^[0-9a-fA-F]{7,64}$")
+    dirty: Flag | None = None
+    started_at: AwareDatetime | None = None
+    notes: Text | None = Field(None, max_length=5000)
+
+
 def _fields_of(form: SentForm, settings: Settings, asked: type[Metadata]) -> Fields:
     metadata = _parse(asked, form.metadata or "{}", "metadata")
     return Fields(
@@ -197,9 +239,9 @@ def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, upload.slug)
         fields = _fields_of(upload.form, state.settings, metadata_of(declared.manifest.metadata))
-        truth = labels.labels_to_match(session, declared)
+        truth = disclosure.labels_to_match(session, declared)
         versions = open_versions(session, declared, submitter, fields)
-        received_at = clock.now(session)
+        received_at = sql.now(session)
     limits = Limits.from_settings(state.settings)
     newest, *earlier = [each.manifest for each in versions]
     job = SubmissionJob(reader_of(newest), newest, files, fields.entrant, limits, truth, earlier)
@@ -230,3 +272,287 @@ def _parse(kind: Any, text: str, field: str) -> Any:
     except ValidationError as error:
         problems = problems_from(error, prefix=f"{field}.")
         raise FieldRejected(f"The field {field} is invalid.", problems) from None
+
+
+# What is done with an upload that was read: stored with its checks, or only checked, and what is answered.
+
+logger = logging.getLogger(__name__)
+
+
+def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
+    """Store an upload, and return its address and what is answered."""
+
+    def store(session: Session) -> tuple[bool, dict[str, Any]]:
+        allow(session, LONG_REQUESTS)
+        stored = receive(session, sent, state.jobs.defer_refresh)
+        is_new, kept = stored.is_new, stored.submission
+        after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
+        audit.record(session, act, 202, Change(after=after))
+        shown = describe(session, stored.submission, stored.parts)
+        warnings = {"warnings": _warnings(sent)} if is_new else {}
+        return is_new, {**shown, **warnings}
+
+    is_new, document = state.transact(store)
+    address: str = document["url"]
+    if is_new:
+        _count_failed(document["checks"])
+    event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
+    return address, document
+
+
+def _count_failed(checks: Sequence[Mapping[str, str]]) -> None:
+    for check in checks:
+        if check["outcome"] == "failed":
+            CHECKS_FAILED.labels(check["rule"]).inc()
+
+
+def check_upload(owner: str, state: State, sent: Sent, *, with_impact: bool = True) -> dict[str, Any]:
+    """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
+    # Before the transaction: it may draw for a second.
+    claimed = check_claims(sent.run, is_request=True)
+    checks = [*state.transact(lambda session: _rehearsed(session, sent)), *claimed]
+    scores = sent.run.evidence.scores
+    return {
+        "dry_run": True,
+        "admitted": is_admitted(checks),
+        "checks": [check_document(check) for check in checks],
+        "n_rows": len(scores),
+        "entrants": list(scores.entrant.words),
+        "warnings": _warnings(sent),
+        **({"impact": _impact(owner, state, sent, admitted=is_admitted(checks))} if with_impact else {}),
+    }
+
+
+def _rehearsed(session: Session, sent: Sent) -> list[Check]:
+    allow(session, LONG_REQUESTS)
+    return rehearse(session, sent)
+
+
+def _impact(owner: str, state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
+    if not admitted:
+        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
+    try:
+        with state.computing.taken_in_thread(owner), state.sessions() as session:
+            allow(session, LONG_REQUESTS)
+            return impact_of(session, sent, state.rows)
+    except Busy as error:
+        return {"reason": str(error), "boards": []}
+
+
+def _warnings(sent: Sent) -> list[dict[str, Any]]:
+    return [problem.as_dict() for problem in sent.run.evidence.warnings]
+
+
+# /submissions/{id}: the status of a submission, its rows and its own tables; withdrawing it.
+
+views_router = APIRouter(route_class=CheckedFirst)
+
+WAITING_FOR = {"received": "evaluation", "evaluated": "publication"}
+"""The states that a submission leaves without action by anybody, and what it waits for in each."""
+
+
+def check_document(check: Any) -> dict[str, str]:
+    """Return what is shown of a check."""
+    return {"rule": check.rule, "outcome": check.outcome, "reason": check.reason}
+
+
+def describe(session: Session, submission: Submission, just_stored: Parts | None = None) -> dict[str, Any]:
+    """Return everything that is shown of a submission; nothing is read again of one that was just stored."""
+    parts = just_stored or read_parts(session, submission)
+    status, events = _said(session, submission, parts.events)
+    return {
+        "id": submission.id,
+        "url": f"/submissions/{submission.id}",
+        "benchmark": parts.slug,
+        "status": status,
+        "reason": events[-1].reason,
+        "admitted": all(event.status != "not_admitted" for event in events),
+        "waiting_for": WAITING_FOR.get(status),
+        "run_purpose": submission.run_purpose,
+        "prereg_sha256": submission.prereg_sha256,
+        "received_at": submission.received_at.isoformat(),
+        "n_rows": submission.n_rows,
+        "metadata": submission.description,
+        "claims": submission.claims,
+        "checks": [check_document(check) for check in parts.checks],
+        "flags": dict(parts.flags),
+        "identity": [
+            {"bundle": bundle["name"], "entrant": bundle["entrant"], **dict(sorted(bundle.get("identity", {}).items()))}
+            for bundle in submission.facts.get("bundles", ())
+        ],
+        "entrants": [
+            {
+                "name": e.name,
+                "n_rows": entry.n_rows,
+                "state": entry.state,
+                "tasks": current.tasks_of(session, entry),
+                "superseded_by": entry.superseded_by,
+            }
+            for e, entry in parts.entries
+        ],
+        "files": [{"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows} for f in parts.files],
+        **({} if just_stored else shown_disputes(session, submission.id)),
+        "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
+    }
+
+
+def _said(
+    session: Session, submission: Submission, events: Sequence[SubmissionEvent]
+) -> tuple[str, Sequence[SubmissionEvent]]:
+    """Return the status and the history of a submission as they are said: published once every web process shows it."""
+    status = submission.status
+    if status != "published" or not web_processes.unshown(session, [submission.id]):
+        return status, events
+    before = events[:-1] if events[-1].status == status else events
+    return web_processes.status_said(status, is_unshown=True), before
+
+
+@views_router.get(
+    "/submissions/{submission}",
+    summary="A submission (.csv: its checks; .json)",
+    responses=described(404, answer=SubmissionDocument, also=("html", "csv")),
+)
+def show(submission: str, session: SessionDep) -> Response:
+    """Return a submission: status, checks, history, files, and averages of its own rows."""
+    name, fmt = split_format(submission)
+    refuse_other_formats(fmt, "csv", "json")
+    stored = submissions.find_submission(session, _number(name))
+    if fmt == "json":
+        return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
+    if fmt == "csv":
+        answer = csv_answer(checks_table(describe(session, stored)))
+        answer.headers["Cache-Control"] = "no-store"
+        return answer
+    kept = submissions.read_tables(session, stored.id)
+    manifest = benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest
+    pages = kind_of(manifest).pages
+    described_now = describe(session, stored)
+    return page(
+        "submission.html",
+        title=f"Submission {stored.id}",
+        s=described_now,
+        waiting=described_now["waiting_for"] is not None,
+        tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
+        reports=report_links(pages, stored.id, kept),
+        facts=pages.facts(manifest),
+        units=units_of(manifest.metadata),
+    )
+
+
+@views_router.get(
+    "/submissions/{submission}/tables/{name:path}",
+    summary="A table of a submission",
+    responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
+)
+def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:
+    """Return one of a submission's own tables (.csv, .json): all of it, or some of its rows."""
+    stored = submissions.find_submission(session, submission)
+    stem, fmt = split_format(name)
+    table = submissions.read_table(session, stored.id, stem)
+    if table is None:
+        raise NotFound(f"Submission {stored.id} has no table {stem[:40]}.")
+    table = narrow_table(table, wanted)
+    if fmt == "json":
+        return Response(table_to_json(table, {"submission": stored.id}), media_type="application/json")
+    if fmt != "csv":
+        raise NotFound("This table has no page of its own; there are .csv and .json.")
+    return csv_answer(table)
+
+
+@views_router.get(
+    "/submissions/{submission}/scores.csv", summary="The rows of a submission", responses=described(404, also=("csv",))
+)
+def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
+    """Return every row of a submission as it was stored, as CSV."""
+    stored = submissions.find_submission(session, submission)
+    rows = parts_to_csv(read_sent(state.sessions, stored.id))
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+
+
+class Withdrawal(Body):
+    """Why a submission is withdrawn; shown for ever."""
+
+    reason: Reason
+
+
+@views_router.post(
+    "/submissions/{submission}/withdraw",
+    summary="Withdraw a submission",
+    responses=described(403, 404, 409, answer=SubmissionDocument),
+)
+def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
+    """Withdraw a submission from the boards (its submitter, or a steward of its benchmark)."""
+
+    def take_off(session: Session) -> dict[str, Any]:
+        stored = submissions.lock_submission(session, submission)
+        if stored.token_id != caller.id and not is_steward_of(session, caller, stored.benchmark_id):
+            raise Forbidden("Only its submitter or a steward of its benchmark may withdraw a submission.")
+        before = {"status": stored.status}
+        current.withdraw(session, stored, order.reason)
+        change = Change(before, {"status": stored.status}, order.reason, submissions.slug_of(session, stored))
+        audit.record(session, caller.act, 200, change)
+        described_now = describe(session, stored)
+        if current.was_current(session, stored.id):
+            benchmark_rows.mark_data_changed(session, stored.benchmark_id)
+            state.jobs.defer_refresh(session, stored.benchmark_id)
+        else:
+            benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
+        return described_now
+
+    return json_answer(state.transact(take_off))
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 18:
+        raise NotFound(f"There is no submission {text[:40]}.")
+    return int(text)
+
+
+# What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
+#
+# Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered
+# by those of `app.boards.explore`.
+
+Kind = Literal["text", "number", "flag", "date"]
+
+METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
+    ("version", "Version", "text"),
+    ("organization", "Organisation", "text"),
+    ("url", "Address (https://…)", "text"),
+    ("licence", "Licence (SPDX name, such as Apache-2.0)", "text"),
+    ("n_parameters", "Parameters, how many", "number"),
+    ("open_weights", "Open weights (yes or no)", "flag"),
+    ("released", "Released (YYYY-MM-DD)", "date"),
+    ("purpose", "Made for (such as general, baseline, research)", "text"),
+    ("code_commit", "Commit of the code", "text"),
+    ("started_at", "The run began (such as 2026-03-02T08:00:00Z)", "text"),
+    ("notes", "Notes", "text"),
+)
+"""The fields of the form: name, words, kind."""
+
+TYPES: Mapping[str, Any] = {
+    "text": Annotated[Line, Field(max_length=500)],
+    "number": Finite,
+    "flag": Flag,
+    "date": date,
+}
+
+
+def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
+    """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
+    if not declared:
+        return Metadata
+    return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
+
+
+def form_fields(declared: Sequence[DescribedBy]) -> list[tuple[str, str, Kind]]:
+    """Return the fields of the form: everybody's, then those that a manifest declares."""
+    return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
+
+
+def _field(each: DescribedBy) -> Any:
+    known = Metadata.model_fields.get(each.name)
+    kind: Any = TYPES[each.type] if known is None else Annotated[known.annotation, *known.metadata]
+    if each.values is not None:
+        kind = Literal[tuple(each.values)]
+    return (kind, ...) if each.required else (kind | None, None)

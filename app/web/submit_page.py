@@ -15,28 +15,35 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.db.models import Prereg, PreregBinding
-from app.errors import Forbidden, PlumblineError, Unauthenticated
-from app.manifest.declared_metadata import MOST_DECLARED
-from app.render.submit_example import submit_example
+from app.errors import Forbidden, NotFound, PlumblineError, Unauthenticated
+from app.manifest.model import MOST_DECLARED
+from app.render.pages import submit_example
 from app.store import audit, benchmark_rows, benchmarks, sessions
-from app.store.mine import own_submissions
-from app.store.tries import keep_try, own_tries
-from app.web.answers import page
-from app.web.bodies import MAX_FIELDS
+from app.store.tries import find_try, keep_try, own_submissions, own_tries
+from app.web.answers import json_answer, page
+from app.web.bodies import MAX_FIELDS, SubmitterHere, refuse_uninvited
 from app.web.caller import Caller
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
-from app.web.endpoint_answers import described
-from app.web.metadata import METADATA_FIELDS, Kind, form_fields
-from app.web.state import SessionDep, State, StateDep, Uploader, find_caller
-from app.web.submissions import SentForm, SentUpload, take
-from app.web.submitting import SubmitterHere, refuse_uninvited
-from app.web.upload_outcomes import check_upload, store_upload
+from app.web.description import described
+from app.web.state import Holder, SessionDep, State, StateDep, Uploader, find_caller, is_steward_of
+from app.web.submissions import (
+    METADATA_FIELDS,
+    Kind,
+    SentForm,
+    SentUpload,
+    check_upload,
+    form_fields,
+    store_upload,
+    take,
+)
 
 PRIVATE = {"Cache-Control": "no-store"}
+
 MOST_PREREGS = 50
+
 Word = Annotated[str, Form(max_length=5000)]
 
 
@@ -161,3 +168,40 @@ def _keep(state: State, slug: str, caller: Caller, answered: dict[str, object]) 
         return keep_try(session, benchmark_rows.find_benchmark(session, slug).id, caller.id, 200, answered, is_dry=True)
 
     return state.transact(keep)
+
+
+# /tries/{try} and /account/submissions: what somebody sent, also what was refused, to be read again.
+#
+# A try is shown to who sent it and to the stewards of its benchmark.
+
+tries_router = APIRouter(route_class=CheckedFirst, tags=["submissions"], include_in_schema=False)
+
+
+@tries_router.get("/tries/{number}", summary="A try", responses=described(401, 404, also=("html",)))
+def show_try(number: str, session: SessionDep, caller: Holder) -> Response:
+    """Show what a dry run or a refused upload was answered with (.json)."""
+    stem, dot, ending = number.rpartition(".")
+    attempt, slug = find_try(session, stem if dot and ending == "json" else number)
+    if attempt.token_id != caller.id and not is_steward_of(session, caller, attempt.benchmark_id):
+        raise NotFound("There is no such try; only the latest of each token are kept.")
+    if dot and ending == "json":
+        return json_answer(attempt.document, headers=PRIVATE)
+    shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
+                 document=attempt.document)  # fmt: skip
+    shown.headers.update(PRIVATE)
+    return shown
+
+
+def _title(is_dry: bool, status: int) -> str:
+    if status < 300:
+        return "Checked"
+    return "Checked and refused" if is_dry else "Refused"
+
+
+@tries_router.get("/account/submissions", summary="Your submissions", responses=described(401, also=("html",)))
+def show_own(session: SessionDep, caller: Holder) -> Response:
+    """Show the submissions and the tries of whoever is signed in."""
+    shown = page("own.html", title="Your submissions", tries=own_tries(session, caller.id),
+                 submissions=own_submissions(session, caller.id, None))  # fmt: skip
+    shown.headers.update(PRIVATE)
+    return shown

@@ -6,18 +6,16 @@ from starlette.responses import Response
 
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.render.addresses import name_in_path
-from app.render.badge import badge, board_picture, place_of
-from app.render.citation import bibtex, croissant
-from app.render.feed import atom_feed
+from app.render.syndication import atom_feed, badge, bibtex, board_picture, croissant, place_of
+from app.render.text import name_in_path
 from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import drawn_answer, json_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.tables import CroissantDocument
-from app.web.endpoint_answers import described
-from app.web.explore import Asked, AskedDep, board_as_asked
+from app.web.description import described
+from app.web.documents import CroissantDocument
+from app.web.explore import AskedDep, ExploreQuery, board_as_asked
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber
 
@@ -65,7 +63,7 @@ def show_preview(
 
 
 def _pictured(
-    session: Session, state: State, slug: str, board: str, number: int | None, asked: Asked
+    session: Session, state: State, slug: str, board: str, number: int | None, asked: ExploreQuery
 ) -> tuple[bytes, tuple[float, float]]:
     """Return the picture of a board with its size: of the published one, or of what a reader asked for."""
     if not (asked.choice.is_made or asked.text or asked.wish.is_made):

@@ -7,17 +7,15 @@ from fastapi import APIRouter, Request
 from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
-from app.db.models import Token
-from app.db.models.tokens import SCOPES
+from app.db.models import SCOPES, Token
 from app.errors import Forbidden
 from app.store import audit, roles, sessions, tokens
 from app.store.audit import Change
-from app.store.token_bounds import Bounds
-from app.store.tokens import in_short
+from app.store.tokens import Bounds, in_short
 from app.web.answers import json_answer
 from app.web.checked_first import CheckedFirst
-from app.web.documents.people import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
-from app.web.endpoint_answers import described
+from app.web.description import described
+from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.fields import Body, Line
 from app.web.state import Admin, Holder, SessionDep, Steward, WholeHolder, is_admin
 from app.web.visitors import presented_text

@@ -8,16 +8,13 @@ from fastapi import Depends, Query
 from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
+from app.kinds.contract import PageFacts
 from app.kinds.known import kind_of
-from app.kinds.pages import PageFacts
-from app.render.addresses import path_of_name
-from app.render.panel import Panel
-from app.render.row_filter import Wanted, choices, narrow_table
-from app.render.table_view import TableView
-from app.store import benchmarks, snapshots, tables
-from app.store.benchmarks import Declared
-from app.store.life import find_retirement
-from app.values.counts import count
+from app.names import count
+from app.render.table_page import Panel, TableView, Wanted, choices, narrow_table
+from app.render.text import path_of_name
+from app.store import benchmarks, row_exports, snapshots
+from app.store.benchmarks import Declared, find_retirement
 from app.values.table import Table
 
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
@@ -51,7 +48,7 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
     snapshot = snapshots.find_snapshot(session, declared.benchmark, number)
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
     if snapshot is None or table is None:
-        table = tables.explain_absence(declared.manifest, snapshot, name, declared.benchmark.publish_error)
+        table = row_exports.explain_absence(declared.manifest, snapshot, name, declared.benchmark.publish_error)
     return view_of(session, declared, table, snapshot)
 
 

@@ -44,7 +44,7 @@ def reading_as_asked(handle: Handler) -> Handler:
 
 
 async def sees_more(app: ASGIApp, scope: Scope) -> bool:
-    """Say whether the sender of a request may see anything beside what is public; for `app.web.cache`.
+    """Say whether the sender of a request may see anything beside what is public; for `app.web.page_cache`.
 
     Who shows credentials that are worth nothing more is given the pages that are kept for everybody.
     """

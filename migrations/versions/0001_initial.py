@@ -10,7 +10,7 @@ from pathlib import Path
 from alembic import op
 from procrastinate.schema import SchemaManager
 
-from app.db.unreleased import unreleased_name
+from app.db.migrate import unreleased_name
 
 SUBJECTS = Path(__file__).parent.parent / "initial"
 

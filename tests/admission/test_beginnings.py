@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.admission.beginnings import Beginning, began_before
-from app.admission.earlier_submissions import Earlier
+from app.admission.case import Earlier
+from app.admission.forensics import Beginning, began_before
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import Fingerprint, fingerprints_of
 from tests.cases.admission import RECEIVED, REGISTERED, RUN_BEGAN, case, demanding, failed, grid, table

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import pytest
 
-from app.admission.contrasts import unknown_sides
-from app.admission.registration import unknown_names
+from app.admission.claims import unknown_sides
+from app.admission.rules import unknown_names
 from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
-from app.prereg.prereg import Prereg, parse_prereg
+from app.prereg.fields import Prereg
+from app.prereg.prereg import parse_prereg
 from tests.cases.admission import AXIS
 from tests.cases.chamber import MANIFEST, manifest
 

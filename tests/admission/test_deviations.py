@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.admission.deviations import deviations_table
+from app.admission.claims import deviations_table
 from app.prereg.prereg import git_blob_sha1
 from app.values.facts import BundleFacts
 from tests.cases.admission import facts, grid, registered, table

@@ -1,11 +1,11 @@
 """Values that are exactly the best possible are told, of every kind, and keep nobody out."""
 
-from app.admission.exact import decided_by_one, exactly_best
+from app.admission.forensics import decided_by_one, exactly_best
 from app.boards.example import benchmark
 from app.boards.methods.mean import Mean
-from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.records import WeightedRank
 from app.kinds.parse import parse_manifest
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from tests.cases.admission import grid, table
 from tests.cases.chamber import MANIFEST
 

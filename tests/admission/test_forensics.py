@@ -6,12 +6,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.admission.earlier_submissions import Earlier
+from app.admission.case import Earlier
 from app.admission.forensics import compare, look_within
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import fingerprints_of, n_other_results
-from app.values.predictions import PredictionBlock
-from app.values.scores import ScoreTable
+from app.values.scores import PredictionBlock, ScoreTable
 from tests.cases.admission import Row, grid, table
 
 

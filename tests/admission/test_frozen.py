@@ -5,13 +5,10 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from app.admission.attempts import History
-from app.admission.check import Check, TokenHolder
-from app.admission.deviations import deviations_table
-from app.manifest.grid import AtLeast, Grid
-from app.manifest.manifest import Manifest
-from app.manifest.tasks import OpenTasks
-from app.values.forensics import FLAGS, Finding, Forensics
+from app.admission.case import Check, History, TokenHolder
+from app.admission.claims import deviations_table
+from app.manifest.model import AtLeast, Grid, Manifest, OpenTasks
+from app.values.facts import FLAGS, Finding, Forensics
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.admission import (

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.admission.identity import EarlierIdentity, identity_findings, says_dirty
-from app.cli.examples import Example
-from app.config.settings import Settings
+from app.admission.case import EarlierIdentity, identity_findings, says_dirty
+from app.cli.demo import Example
+from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence

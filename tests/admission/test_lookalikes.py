@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.admission.lookalikes import lookalike_findings
+from app.admission.forensics import lookalike_findings
 
 DATA = Path(__file__).parents[1] / "data"
 CYRILLIC = "GP\N{CYRILLIC CAPITAL LETTER TE}-4"

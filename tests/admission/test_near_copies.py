@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.admission.near_copies import FEW, LEAST_SHARE, N_FIRST, Other, near_rows, near_share
+from app.admission.forensics import FEW, LEAST_SHARE, N_FIRST, Other, near_rows, near_share
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import Fingerprint, Sampled
 from tests.cases.chamber import EXAMPLES

@@ -6,10 +6,11 @@ from datetime import timedelta
 
 import pytest
 
-from app.admission.attempts import History, check_attempts
-from app.admission.registration import check_benchmark, shortfalls, unknown_names
-from app.manifest.grid import AtLeast, Grid
-from app.prereg.prereg import Prereg, parse_prereg
+from app.admission.case import History, check_attempts
+from app.admission.rules import check_benchmark, shortfalls, unknown_names
+from app.manifest.model import AtLeast, Grid
+from app.prereg.fields import Prereg
+from app.prereg.prereg import parse_prereg
 from tests.cases.admission import AXIS, REGISTERED, registered
 from tests.cases.chamber import PREREG, manifest
 

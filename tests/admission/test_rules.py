@@ -5,12 +5,11 @@ from datetime import timedelta
 
 import pytest
 
-from app.admission.case import Case
-from app.admission.check import Check
+from app.admission.case import Case, Check
 from app.admission.rules import is_admitted, reason_not_admitted
 from app.kinds.parse import parse_manifest
-from app.manifest.admission import Admission
-from app.prereg.shared import IID_REFUSED
+from app.manifest.model import Admission
+from app.prereg.fields import IID_REFUSED
 from app.values.facts import RunFacts
 from tests.cases.admission import (
     AXIS,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from app.admission.check import Check
+from app.admission.case import Check
 from app.admission.claims import check_claims, decided_later
 from app.kinds.parse import parse_manifest
 from tests.cases.admission import AXIS, EVALUATION, applied, case, grid, registered, summary

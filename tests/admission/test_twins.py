@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.admission.earlier_submissions import Earlier
-from app.admission.forensics import compare, look_within
-from app.admission.twins import ln_arrangements
+from app.admission.case import Earlier
+from app.admission.forensics import compare, ln_arrangements, look_within
 from app.stats.arrays import FloatArray
 from app.values.fingerprints import fingerprints_of
 from app.values.scores import Coded, ScoreTable

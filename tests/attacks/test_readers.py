@@ -14,7 +14,7 @@ import httpx
 import psutil
 import pytest
 
-from app.cli.workspace import PREFIX
+from app.cli.observing import PREFIX
 from tests.attacks.watch import Target, target
 from tests.cases.running_server import command_of, fresh_data_dir, is_alive
 

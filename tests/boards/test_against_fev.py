@@ -7,11 +7,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.table import Table
 from tests.cases.fev_rows import FEV, fev_scores, to_scores
 

@@ -8,7 +8,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.stats.arrays import FloatArray
-from app.stats.ranked_tasks import borda_points, ranks_beside
+from app.stats.pairs import borda_points, ranks_beside
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 

@@ -6,19 +6,15 @@ from scipy.special import stdtrit
 
 from app.boards.calibrated import few_units_note, task_intervals
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
-from app.kinds.episodes.calibrated import SeedScores, iqm_over_tasks, mean_over_tasks, plain_mean
-from app.kinds.episodes.measure import measure_episodes
+from app.boards.methods.estimate import EstimateBoard
+from app.kinds.episodes.measure import SeedScores, iqm_over_tasks, mean_over_tasks, measure_episodes, plain_mean
 from app.kinds.predictions.measure import measure_predictions
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.averaged_spreads import averaged_spread, side_by_side
-from app.stats.calibrated import ALL_EQUAL, calibrate
-from app.stats.calibrated_trims import iqm_bias, iqm_spread
-from app.stats.spreads import SHARE, Range
-from app.store.measurement_bytes import pack_measurement, unpack_measurement
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import Coded, ScoreTable
+from app.stats.calibrated import ALL_EQUAL, calibrate, iqm_bias, iqm_spread
+from app.stats.spreads import SHARE, Range, averaged_spread, side_by_side
+from app.store.measured import pack_measurement, unpack_measurement
+from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 from tests.cases.boards import CASES, Case, built, declare, given, summary_board
 
 EVERY = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")

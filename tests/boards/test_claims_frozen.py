@@ -5,10 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claim_rows import Asked, claims_table, past_claim, undelivered_claim
-from app.boards.claims import contrasts_of, decide_claims
+from app.boards.claims import AskedClaim, claims_table, contrasts_of, decide_claims, past_claim, undelivered_claim
 from app.kinds.parse import parse_manifest
-from app.prereg.prereg import Hypothesis, parse_prereg, sha256_hex
+from app.prereg.fields import Hypothesis
+from app.prereg.prereg import parse_prereg, sha256_hex
 from tests.cases.admission import AXIS, grid, table
 from tests.cases.chamber import MANIFEST, PREREG
 from tests.cases.frozen import assert_frozen, tables_as_text
@@ -27,7 +27,7 @@ HYPOTHESES = (
   - {contrast: [left, right], threshold: 0.2}
 """
 )
-ASKED = Asked(7, status="current")
+ASKED = AskedClaim(7, status="current")
 ROWS = [*grid(), *grid(entrant="naive")]
 
 
@@ -45,7 +45,7 @@ def test_claims_are_decided_as_they_were(prereg: bytes | None) -> None:
     parsed = None if prereg is None else parse_prereg(prereg)
     contrasts = contrasts_of(DECLARED, parsed, None if prereg is None else sha256_hex(prereg))
     rows = decide_claims(contrasts, evidence(), ASKED)  # type: ignore[arg-type]
-    gone = undelivered_claim(contrasts[0], [], Asked(8, status="withdrawn"))
+    gone = undelivered_claim(contrasts[0], [], AskedClaim(8, status="withdrawn"))
     past = past_claim(dict(zip(claims_table(DECLARED, ()).column_names(), rows[0], strict=True)), "superseded")
     kept = claims_table(DECLARED, [*rows, gone, past])
 

@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.contrasts import Contrasts, Verdict
-from app.boards.spread import Precision, Spread
-from app.boards.standing import stand
-from app.values.columnar import ColumnarRows
+from app.boards.calibrated import DrawnSpread, Precision
+from app.boards.standing import Contrasts, Verdict, stand
+from app.values.table import ColumnarRows
 
 
 def contrasts(widest: float = 1.0) -> Contrasts:
@@ -19,7 +18,7 @@ def contrasts(widest: float = 1.0) -> Contrasts:
     replicates[:, 2] = replicates[:, 1]
     replicates[:, 4] = points[4]
     precision = Precision(9.0, 10.0 / 9.0)
-    spread = Spread(replicates, [precision, precision, precision, precision, None])
+    spread = DrawnSpread(replicates, [precision, precision, precision, precision, None])
     return stand(points, spread, 0.95, widest=widest).contrasts(range(5))
 
 

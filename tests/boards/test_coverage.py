@@ -14,7 +14,7 @@ from app.boards.registry import compute_board, measured_method
 from app.errors import ManifestRejected
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell

@@ -10,16 +10,13 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from app.boards.explore import Evidence, chosen_board
-from app.boards.letters import letters_table
-from app.boards.one_task import standing_on_task
-from app.boards.reader_choice import Choice, understand
+from app.boards.explore import Choice, Evidence, chosen_board, understand
 from app.boards.registry import compute_board
-from app.boards.task_values import differences_table, matrix_table, task_values
+from app.boards.standing import letters_table
+from app.boards.task_values import differences_table, matrix_table, standing_on_task, task_values
 from app.boards.tradeoff import axes_of, offered, tradeoff_table
 from app.errors import BoardUnavailable, FieldRejected
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
+from app.manifest.model import Manifest, Metric
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table

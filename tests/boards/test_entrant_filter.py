@@ -2,7 +2,7 @@
 
 import pytest
 
-from app.boards.entrant_filter import Wish
+from app.boards.explore import Wish
 
 SAID = {
     "organization": "A Lab",

@@ -9,14 +9,11 @@ import pytest
 
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
-from app.boards.explore import LABEL, Evidence, chosen_board
-from app.boards.methods.estimate.spec import EstimateBoard
-from app.boards.reader_choice import QUICK_FROM, Choice
+from app.boards.explore import LABEL, QUICK_FROM, Choice, Evidence, chosen_board, rows_of
+from app.boards.methods.estimate import EstimateBoard
 from app.boards.registry import compute_board
-from app.boards.rows_of_entrants import rows_of
 from app.errors import FieldRejected
-from app.manifest.manifest import Manifest
-from app.manifest.tasks import Task
+from app.manifest.model import Manifest, Task
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.boards.fev_order import fev_order
+from app.boards.cells import fev_order
 from app.boards.registry import compute_board
 from app.errors import BoardUnavailable, ManifestRejected, Unavailable
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare

@@ -5,16 +5,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.boards.calibrated import DrawnSpread
 from app.boards.example import benchmark
-from app.boards.spread import Spread
 from app.boards.standing import BoardStanding, Gaps, among_others, stand
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
-from app.render.reading import leader_sentence
+from app.render.table_page import leader_sentence
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.rank_sets import put_behind
-from app.values.columnar import ColumnarRows
-from app.values.table import Column, Table
+from app.values.table import Column, ColumnarRows, Table
 
 NAN, NEVER = np.nan, -np.inf
 NAMES = "ABCD"
@@ -32,7 +31,7 @@ def board(
     Without saying what is `delivered`, everybody with a gap has one.
     """
     rng = np.random.default_rng(seed)
-    spread = Spread.of_units(points + noise * rng.normal(size=(400, len(points))), 20)
+    spread = DrawnSpread.of_units(points + noise * rng.normal(size=(400, len(points))), 20)
     if at_worst is None:
         return stand(points, spread, 0.95)
     scores = np.array(at_worst)

@@ -4,7 +4,7 @@ import pytest
 
 from app.boards import coverage
 from app.boards.columns import COLUMNS, Place, board_table
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.values.frame import Frame, FrameField, with_interval
 from app.values.registry import Registry
 from app.values.table import Column

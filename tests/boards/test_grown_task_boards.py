@@ -6,7 +6,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.stats import pairs
-from app.stats.known_pairs import KnownPairs
+from app.stats.pairs import KnownPairs
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 

@@ -9,7 +9,7 @@ import pytest
 from app.boards.registry import methods
 from app.boards.tables import BoardTables
 from app.stats.cluster import draw_clusters
-from app.stats.example_draws import map_resamples
+from app.stats.curve_bands import map_resamples
 from app.stats.pairs import compare
 from app.stats.resample import Resamples
 from app.values.table import Table

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.boards.measured import EntrantEvidence
-from app.boards.methods.estimate.board import assemble_board
+from app.boards.methods.estimate import assemble_board
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.kinds.known import measured_evidence

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from app.boards.methods.mean import METHOD as MEAN
-from app.boards.methods.skill_score.method import METHOD as SKILL
+from app.boards.methods.skill_score import METHOD as SKILL
 from app.kinds.parse import parse_manifest
-from app.stats import contests, known_columns, rank_sets
+from app.stats import known_columns, rank_sets
 from app.stats.arrays import FloatArray
 from app.stats.known_columns import Columns, KnownColumns
-from app.stats.known_contests import KnownContests
+from app.stats.rank_sets import KnownContests
 from app.values.scores import Coded, ScoreTable
 
 pytestmark = pytest.mark.heavy
@@ -66,7 +66,7 @@ def test_one_more_entrant_changes_no_digit_of_what_is_remembered(monkeypatch: py
         actual = []
         for columns, pairs in (remembered, (KnownColumns(0), KnownContests(0))):
             monkeypatch.setattr(known_columns, "KNOWN", columns)
-            monkeypatch.setattr(contests, "KNOWN", pairs)
+            monkeypatch.setattr(rank_sets, "KNOWN", pairs)
             monkeypatch.setattr(rank_sets, "KNOWN", pairs)
             boards = [METHODS[s.method].compute(MANIFEST, s, rows(values)) for s in MANIFEST.leaderboards]
             actual.append([board.leaderboard for board in boards])

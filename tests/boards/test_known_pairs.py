@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from app.stats import pairs
-from app.stats.known_pairs import KnownPairs
-from app.stats.pairs import PairStatistics
-from app.stats.relative import compare_pairs
+from app.stats.pairs import KnownPairs, PairStatistics, compare_pairs
 from app.stats.resample import Resamples
 
 CLIP = (0.01, 100.0)

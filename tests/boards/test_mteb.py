@@ -12,7 +12,7 @@ from app.boards.methods.mean import Mean
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.fev_rows import to_scores

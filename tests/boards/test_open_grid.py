@@ -7,11 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.coverage import Coverage
+from app.boards.coverage import Coverage, are_common, commonly_held
 from app.boards.example import measured
 from app.boards.measured import Measurement
-from app.boards.open_grid import are_common, commonly_held
-from app.boards.ranked_entrants import measured_roster
+from app.boards.methods.estimate import measured_roster
 from app.kinds.episodes.coverage import open_items
 from tests.cases.admission import grid, table
 

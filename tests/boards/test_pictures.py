@@ -7,13 +7,18 @@ import numpy as np
 import pytest
 
 from app.boards.coverage import PARTIAL
-from app.boards.letters import NOBODY, letters_table
-from app.boards.one_task import metrics_of_means, standing_on_task
-from app.boards.task_values import MOST_CELLS, differences_table, matrix_table, task_values
+from app.boards.standing import NOBODY, letters_table
+from app.boards.task_values import (
+    MOST_CELLS,
+    differences_table,
+    matrix_table,
+    metrics_of_means,
+    standing_on_task,
+    task_values,
+)
 from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
+from app.manifest.model import Manifest, Metric
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table
 from tests.cases.boards import declare

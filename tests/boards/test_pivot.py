@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.boards.pivot import Pivot, Places, WholePlaces
+from app.boards.cells import Pivot, Places, WholePlaces
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.boards.provenance import Provenance, with_owners, with_provenance
-from app.stats.relative import win_shares
+from app.stats.pairs import win_shares
 from app.values.table import Cell, Column, Table
 
 NAMES = ("A", "B", "C", "D", "E")

@@ -3,12 +3,12 @@
 import pytest
 
 from app.boards.example import rows
-from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
 from app.boards.tables import pairwise_notes
 from app.errors import ManifestRejected
-from app.kinds.series.estimator_metadata import note_estimands
-from app.manifest.metric import Metric
+from app.kinds.series.contract import note_estimands
+from app.manifest.model import Metric
 from app.values.table import Table
 from tests.cases.boards import declare
 

@@ -8,17 +8,21 @@ import pandas as pd
 import pytest
 
 from app.boards.cells import CellMatrix
-from app.boards.methods.skill_score.notes import notes_of
-from app.boards.methods.skill_score.ranked import falls_by_wins, find_ranked
-from app.boards.methods.skill_score.relative import clipped_errors, treat_missing
-from app.boards.methods.skill_score.spec import SkillScore
+from app.boards.methods.skill_score import (
+    SkillScore,
+    clipped_errors,
+    falls_by_wins,
+    find_ranked,
+    notes_of,
+    treat_missing,
+)
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable, Unavailable
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.relative import win_shares
+from app.stats.pairs import win_shares
 from app.values.table import Table
 from tests.cases.boards import declare
 from tests.cases.fev_rows import FEV, code, fev_scores, to_scores
@@ -289,7 +293,7 @@ def test_of_very_many_who_gain_the_best_are_looked_at(monkeypatch: pytest.Monkey
     """What one submission says of thousands must not hold up the others' boards."""
     errors = np.array([[0.1, 0.2, 0.3, 0.4]])
     own = np.array([[0.9, 0.9, 0.9, 0.4]])
-    monkeypatch.setattr("app.boards.methods.skill_score.ranked.MOST_COMPARED", 8)
+    monkeypatch.setattr("app.boards.methods.skill_score.MOST_COMPARED", 8)
 
     assert falls_by_wins(errors, own, np.arange(3)) == [0, 1]
 

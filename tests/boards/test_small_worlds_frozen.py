@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.boards.calibrated import Precision
 from app.boards.coverage import Coverage
 from app.boards.example import EPISODES
 from app.boards.measured import NO_WORST_VALUE, Estimate, Measurement, held_back
-from app.boards.methods.estimate.board import assemble_board
+from app.boards.methods.estimate import assemble_board
 from app.boards.registry import compute_board
-from app.boards.spread import Precision
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, Calibrated
 from app.values.scores import Coded, ScoreTable

@@ -9,7 +9,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from app.boards.methods.skill_score.times import _median
+from app.boards.methods.skill_score import _median
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.fev_rows import FEV, fev_scores

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.boards.registry import compute_board
-from app.manifest.explored import Explored
+from app.manifest.model import Explored
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
 

@@ -5,18 +5,22 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.boards.calibrated import Precision
 from app.boards.example import benchmark, rows
-from app.boards.methods.weighted_rank.calibrated import DrawnComponents, ends_of_ranks, rank_level, value_intervals
 from app.boards.methods.weighted_rank.coverage import CoveredMetric, covered_metrics, on_asked, with_worst
-from app.boards.methods.weighted_rank.discrimination import TRUE_RATE, class_aggregates
-from app.boards.methods.weighted_rank.groups import series_groups
-from app.boards.methods.weighted_rank.records import HeldRecords, held_records
-from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.method import ends_of_ranks, rank_level, value_intervals
+from app.boards.methods.weighted_rank.records import (
+    TRUE_RATE,
+    DrawnComponents,
+    HeldRecords,
+    WeightedRank,
+    class_aggregates,
+    held_records,
+    series_groups,
+)
 from app.boards.registry import compute_board
-from app.boards.spread import Precision
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
+from app.manifest.model import Manifest, Metric
 from app.stats.strata import Group
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from app.admission.case import Case
-from app.admission.check import Check, Registered
+from app.admission.case import Case, Check, Registered
 from app.admission.rules import check_admission
 from app.kinds.known import kind_of
-from app.manifest.manifest import Manifest
-from app.prereg.prereg import Prereg, git_blob_sha1, parse_prereg, sha256_hex
+from app.manifest.model import Manifest
+from app.prereg.fields import Prereg
+from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.values.facts import BundleFacts, RunFacts
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.chamber import PREREG, manifest

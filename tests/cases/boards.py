@@ -16,10 +16,9 @@ from app.boards.registry import measured_method
 from app.boards.tables import BoardTables
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 
 Direction = Literal["minimize", "maximize"]
 ENTRANTS = ("Poor", "Near", "Best", "Fair")

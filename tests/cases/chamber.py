@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.prereg.prereg import git_blob_sha1
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

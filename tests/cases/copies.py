@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import Settings
-from app.db.backup.dump import make_dump
-from app.db.embedded.running import running_server
+from app.config import Settings
+from app.db.dumps import make_dump
+from app.db.embedded import running_server
 from app.db.migrate import upgrade
 from tests.cases.exports import all_exports
 from tests.cases.running_server import fresh_data_dir

@@ -4,9 +4,8 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.drafting.draft import Ask, Draft, Wishes, draft_manifest
-from app.cli.drafting.sheet import Sheet, read_sheet
-from app.config.settings import Settings
+from app.cli.drafting import Ask, Draft, Sheet, Wishes, draft_manifest, read_sheet
+from app.config import Settings
 from app.files.uploads import Limits
 
 LIMITS = Limits.from_settings(Settings())

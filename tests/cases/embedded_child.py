@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psycopg
 
-from app.db.embedded.running import running_server
+from app.db.embedded import running_server
 from app.errors import EmbeddedDatabaseError
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import psycopg
 
-from app.db.embedded.running import running_server
+from app.db.embedded import running_server
 from tests.cases.running_server import fresh_data_dir
 
 ANSWERS_WITHIN_S = 60

@@ -11,9 +11,8 @@ from app.files.uploads import Limits, Upload
 from app.kinds.parse import known_keys
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.build import build_manifest
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.yaml.strict import read_yaml
+from app.manifest.model import Leaderboard, Manifest
+from app.yaml import read_yaml
 
 FEV = Path(__file__).parents[1] / "data" / "fev"
 LIMITS = Limits(max_unpacked_bytes=10_000_000, max_json_bytes=1_000_000, max_files=50, max_rows=10_000)

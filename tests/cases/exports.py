@@ -8,8 +8,8 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server
+from app.config import Settings
+from app.db.embedded import running_server
 from app.main import create_app
 
 LINK = re.compile(r'(?:href|src)="(/[^"#]*)')

@@ -12,7 +12,7 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Any
 
-from app.admission.check import Check
+from app.admission.case import Check
 from app.boards.tables import BoardTables
 from app.errors import BoardUnavailable
 from app.values.table import Table

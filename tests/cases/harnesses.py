@@ -4,7 +4,7 @@ import zipfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.findings import Findings
 from app.files.uploads import Limits, Unpacking, Upload
 from app.harnesses.contract import HarnessRun, Row

@@ -6,7 +6,7 @@ from sqlalchemy import exists, select, text
 from app.db.engine import SessionFactory
 from app.db.models import Unshown
 from app.store.benchmark_rows import CHANGE_COUNTERS
-from app.web.freshness import Freshness, part_of
+from app.web.page_cache import Freshness, part_of
 from tests.cases.waiting import eventually
 
 WAITED_FOR = select(exists(select(Unshown.submission_id)))

@@ -1,8 +1,7 @@
 """What the tests of pages share: the page of any table, and the sentences of a page."""
 
 from app.render.html import render_page
-from app.render.table_page import TablePage
-from app.render.table_view import TableView
+from app.render.table_page import TablePage, TableView
 from app.values.table import Table
 
 

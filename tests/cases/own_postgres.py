@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 
-from app.db.embedded.account import Account, Surroundings, run_as, server_account
+from app.db.embedded import Account, Surroundings, run_as, server_account
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 

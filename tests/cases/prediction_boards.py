@@ -6,13 +6,12 @@ from typing import Any
 import numpy as np
 
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.measure import measure_predictions
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.values.predictions import Labels, PredictionBlock
-from app.values.scores import Coded, ScoreTable
+from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 
 BINARY = "kind: classification, classes: ['no', 'yes']"
 

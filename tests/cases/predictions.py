@@ -10,8 +10,8 @@ from app.errors import EvidenceRejected, Problem
 from app.files.uploads import Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
-from app.manifest.manifest import Manifest
-from app.values.predictions import Labels
+from app.manifest.model import Manifest
+from app.values.scores import Labels
 from tests.cases.evidence_tables import LIMITS
 
 BINARY = "kind: classification, classes: ['no', 'yes']"

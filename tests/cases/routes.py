@@ -5,7 +5,7 @@ from typing import Any
 
 from fastapi.routing import APIRoute
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.main import _render_app
 
 

@@ -13,7 +13,7 @@ from app.files.uploads import Limits
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import read
 
 RUNS = Path(__file__).parents[1] / "data" / "lrdbench_runs"

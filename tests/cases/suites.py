@@ -7,7 +7,7 @@ import numpy as np
 
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.scores import Coded, ScoreTable
 
 METRICS = ("mae", "bias", "runtime", "validity_rate", "coverage@0.95")

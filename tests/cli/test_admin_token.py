@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy.orm import Session
 
-from app.config.secrets import HARD_TO_GUESS
-from app.config.settings import Settings
+from app.config import HARD_TO_GUESS, Settings
 from app.db.engine import make_engine
 from app.errors import SettingsError
 from app.store.tokens import create_token, revoke_token

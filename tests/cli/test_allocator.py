@@ -9,7 +9,7 @@ import pytest
 MEASURE = """
 import resource
 from pathlib import Path
-from app.cli.allocator import give_back_large_arrays
+from app.cli.worker import give_back_large_arrays
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() >> 20
@@ -35,7 +35,7 @@ def test_a_large_array_is_given_back_although_something_lies_above_it() -> None:
 TRIMMED = """
 import resource
 from pathlib import Path
-from app.cli.allocator import give_back_free_pages, give_back_large_arrays
+from app.cli.worker import give_back_free_pages, give_back_large_arrays
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() >> 20
@@ -63,7 +63,7 @@ def test_pages_between_what_stays_are_given_back_when_they_are_looked_for() -> N
 
 AGAIN = """
 import resource
-from app.cli.allocator import give_back_large_arrays
+from app.cli.worker import give_back_large_arrays
 
 assert give_back_large_arrays()
 for _ in range(2):

@@ -7,8 +7,8 @@ from pathlib import Path
 from sqlalchemy import text
 
 from app.db.engine import make_engine, make_session_factory
-from app.jobs.sealing import seal
-from app.store import audit, seals
+from app.jobs.refresh import seal
+from app.store import audit
 from app.store.audit import Act
 from tests.cases.databases import as_owner, tampering
 from tests.cases.running_server import environment
@@ -36,7 +36,7 @@ def write_and_seal(url: str) -> str:
         audit.record(session, Act("an act", "it"), 200)
     seal(sessions)
     with sessions() as session:
-        newest = seals.newest(session)
+        newest = audit.newest(session)
     engine.dispose()
     assert newest is not None
     return f"{newest.number}:{newest.digest.hex()}"

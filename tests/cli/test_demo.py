@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import yaml
 
-from app.cli.examples import find_examples
+from app.cli.demo import find_examples
 from app.cli.serve import EXAMPLES
 from tests.cases import patient
 from tests.cases.fev_rows import FEV

@@ -7,8 +7,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from app.cli.drafts import compute_boards
-from app.cli.preview import PreviewSite, make_server
+from app.cli.drafts import PreviewSite, compute_boards, make_server
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import latency_table
 from tests.cases.offline import plumbline

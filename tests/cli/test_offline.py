@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.__main__ import main, run
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases.chamber import EXAMPLES
 from tests.cases.offline import plumbline
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.serve import NOT_HANDED_ON
-from app.config.settings import GONE, Settings, variable_names
+from app.config import GONE, Settings, variable_names
 from app.errors import SettingsError
 
 TOKEN = "0123456789abcdef0123456789abcdex"

@@ -7,7 +7,7 @@ import pytest
 
 HANGS = """
 import asyncio, time
-from app.cli.signs_of_life import exit_when_hung
+from app.cli.supervisor import exit_when_hung
 async def main():
     watch = asyncio.create_task(exit_when_hung(0.5))
     await asyncio.sleep(0)

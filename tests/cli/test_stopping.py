@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from app.cli.supervisor import STOP_MARGIN_S
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases import patient
 from tests.cases.packaging import ROOT
 from tests.cases.processes import admin

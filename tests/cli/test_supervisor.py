@@ -10,13 +10,20 @@ from pathlib import Path
 import psutil
 import pytest
 
-from app.cli import restarts
-from app.cli.restarts import AT_ONCE_S, LONGEST_DELAY_S, LONGEST_START_S, MANY, PAUSE_S, Restarts, start_patience_s
-from app.cli.signs_of_life import LONGEST_STEP_S, Beats
+from app.cli import supervisor
 from app.cli.supervisor import (
+    AT_ONCE_S,
+    LONGEST_DELAY_S,
+    LONGEST_START_S,
+    LONGEST_STEP_S,
+    MANY,
+    PAUSE_S,
+    Beats,
     Program,
+    Restarts,
     StopRequested,
     describe_end,
+    start_patience_s,
     stop_on_signals,
     supervised,
 )
@@ -28,14 +35,14 @@ PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
 ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
 SLOW = ("/bin/sh", "-c", "sleep 0.6; printf . >&0; sleep 600")
-BEATS = "import asyncio; from app.cli.signs_of_life import send_beats; asyncio.run(send_beats())"
+BEATS = "import asyncio; from app.cli.supervisor import send_beats; asyncio.run(send_beats())"
 STUBBORN = (
     sys.executable,
     "-c",
     "import pathlib, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "pathlib.Path(sys.argv[1]).touch(); time.sleep(600)",
 )
-CHILD = "import time; from app.cli.signs_of_life import stop_with_supervisor; stop_with_supervisor(5); time.sleep(600)"
+CHILD = "import time; from app.cli.supervisor import stop_with_supervisor; stop_with_supervisor(5); time.sleep(600)"
 SUPERVISOR = """
 import os, pathlib, sys, time
 from app.cli.supervisor import Program, supervised
@@ -180,8 +187,8 @@ def test_each_failed_start_doubles_the_time_to_come_up() -> None:
 
 def test_a_process_that_starts_slowly_is_not_killed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a starved machine the first limit is too short for any start, so a later one has more time."""
-    monkeypatch.setattr(restarts, "STARTS_WITHIN_S", 0.2)
-    monkeypatch.setattr(restarts, "FIRST_DELAY_S", 0.01)
+    monkeypatch.setattr(supervisor, "STARTS_WITHIN_S", 0.2)
+    monkeypatch.setattr(supervisor, "FIRST_DELAY_S", 0.01)
     slow = Program("slow", SLOW, os.environ, patience_s=0.1, grace_s=5)
     failures = []
     with supervised([slow]) as [child]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.cli.folders import MAX_FILES
-from app.config.settings import Settings
+from app.config import Settings
 from client.typed import TARGET, described, documents
 
 ROOT = Path(__file__).parents[2]

@@ -7,10 +7,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.db.backup.dump import make_dump, restore_dump
-from app.db.backup.note import verify
-from app.db.backup.programs import BackupError
-from app.db.embedded.running import running_server
+from app.db.dumps import BackupError, make_dump, restore_dump, verify
+from app.db.embedded import running_server
 from app.db.migrate import SchemaMismatch
 from tests.cases.copies import Copies, copies
 from tests.cases.exports import exports_of_folder

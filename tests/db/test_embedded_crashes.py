@@ -13,7 +13,7 @@ import psutil
 import psycopg
 import pytest
 
-from app.db.embedded.running import running_server
+from app.db.embedded import running_server
 from tests.cases.embedded_user import (
     cluster_with_a_row,
     copy_of,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import make_url
 
-from app.db.embedded.running import running_server
+from app.db.embedded import running_server
 from app.errors import EmbeddedDatabaseError
 from tests.cases.embedded_user import (
     cluster_with_a_row,

@@ -10,8 +10,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, text
 
-from app.db.embedded.running import running_server
-from app.db.embedded.server import make_server
+from app.db.embedded import make_server, running_server
 from app.db.engine import make_engine
 from tests.cases.embedded_user import (
     cluster_with_a_row,

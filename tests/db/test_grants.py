@@ -6,8 +6,7 @@ from psycopg import sql
 from sqlalchemy import text
 
 from app.db.engine import make_engine
-from app.db.grants import GRANTED, RECORD, NoGrant, can_rewrite, differences, grant, powers
-from app.db.migrate import SchemaMismatch, upgrade
+from app.db.migrate import GRANTED, RECORD, NoGrant, SchemaMismatch, can_rewrite, differences, grant, powers, upgrade
 from app.db.models import Base
 from tests.cases.databases import as_owner, as_runtime, role_to_serve
 from tests.fixtures import new_database
@@ -16,12 +15,12 @@ RECORDS = sorted(name for name, granted in GRANTED.items() if not granted.change
 
 
 def test_every_table_has_its_grants_declared() -> None:
-    """Whoever adds a table says in app/db/grants.py what the server may do with it."""
+    """Whoever adds a table says in app/db/migrate.py what the server may do with it."""
     undeclared = sorted(set(Base.metadata.tables) - set(GRANTED))
     gone = sorted(set(GRANTED) - set(Base.metadata.tables) - {"alembic_version"})
 
-    assert not undeclared, f"say in GRANTED of app/db/grants.py what the server's role may do with: {undeclared}"
-    assert not gone, f"GRANTED of app/db/grants.py still names: {gone}"
+    assert not undeclared, f"say in GRANTED of app/db/migrate.py what the server's role may do with: {undeclared}"
+    assert not gone, f"GRANTED of app/db/migrate.py still names: {gone}"
 
 
 def test_every_column_that_may_be_changed_is_there() -> None:

@@ -7,7 +7,7 @@ import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from app.db.backup.dump import restore_dump
+from app.db.dumps import restore_dump
 from app.db.engine import make_engine
 from app.db.migrate import check_schema, upgrade
 from app.db.models import Base

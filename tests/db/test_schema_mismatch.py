@@ -3,8 +3,7 @@
 import psycopg
 import pytest
 
-from app.db.migrate import check_schema
-from app.db.unreleased import PREFIX, unreleased_name
+from app.db.migrate import PREFIX, check_schema, unreleased_name
 from tests.cases.databases import as_owner
 from tests.cases.offline import plumbline
 from tests.fixtures import new_database

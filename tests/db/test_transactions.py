@@ -8,8 +8,8 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.db.transactions import MAX_ATTEMPTS, is_broken_off, run_in_transaction
-from app.store.locks import take_turns
+from app.db.engine import MAX_ATTEMPTS, is_broken_off, run_in_transaction
+from app.store.sql import take_turns
 from app.web.problems import RETRY_AFTER_S
 from tests.fixtures import Site
 

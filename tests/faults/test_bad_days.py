@@ -12,7 +12,7 @@ import httpx
 import psycopg
 import pytest
 
-from app.db.embedded.account import server_account
+from app.db.embedded import server_account
 from tests.cases import patient
 from tests.cases.exports import exports_of_folder
 from tests.cases.offline import plumbline

@@ -1,6 +1,6 @@
 """Clocks of two servers and of their database that jump hours forward and back: nothing is lost, nothing is stuck.
 
-The database's clock decides all that is stored (app/store/clock.py); a server's own decides nothing.
+The database's clock decides all that is stored (app/store/sql.py); a server's own decides nothing.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from app.db.embedded.binaries import own_programs
+from app.db.embedded import own_programs
 from tests.cases.clocks import HOUR_S, Clock
 from tests.cases.own_postgres import own_postgres
 from tests.cases.processes import admin

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server
+from app.config import Settings
+from app.db.embedded import running_server
 from app.db.migrate import upgrade
 from tests.cases.exports import all_exports, exports_of_folder
 from tests.cases.offline import plumbline

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import Settings
-from app.db.backup.dump import make_dump, restore_dump
-from app.db.embedded.binaries import own_programs
+from app.config import Settings
+from app.db.dumps import make_dump, restore_dump
+from app.db.embedded import own_programs
 from app.db.migrate import check_schema, upgrade
 from tests.cases.exports import all_exports, served
 from tests.cases.own_postgres import own_postgres

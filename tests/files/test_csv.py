@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import EvidenceRejected
-from app.files.csv_tables import MOST_RAGGED
+from app.files.tables import MOST_RAGGED
 from tests.cases.evidence_tables import problems, read, the_problem
 
 GOOD = "model,task,MASE\nA,easy,0.5\nB,easy,0.25\n"

@@ -6,8 +6,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from app.files.blank_lines import has_more_blank_lines, most_blank_lines
-from app.files.gzip_files import MAX_MEMBERS
+from app.files.tables import has_more_blank_lines, most_blank_lines
+from app.files.uploads import MAX_MEMBERS
 from tests.cases.evidence_tables import read, the_problem
 from tests.cases.predictions import labels, problems
 from tests.cases.read import parquet

@@ -7,7 +7,7 @@ import pytest
 
 from app.errors import TooLarge
 from app.files.findings import Findings
-from app.files.json_tables import open_json
+from app.files.tables import open_json
 from app.files.uploads import Limits, ReceivedFile
 from tests.cases.evidence_tables import make_manifest, problems, read, the_problem
 

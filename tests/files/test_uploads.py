@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.errors import EvidenceRejected, TooLarge
 from app.files.uploads import Limits, Upload
 from app.kinds.reader import read_evidence

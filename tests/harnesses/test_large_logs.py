@@ -14,7 +14,7 @@ MOST_MIB = 700
 READ = """
 import resource, sys
 from pathlib import Path
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence

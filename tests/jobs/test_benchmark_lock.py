@@ -6,8 +6,8 @@ from collections.abc import Awaitable, Callable
 import psycopg
 
 from app.db.engine import make_engine
-from app.jobs.benchmark_lock import KEY, at_work, is_at_work
 from app.jobs.queue import QueuedJobs, drop_lost, make_app
+from app.jobs.refresh import KEY, at_work, is_at_work
 from app.store import benchmark_rows
 from tests.cases.walkthrough import declare
 from tests.fixtures import Site

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from app.boards.measured import MeasuredMethod, Measurement
-from app.boards.methods.estimate.method import METHOD
-from app.jobs import boards, sweep
+from app.boards.methods.estimate import METHOD
+from app.jobs import boards, refresh
 from app.store import benchmark_rows
 from tests.cases.publications import CLASSES, predictions
 from tests.fixtures import Site
@@ -222,12 +222,12 @@ def test_a_worker_of_another_version_computes_anew_what_a_fault_kept(
     break_boards(always)
     arrive(roomy_site, HONEST, "bob", "Next")
     break_boards(None)
-    sweep.mark_faulty(roomy_site.sessions)
+    refresh.mark_faulty(roomy_site.sessions)
     roomy_site.work()
     assert entrants(roomy_site) == ["Honest"]
 
-    monkeypatch.setattr(sweep, "code_version", lambda: "another")
-    sweep.mark_faulty(roomy_site.sessions)
+    monkeypatch.setattr(refresh, "code_version", lambda: "another")
+    refresh.mark_faulty(roomy_site.sessions)
     roomy_site.work()
     assert entrants(roomy_site) == ["Honest", "Next"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.jobs.measuring import measurement_key
+from app.jobs.evidence import measurement_key
 from tests.cases.chamber import MANIFEST, manifest
 
 pytestmark = pytest.mark.heavy
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.heavy
 APP = Path(__file__).parents[2] / "app"
 PRINT_KEY = """
 import sys
-from app.jobs.measuring import measurement_key
+from app.jobs.evidence import measurement_key
 from app.kinds.parse import parse_manifest
 
 declared = parse_manifest(sys.stdin.buffer.read())

@@ -14,9 +14,8 @@ from typing import Any
 import pytest
 from sqlalchemy import text
 
-from app.config.settings import Settings
-from app.jobs.notifying import Outgoing, notify_due
-from app.jobs.outgoing import DEADLINE_S
+from app.config import Settings
+from app.jobs.notifying import DEADLINE_S, Outgoing, notify_due
 from tests.cases.listeners import mail_listener, slow_listener, web_listener
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send

@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.jobs.offline import OfflineBenchmark, OfflineSubmission
+from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, board, declare, send

@@ -8,7 +8,7 @@ import ipaddress
 
 import pytest
 
-from app.jobs.outgoing import NotDelivered, complain_about, post, resolve, shown_secret, signed
+from app.jobs.notifying import NotDelivered, complain_about, post, resolve, shown_secret, signed
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 

@@ -8,7 +8,7 @@ from datetime import date
 
 import pytest
 
-from app.jobs.packing import Packing
+from app.jobs.publish import Packing
 from app.store.snapshots import RANKS, pack_table, unpack_table
 from app.values.table import Column, Table
 

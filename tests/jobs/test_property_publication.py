@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases import publications as cases
 from tests.fixtures import Site, open_site
 

@@ -10,7 +10,7 @@ from sqlalchemy import delete, text
 
 from app.db.models import SubmissionTable
 from app.errors import TableRejected
-from app.jobs.culprits import MOST_ATTEMPTS, Outcome, find_culprits
+from app.jobs.faults import MOST_ATTEMPTS, Outcome, find_culprits
 from app.store import stale_boards
 from app.values.table import Column, Table
 from tests.cases import publications as cases

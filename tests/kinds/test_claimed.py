@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.admission.check import Check
+from app.admission.case import Check, Claims
 from app.admission.claims import Claimed, own_means
-from app.admission.fields import Claims
-from app.cli.examples import Example
-from app.config.settings import Settings
+from app.cli.demo import Example
+from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.kinds.episodes.claimed import episodes_drawn
+from app.kinds.episodes.summary import episodes_drawn
 from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.series.manifest_part import SeriesPart
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import Manifest, part_of
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 from tests.cases.admission import facts, grid, table

@@ -8,13 +8,12 @@ import pytest
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.reports import report_tables
-from app.kinds.series.contract_tables import series_tables
-from app.kinds.series.estimator_metadata import metadata_table
+from app.kinds.predictions.report import report_tables
+from app.kinds.series.contract import metadata_table, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.summary import summarise_means
-from app.manifest.manifest import part_of
-from app.values.predictions import Labels
+from app.manifest.model import part_of
+from app.values.scores import Labels
 from tests.cases.frozen import assert_frozen, tables_as_text
 from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
 from tests.cases.series_runs import GIVEN, given_manifest, read_given

@@ -6,7 +6,7 @@ import pytest
 
 from app.kinds.known import KINDS, kind_of
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.render.glossary import glossary_entries
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -6,9 +6,7 @@ from pathlib import Path
 import pytest
 
 from app.boards.registry import methods
-from app.kinds.field_texts import FIELDS, text_of
-from app.kinds.parse import manifest_json_schema, parse_manifest
-from app.kinds.reference import EXAMPLES, manifest_page
+from app.kinds.parse import EXAMPLES, FIELDS, manifest_json_schema, manifest_page, parse_manifest, text_of
 
 pytestmark = pytest.mark.heavy
 

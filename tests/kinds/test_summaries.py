@@ -5,14 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from app.admission.case import Claims
 from app.admission.claims import check_claims
-from app.admission.fields import Claims
-from app.boards.claim_rows import COLUMNS, Asked, Contrast
-from app.boards.claims import decide_claims
+from app.boards.claims import COLUMNS, AskedClaim, Contrast, decide_claims
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.summary import summarise_means
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.cluster import draw_clusters, group_sample
 from app.stats.resample import board_generator, draw_counts
@@ -96,7 +95,7 @@ def test_the_interval_of_a_claim_holds_95() -> None:
     sample = group_sample(differences, clusters)
     (counts,) = draw_clusters(sample, 2000, board_generator(0, "claim", "A", "near", "far", "x"))
     contrast = Contrast("c", "manifest", "near", "far", "x", 0.1, "greater")
-    (row,) = decide_claims([contrast], small_table(SPREAD, is_episodes=True), Asked(1))
+    (row,) = decide_claims([contrast], small_table(SPREAD, is_episodes=True), AskedClaim(1))
     named = dict(zip((column.name for column in COLUMNS), row, strict=True))
 
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(

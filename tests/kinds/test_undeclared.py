@@ -5,7 +5,7 @@ import pytest
 from app.cli.drafts import describe
 from app.kinds.grid_rules import grid_rules, undeclared
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases import grids
 from tests.cases.grids import EPISODES
 from tests.fixtures import Site

@@ -13,11 +13,9 @@ from app.kinds.parse import known_keys, manifest_document, manifest_json_schema,
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.manifest_part import SummaryPart
-from app.manifest.base import Name, Part
 from app.manifest.build import KindKeys, build_manifest
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Common, KindPart, Manifest, part_of
-from app.yaml.strict import read_yaml
+from app.manifest.model import Common, KindPart, Leaderboard, Manifest, Name, Part, part_of
+from app.yaml import read_yaml
 from tests.cases.chamber import MANIFEST as EPISODES
 from tests.cases.predictions import manifest as predictions
 from tests.cases.series_runs import benchmark as series

@@ -2,12 +2,11 @@
 
 import pytest
 
-from app.boards.methods.weighted_rank.identity import identity_of, split_identity
+from app.boards.methods.weighted_rank.records import identity_of, split_identity
 from app.errors import ManifestRejected
 from app.kinds.parse import manifest_json_schema, parse_manifest
-from app.kinds.series.catalog import CATALOG
-from app.kinds.series.manifest_part import SeriesPart
-from app.manifest.manifest import part_of
+from app.kinds.series.manifest_part import CATALOG, SeriesPart
+from app.manifest.model import part_of
 from tests.cases.series_runs import benchmark
 
 STRESS = "contamination: [{name: level_shift, params: {shift: [0.75]}}]"

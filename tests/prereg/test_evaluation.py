@@ -2,7 +2,8 @@
 
 import pytest
 
-from app.prereg.prereg import Hypothesis, parse_prereg
+from app.prereg.fields import Hypothesis
+from app.prereg.prereg import parse_prereg
 from tests.cases.preregs import EVALUATION, problems_of, with_key
 
 FULL = """

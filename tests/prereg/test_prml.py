@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.prereg.prereg import Hypothesis, parse_prereg, sha256_hex
+from app.prereg.fields import Hypothesis
+from app.prereg.prereg import parse_prereg, sha256_hex
 from tests.cases.preregs import problems_of
 
 DATA = Path(__file__).parents[1] / "data" / "prml"

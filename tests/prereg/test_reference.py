@@ -3,9 +3,9 @@
 import os
 from pathlib import Path
 
+from app.prereg.fields import SHARED_KEYS
 from app.prereg.prereg import parse_prereg
 from app.prereg.reference import EXAMPLE, KEYS, OWN, SHARED, prereg_page
-from app.prereg.shared import SHARED_KEYS
 
 PAGE = Path(__file__).parents[2] / "docs" / "prereg.md"
 

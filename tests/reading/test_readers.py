@@ -6,13 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Upload
 from app.kinds.reader import reader_of
-from app.reading.answers import JOB
-from app.reading.fork_server import Allowance, fork_server
-from app.reading.jobs import SubmissionJob
-from app.reading.readers import MOST_BESIDE, Readers
+from app.reading.jobs import JOB, SubmissionJob
+from app.reading.readers import MOST_BESIDE, Allowance, Readers, fork_server
 from app.reading.turns import Turn
 from tests.cases.evidence_tables import LIMITS, make_manifest
 

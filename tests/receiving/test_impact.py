@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.reading.turns import Turn, Turns
 from app.receiving import impact as impacts
-from app.values.joined import with_rows
 from app.values.scores import Coded, ScoreTable
+from app.values.table import with_rows
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
 from tests.fixtures import Site, new_database, open_site
 

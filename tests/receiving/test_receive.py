@@ -10,8 +10,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.admission.check import Check, Registered, TokenHolder
-from app.admission.fields import Fields
+from app.admission.case import Check, Fields, Registered, TokenHolder
 from app.admission.rules import is_admitted
 from app.db.engine import make_engine, make_session_factory
 from app.db.models import Submission

@@ -8,7 +8,7 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.mean_win_rate import MeanWinRate
 from app.boards.registry import compute_board
-from app.manifest.leaderboard import Leaderboard
+from app.manifest.model import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}

@@ -4,10 +4,7 @@ from dataclasses import replace
 from urllib.parse import parse_qsl
 
 from app.render.html import render_page
-from app.render.row_filter import choices
-from app.render.table_order import sort_table
-from app.render.table_page import TablePage
-from app.render.table_view import TableView
+from app.render.table_page import TablePage, TableView, choices, sort_table
 from app.values.table import Column, Table
 
 COLUMNS = (

@@ -13,8 +13,7 @@ import pytest
 
 from app.render import exports
 from app.render.exports import table_to_csv, table_to_json
-from app.values.columnar import CellColumn, ColumnarRows
-from app.values.table import Column, Rows, Table
+from app.values.table import CellColumn, Column, ColumnarRows, Rows, Table
 
 COLUMNS = (Column("entrant", "Entrant", "text"), Column("fpr", "FPR"), Column("n", "n", "integer"))
 

@@ -8,9 +8,7 @@ import pytest
 
 from app.errors import FieldRejected
 from app.render import html
-from app.render.paging import ROWS
-from app.render.table_page import TablePage
-from app.render.table_view import TableView
+from app.render.table_page import ROWS, TablePage, TableView
 from app.values.table import Column, Table
 from app.web.queries import OF_TABLES
 

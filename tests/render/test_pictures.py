@@ -1,7 +1,6 @@
 """Pictures say with words of their own what their marks mean: a saved one has nothing beside it."""
 
-from app.render.drawings import build_drawings
-from app.render.pictures.figure import Figure
+from app.render.drawings import Figure, build_drawings
 from app.render.plot import LinePlot
 from app.values.table import Cell, Column, Table
 

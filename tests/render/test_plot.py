@@ -3,9 +3,7 @@
 from itertools import pairwise
 
 from app.render.drawings import build_drawings
-from app.render.heatmap import Heatmap
-from app.render.plot import LinePlot
-from app.render.plot_axes import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH
+from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Heatmap, LinePlot
 from app.values.table import Cell, Column, Table
 from tests.cases.html_pages import page_of
 

@@ -4,7 +4,7 @@ import re
 from typing import Any
 
 from app.render.drawings import MAX_DRAWN, build_drawings
-from app.render.plot_axes import LEFT, RIGHT, WIDTH
+from app.render.plot import LEFT, RIGHT, WIDTH
 from app.values.table import Cell, Column, Table
 from tests.cases.html_pages import page_of
 

@@ -1,6 +1,6 @@
 """What stands over a board: who is first, who may be, and what was noticed about their evidence."""
 
-from app.render.reading import leader_sentence, legend
+from app.render.table_page import leader_sentence, legend
 from app.values.table import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from app.render.assets import assets
+from app.render.saved import assets
 from app.values.table import Column, Table
 from tests.cases.html_pages import page_of
 

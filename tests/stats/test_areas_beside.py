@@ -5,13 +5,10 @@ from dataclasses import astuple
 import numpy as np
 import pytest
 
-from app.stats import resampled_curves
-from app.stats.areas_beside import LANES
-from app.stats.arrays import BoolArray, Counts, FloatArray
-from app.stats.calibrated_areas import area_spread
-from app.stats.checks import InvalidArgument
+from app.stats import curves
+from app.stats.arrays import BoolArray, Counts, FloatArray, InvalidArgument
 from app.stats.curve_bands import curve_heights, fall
-from app.stats.resampled_curves import SortedScores, curve_areas, sort_scores
+from app.stats.curves import LANES, SortedScores, area_spread, curve_areas, sort_scores
 
 N_NEAR = 256
 
@@ -56,13 +53,13 @@ def test_one_class_has_no_areas(label: bool) -> None:
 def test_an_example_with_two_scores_is_not_laid_down(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor are weightings of more examples than have scores; as many resamples of plain scores are, once a set."""
     sets = list[int]()
-    beside = resampled_curves.sums_beside
+    beside = curves.sums_beside
 
     def counted(counts: Counts, *places: np.ndarray) -> FloatArray:  # type: ignore[type-arg]
         sets.append(len(counts))
         return beside(counts, *places)
 
-    monkeypatch.setattr(resampled_curves, "sums_beside", counted)
+    monkeypatch.setattr(curves, "sums_beside", counted)
     given, is_positive, counts = sample(8, 5, 1, 2 * LANES)
     plain = sort_scores(given[:4], is_positive[:4])
     for owner in ([0, 0, 1, 1], [0, 0, 1, 3]):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.stats.bounded_draws import ALL_USED, use_halves
 from app.stats.cluster import draw_chamber, group_sample
+from app.stats.resample import ALL_USED, use_halves
 from app.stats.strata import resample_means
 
 

@@ -9,15 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
-from app.boards.methods.weighted_rank.calibrated import DrawnComponents, component_spread
-from app.boards.spread import Precision
-from app.stats.arrays import FloatArray
-from app.stats.calibrated import Calibrated, calibrate, intervals, over_parts
-from app.stats.calibrated_areas import area_spread, calibrated_root_mean_square, replicate_spread
-from app.stats.calibrated_forms import Ends, positive_mean, root_mean_square
-from app.stats.calibrated_trims import NO_TWO_SIDED, calibrated_iqm, calibrated_quantile
-from app.stats.checks import InvalidArgument
-from app.stats.curves import threshold_curve
+from app.boards.calibrated import Precision
+from app.boards.methods.weighted_rank.method import component_spread
+from app.boards.methods.weighted_rank.records import DrawnComponents
+from app.stats.arrays import FloatArray, InvalidArgument
+from app.stats.calibrated import (
+    NO_TWO_SIDED,
+    Calibrated,
+    Ends,
+    calibrate,
+    calibrated_iqm,
+    calibrated_quantile,
+    intervals,
+    over_parts,
+    positive_mean,
+    root_mean_square,
+)
+from app.stats.curves import area_spread, calibrated_root_mean_square, replicate_spread, threshold_curve
 from app.stats.spreads import SHARE, Range, Spread, cluster_spread, mean_spread
 from tests.cases.curve_oracle import roc_area
 

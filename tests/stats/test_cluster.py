@@ -4,17 +4,25 @@ import numpy as np
 import pytest
 from scipy.stats import trim_mean
 
-from app.stats.aggregate import Interval, estimate, interquartile_mean, mean, optimality_gap
 from app.stats.cluster import (
+    Interval,
     Sample,
     chamber_generator,
+    decide,
     draw_chamber,
     draw_clusters,
     draw_iid,
+    estimate,
     group_sample,
+    interquartile_mean,
+    match_pairs,
+    mean,
+    minimum_detectable_difference,
+    optimality_gap,
+    profile_area,
+    profile_band,
+    share_above,
 )
-from app.stats.paired import decide, match_pairs, minimum_detectable_difference
-from app.stats.profiles import profile_area, profile_band, share_above
 from tests.cases.cluster_oracle import double_loop
 
 AGGREGATES = {"mean": mean, "iqm": interquartile_mean}

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from app.stats.areas_beside import LANES
-from app.stats.arrays import BoolArray, FloatArray
-from app.stats.checks import InvalidArgument
+from app.stats.arrays import BoolArray, FloatArray, InvalidArgument
 from app.stats.curve_bands import NEAR, Heights, curve_heights, fall
-from app.stats.operating import place_of, place_where
+from app.stats.curves import LANES, place_of, place_where
 
 SCORES = np.array([0.9, 0.5, 0.5, 0.1])
 LABELS = np.array([True, True, False, False])

@@ -3,24 +3,17 @@
 import numpy as np
 import pytest
 
-from app.stats.averaged_spreads import averaged_spread
-from app.stats.calibrated import calibrate
-from app.stats.calibrated_areas import root_mean_squares
-from app.stats.checks import InvalidArgument, require_integers
-from app.stats.closed_intervals import chi_squared, clopper_pearson_ydf, hanley_mcneil
-from app.stats.difference import compare_means
-from app.stats.example_draws import map_resamples
-from app.stats.interval import competition_ranks
+from app.stats.arrays import InvalidArgument, require_integers
+from app.stats.calibrated import calibrate, chi_squared, clopper_pearson_ydf, hanley_mcneil
+from app.stats.cluster import profile_area
+from app.stats.curve_bands import map_resamples
+from app.stats.curves import count_calls, root_mean_squares, sort_scores
 from app.stats.known_columns import Kept, KnownColumns
-from app.stats.profiles import profile_area
+from app.stats.pairs import compare_means, compare_pairs
 from app.stats.regression import in_bin
-from app.stats.relative import compare_pairs
-from app.stats.resample import Resamples
-from app.stats.resampled_calls import count_calls
-from app.stats.resampled_curves import sort_scores
-from app.stats.spreads import Range, Spread, mean_spread
+from app.stats.resample import Resamples, competition_ranks
+from app.stats.spreads import Range, Spread, averaged_spread, mean_spread, weigh
 from app.stats.strata import Group, resample_ratio
-from app.stats.weighing import weigh
 
 NAN = float("nan")
 TIED = np.array([[0.1, 0.1, 0.3], [0.2, 0.2, 0.2], [0.3, 0.4, 0.1], [0.5, 0.5, 0.5], [0.2, 0.1, 0.4]])

@@ -4,7 +4,7 @@ import app.stats
 from app.stats.arrays import FloatArray
 from tests.cases.docstrings import complaints, public_functions
 
-GUARDS = ("app.stats.checks.", "app.stats.compiled.")
+GUARDS = ("app.stats.arrays.", "app.stats.compiled.")
 """Checks of arguments and the compiler, which compute nothing that has a source."""
 FUNCTIONS = public_functions(app.stats)
 

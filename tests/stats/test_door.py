@@ -7,34 +7,19 @@ import numpy as np
 import pytest
 
 from app.stats import (
-    aggregate,
+    calibrated,
     classification,
-    closed_intervals,
     cluster,
-    comparison,
+    curve_bands,
     curves,
-    example_draws,
-    example_sums,
-    interval,
-    named_draws,
-    operating,
-    paired,
-    paired_tests,
+    pair_tests,
     pairs,
-    profiles,
     ranking,
     regression,
-    relative,
     resample,
-    resampled_calls,
-    resampled_curves,
-    resampled_volume,
     strata,
-    tied_ranking,
-    weighted_ranks,
 )
-from app.stats.arrays import share
-from app.stats.checks import InvalidArgument
+from app.stats.arrays import InvalidArgument, share
 from tests.cases.frozen import assert_frozen
 
 NAN, INF = float("nan"), float("inf")
@@ -43,12 +28,12 @@ ONES = np.ones(2)
 SOME = np.array([[1.0, 2.0], [2.0, 1.0]])
 GAP = np.array([[1.0, NAN], [2.0, 1.0]])
 SAMPLE = cluster.group_sample(np.array([0.0, 1.0]), np.array([7, 8]))
-SORTED = resampled_curves.sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
-CALLS = resampled_calls.count_calls(SORTED, np.ones((1, 2)))
-VOLUME = resampled_volume.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
+SORTED = curves.sort_scores(np.array([0.1, 0.9]), np.array([False, True]))
+CALLS = curves.count_calls(SORTED, np.ones((1, 2)))
+VOLUME = curves.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
 BOTH = np.array([False, True])
 KEYS = np.array([0, 1])
-NAMED = named_draws.unit_keys(1, [("a",), ("b",)])
+NAMED = resample.unit_keys(1, [("a",), ("b",)])
 FIRST_GROUP = np.zeros(2, dtype=np.int64)
 RANKED = ranking.rank_groups(ONES, ONES, FIRST_GROUP)
 CURVE = np.array([0.0, 1.0])
@@ -71,18 +56,18 @@ def balanced(*estimators: str) -> strata.Aggregate:
 
 
 CONTRAST = pairs.Contrast(np.subtract, np.asarray, is_antisymmetric=True, name=("difference",))
-INTERVAL = aggregate.Interval(0.0, -1.0, 1.0, None, False, None)
+INTERVAL = cluster.Interval(0.0, -1.0, 1.0, None, False, None)
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
-    "ranks of NaN": (lambda: interval.competition_ranks(np.array([1.0, NAN, 0.5])), "scores holds NaN, first at (1,)"),
-    "ranks of nobody": (lambda: interval.competition_ranks(np.zeros((3, 0))), "n_entrants >= 1"),
-    "a level of 95": (lambda: interval.percentile_interval(SOME, 95.0), "level is 95.0"),
-    "a level of 0": (lambda: interval.percentile_interval(SOME, 0.0), "level is 0.0"),
-    "a level of 1": (lambda: interval.percentile_interval(SOME, 1.0), "level is 1.0"),
-    "a level of NaN": (lambda: interval.percentile_interval(SOME, NAN), "level is nan"),
-    "an interval of nothing": (lambda: interval.percentile_interval(np.zeros((0, 2)), 0.9), "n_resamples >= 1"),
-    "an interval of one axis": (lambda: interval.percentile_interval(ONES, 0.9), "shape (2,)"),
-    "first among NaN": (lambda: interval.probability_best(GAP), "scores holds NaN, first at (0, 1)"),
-    "beaten by NaN": (lambda: interval.probability_beats(GAP), "scores holds NaN, first at (0, 1)"),
+    "ranks of NaN": (lambda: resample.competition_ranks(np.array([1.0, NAN, 0.5])), "scores holds NaN, first at (1,)"),
+    "ranks of nobody": (lambda: resample.competition_ranks(np.zeros((3, 0))), "n_entrants >= 1"),
+    "a level of 95": (lambda: resample.percentile_interval(SOME, 95.0), "level is 95.0"),
+    "a level of 0": (lambda: resample.percentile_interval(SOME, 0.0), "level is 0.0"),
+    "a level of 1": (lambda: resample.percentile_interval(SOME, 1.0), "level is 1.0"),
+    "a level of NaN": (lambda: resample.percentile_interval(SOME, NAN), "level is nan"),
+    "an interval of nothing": (lambda: resample.percentile_interval(np.zeros((0, 2)), 0.9), "n_resamples >= 1"),
+    "an interval of one axis": (lambda: resample.percentile_interval(ONES, 0.9), "shape (2,)"),
+    "first among NaN": (lambda: resample.probability_best(GAP), "scores holds NaN, first at (0, 1)"),
+    "beaten by NaN": (lambda: resample.probability_beats(GAP), "scores holds NaN, first at (0, 1)"),
     "no resample": (lambda: resample.draw_counts(3, 0, RNG), "n_resamples is 0"),
     "half a resample": (lambda: resample.draw_counts(3, 1.5, RNG), "n_resamples is 1.5"),  # type: ignore[arg-type]
     "no unit": (lambda: resample.draw_counts(0, 3, RNG), "n_units is 0"),
@@ -90,20 +75,20 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "means of other units": (lambda: board().means(np.ones((3, 1))), "shape (3, 1); expected [2, n_columns]"),
     "a name of two": (lambda: resample.board_generator(1, "a\x1fb"), "U+001F"),
     "a seed of a half": (lambda: resample.board_generator(0.5), "rng_seed is 0.5"),  # type: ignore[arg-type]
-    "a mean of NaN": (lambda: aggregate.mean(np.array([NAN]), np.ones((1, 1))), "distinct holds NaN"),
-    "a mean of nothing": (lambda: aggregate.mean(ONES, np.zeros((1, 2))), "without an item"),
-    "a mean of other counts": (lambda: aggregate.mean(ONES, np.ones((1, 3))), "counts has the shape (1, 3)"),
+    "a mean of NaN": (lambda: cluster.mean(np.array([NAN]), np.ones((1, 1))), "distinct holds NaN"),
+    "a mean of nothing": (lambda: cluster.mean(ONES, np.zeros((1, 2))), "without an item"),
+    "a mean of other counts": (lambda: cluster.mean(ONES, np.ones((1, 3))), "counts has the shape (1, 3)"),
     "an IQM out of order": (
-        lambda: aggregate.interquartile_mean(np.array([2.0, 1.0]), np.ones((1, 2))), "does not ascend: 1.0 at 1"
+        lambda: cluster.interquartile_mean(np.array([2.0, 1.0]), np.ones((1, 2))), "does not ascend: 1.0 at 1"
     ),
-    "a gap below NaN": (lambda: aggregate.optimality_gap(NAN), "threshold is nan"),
-    "no threshold": (lambda: profiles.share_above(np.zeros(0)), "n_thresholds >= 1"),
-    "an area of one threshold": (lambda: profiles.profile_area(np.ones(1), np.ones((1, 1))), "at least 2"),
-    "no batch": (lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [], level=0.9), "no resample"),
+    "a gap below NaN": (lambda: cluster.optimality_gap(NAN), "threshold is nan"),
+    "no threshold": (lambda: cluster.share_above(np.zeros(0)), "n_thresholds >= 1"),
+    "an area of one threshold": (lambda: cluster.profile_area(np.ones(1), np.ones((1, 1))), "at least 2"),
+    "no batch": (lambda: cluster.estimate(SAMPLE, {"mean": cluster.mean}, [], level=0.9), "no resample"),
     "an estimate of no level": (
-        lambda: aggregate.estimate(SAMPLE, {"mean": aggregate.mean}, [np.ones((1, 2))], level=1.0), "level is 1.0"
+        lambda: cluster.estimate(SAMPLE, {"mean": cluster.mean}, [np.ones((1, 2))], level=1.0), "level is 1.0"
     ),
-    "a band of no batch": (lambda: profiles.profile_band(SAMPLE, CURVE, [], level=0.9), "no resample"),
+    "a band of no batch": (lambda: cluster.profile_band(SAMPLE, CURVE, [], level=0.9), "no resample"),
     "an episode of NaN": (lambda: cluster.group_sample(np.array([NAN, 1.0]), KEYS), "values holds NaN"),
     "an infinite episode": (lambda: cluster.group_sample(np.array([INF, 1.0]), KEYS), "values holds inf"),
     "no episode": (lambda: cluster.group_sample(np.zeros(0), np.zeros(0, dtype=np.int64)), "n_items >= 1"),
@@ -114,28 +99,28 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no pooled draw": (lambda: cluster.draw_iid(SAMPLE, 0, RNG), "n_resamples is 0"),
     "no draw of CHAMBER's": (lambda: cluster.draw_chamber(SAMPLE, 0, RNG), "n_resamples is 0"),
     "a root below zero": (lambda: cluster.chamber_generator(-1, "a"), "root_seed is -1"),
-    "a key twice": (lambda: paired.match_pairs(ONES, np.array([0, 0]), ONES, KEYS, KEYS), "first_keys: a key occurs"),
-    "a pair of NaN": (lambda: paired.match_pairs(GAP[0], KEYS, ONES, KEYS, KEYS), "first holds NaN"),
-    "a key of no cluster": (lambda: paired.match_pairs(ONES, KEYS, ONES, KEYS, KEYS[:1]), "first_keys holds 0 to 1"),
-    "one replicate": (lambda: paired.minimum_detectable_difference(np.ones(1), 0.9), "at least 2"),
-    "a threshold of NaN": (lambda: paired.decide(INTERVAL, NAN, "greater"), "threshold is nan"),
-    "a third direction": (lambda: paired.decide(INTERVAL, 0.0, "up"), "direction is 'up'"),  # type: ignore[arg-type]
-    "half right": (lambda: paired_tests.mcnemar_pairs(SOME / 2), "zeros and ones"),
-    "right or NaN": (lambda: paired_tests.mcnemar_pairs(np.array([[1.0, NAN]])), "zeros and ones"),
-    "tests of no example": (lambda: paired_tests.mcnemar_pairs(np.zeros((0, 2))), "n_examples >= 1"),
-    "t of NaN": (lambda: paired_tests.paired_t_pairs(GAP), "scores holds NaN"),
-    "p of NaN": (lambda: comparison.holm([0.1, NAN]), "p_values is nan"),
-    "p of two": (lambda: comparison.holm([2.0]), "p_values is 2.0"),
-    "a power of one": (lambda: comparison.examples_needed(1.0, 1.0, 0.9, 1.0), "level is 1.0"),
-    "a negative deviation": (lambda: comparison.examples_needed(1.0, -1.0, 0.9), "deviation is -1.0"),
-    "more right than all": (lambda: closed_intervals.wilson(3, 2, 0.9), "n_right is 3"),
-    "Wilson of NaN": (lambda: closed_intervals.wilson(NAN, 2, 0.9), "n_right is nan"),
-    "Wilson of no level": (lambda: closed_intervals.wilson(1, 2, 95), "level is 95"),
-    "fewer than none": (lambda: closed_intervals.clopper_pearson_ydf(0, -1), "n_examples is -1"),
-    "an area of two": (lambda: closed_intervals.hanley_mcneil(2.0, 3, 3, 0.9), "area is 2.0"),
-    "an area of NaN": (lambda: closed_intervals.logistic(NAN, 3, 0.9), "area is nan"),
-    "a negative error": (lambda: closed_intervals.chi_squared(-1.0, 3, 0.9), "rmse is -1.0"),
-    "half an example": (lambda: closed_intervals.chi_squared(1.0, 2.5, 0.9), "n_examples is 2.5"),  # type: ignore[arg-type]
+    "a key twice": (lambda: cluster.match_pairs(ONES, np.array([0, 0]), ONES, KEYS, KEYS), "first_keys: a key occurs"),
+    "a pair of NaN": (lambda: cluster.match_pairs(GAP[0], KEYS, ONES, KEYS, KEYS), "first holds NaN"),
+    "a key of no cluster": (lambda: cluster.match_pairs(ONES, KEYS, ONES, KEYS, KEYS[:1]), "first_keys holds 0 to 1"),
+    "one replicate": (lambda: cluster.minimum_detectable_difference(np.ones(1), 0.9), "at least 2"),
+    "a threshold of NaN": (lambda: cluster.decide(INTERVAL, NAN, "greater"), "threshold is nan"),
+    "a third direction": (lambda: cluster.decide(INTERVAL, 0.0, "up"), "direction is 'up'"),  # type: ignore[arg-type]
+    "half right": (lambda: pair_tests.mcnemar_pairs(SOME / 2), "zeros and ones"),
+    "right or NaN": (lambda: pair_tests.mcnemar_pairs(np.array([[1.0, NAN]])), "zeros and ones"),
+    "tests of no example": (lambda: pair_tests.mcnemar_pairs(np.zeros((0, 2))), "n_examples >= 1"),
+    "t of NaN": (lambda: pair_tests.paired_t_pairs(GAP), "scores holds NaN"),
+    "p of NaN": (lambda: pair_tests.holm([0.1, NAN]), "p_values is nan"),
+    "p of two": (lambda: pair_tests.holm([2.0]), "p_values is 2.0"),
+    "a power of one": (lambda: pair_tests.examples_needed(1.0, 1.0, 0.9, 1.0), "level is 1.0"),
+    "a negative deviation": (lambda: pair_tests.examples_needed(1.0, -1.0, 0.9), "deviation is -1.0"),
+    "more right than all": (lambda: calibrated.wilson(3, 2, 0.9), "n_right is 3"),
+    "Wilson of NaN": (lambda: calibrated.wilson(NAN, 2, 0.9), "n_right is nan"),
+    "Wilson of no level": (lambda: calibrated.wilson(1, 2, 95), "level is 95"),
+    "fewer than none": (lambda: calibrated.clopper_pearson_ydf(0, -1), "n_examples is -1"),
+    "an area of two": (lambda: calibrated.hanley_mcneil(2.0, 3, 3, 0.9), "area is 2.0"),
+    "an area of NaN": (lambda: calibrated.logistic(NAN, 3, 0.9), "area is nan"),
+    "a negative error": (lambda: calibrated.chi_squared(-1.0, 3, 0.9), "rmse is -1.0"),
+    "half an example": (lambda: calibrated.chi_squared(1.0, 2.5, 0.9), "n_examples is 2.5"),  # type: ignore[arg-type]
     "a class of NaN": (lambda: classification.predicted_classes(GAP), "probabilities holds NaN"),
     "a single class": (lambda: classification.predicted_classes(np.ones((2, 1))), "at least 2"),
     "a third class": (lambda: classification.confusion_matrix(np.array([0, 2]), KEYS, 2, ONES), "labels holds 0 to 2"),
@@ -152,16 +137,16 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "no ranking": (lambda: ranking.rank_groups(*[np.zeros(0)] * 2, FIRST_GROUP[:0]), "n_examples >= 1"),
     "a truncation of zero": (lambda: RANKED.scores(0), "truncation is 0"),
     "a curve up to zero": (lambda: RANKED.ndcg_upto(0), "truncation is 0"),
-    "no example drawn": (lambda: example_draws.map_resamples(np.copy, 0, 3, RNG), "n_examples is 0"),
-    "no resample of examples": (lambda: example_draws.map_resamples(np.copy, 3, 0, RNG), "n_resamples is 0"),
-    "flags of others": (lambda: example_sums.flag_sums(np.ones((1, 2)), np.ones((1, 3), dtype=bool)), "shape (1, 3)"),
-    "values of others": (lambda: example_sums.weighted_sums(np.ones((1, 2)), np.ones((1, 3))), "shape (1, 3)"),
-    "scores of NaN": (lambda: resampled_curves.sort_scores(GAP[0], BOTH), "scores holds NaN"),
-    "weights too short": (lambda: resampled_curves.curve_areas(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
-    "calls too short": (lambda: resampled_calls.count_calls(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
-    "a constraint of two": (lambda: resampled_calls.at_recall(CALLS, "fpr", 2.0), "at is 2.0"),
-    "a constrained what": (lambda: resampled_calls.recall_at(CALLS, "volume", 0.5), "given is 'volume'"),
-    "a volume too short": (lambda: resampled_volume.precision_at_volume(VOLUME, np.ones((1, 1)), 0.5), "shape (1, 1)"),
+    "no example drawn": (lambda: curve_bands.map_resamples(np.copy, 0, 3, RNG), "n_examples is 0"),
+    "no resample of examples": (lambda: curve_bands.map_resamples(np.copy, 3, 0, RNG), "n_resamples is 0"),
+    "flags of others": (lambda: curve_bands.flag_sums(np.ones((1, 2)), np.ones((1, 3), dtype=bool)), "shape (1, 3)"),
+    "values of others": (lambda: curve_bands.weighted_sums(np.ones((1, 2)), np.ones((1, 3))), "shape (1, 3)"),
+    "scores of NaN": (lambda: curves.sort_scores(GAP[0], BOTH), "scores holds NaN"),
+    "weights too short": (lambda: curves.curve_areas(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
+    "calls too short": (lambda: curves.count_calls(SORTED, np.ones((1, 1))), "expected [n_weightings, 2]"),
+    "a constraint of two": (lambda: curves.at_recall(CALLS, "fpr", 2.0), "at is 2.0"),
+    "a constrained what": (lambda: curves.recall_at(CALLS, "volume", 0.5), "given is 'volume'"),
+    "a volume too short": (lambda: curves.precision_at_volume(VOLUME, np.ones((1, 1)), 0.5), "shape (1, 1)"),
     "records of others": (lambda: group(records=KEYS[:1]), "records has the shape (1,)"),
     "a ratio of one": (lambda: group(rule="ratio"), "expected denominators"),
     "a fourth rule": (lambda: group(rule="median"), "rule is 'median'"),
@@ -174,21 +159,21 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a sample of NaN": (lambda: strata.resample_means(GAP, 3, RNG), "samples holds NaN"),
     "generators for others": (lambda: strata.resample_means(SOME, 3, [RNG]), "number of generators is 1"),
     "replicates of none": (lambda: strata.interval_of(np.zeros(0), 0.9), "n_resamples >= 1"),
-    "fewer enrolled than there are": (lambda: weighted_ranks.average_ranks(SOME, 1), "n_enrolled is 1"),
-    "weights of others": (lambda: weighted_ranks.exact_scores(SOME, [1.0]), "expected [n_entrants, 1]"),
-    "ranks of NaN weighted": (lambda: weighted_ranks.exact_scores(GAP, [0.5, 0.5]), "ranks holds NaN"),
-    "a weight of NaN": (lambda: weighted_ranks.decided_by_name(SOME, [0.5, NAN]), "weights is nan"),
-    "errors of NaN ranked": (lambda: relative.average_ranks(GAP), "errors holds NaN"),
-    "nobody to beat": (lambda: relative.win_shares(np.ones((3, 1))), "number of entrants is 1"),
+    "fewer enrolled than there are": (lambda: strata.average_ranks(SOME, 1), "n_enrolled is 1"),
+    "weights of others": (lambda: strata.exact_scores(SOME, [1.0]), "expected [n_entrants, 1]"),
+    "ranks of NaN weighted": (lambda: strata.exact_scores(GAP, [0.5, 0.5]), "ranks holds NaN"),
+    "a weight of NaN": (lambda: strata.decided_by_name(SOME, [0.5, NAN]), "weights is nan"),
+    "errors of NaN ranked": (lambda: pairs.average_ranks(GAP), "errors holds NaN"),
+    "nobody to beat": (lambda: pairs.win_shares(np.ones((3, 1))), "number of entrants is 1"),
     "pairs of no level": (lambda: pairs.compare(SOME, CONTRAST, None, 1.5), "level is 1.5"),
-    "hits that are not whole": (lambda: tied_ranking.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
-    "ties of other blocks": (lambda: tied_ranking.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
-    "hits of other blocks": (lambda: tied_ranking.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
-    "a place of others": (lambda: named_draws.nested_sums(NAMED, NAMED, KEYS, KEYS[:1], 3), "place has the shape (1,)"),
-    "a place below none": (lambda: named_draws.nested_sums(NAMED, NAMED, KEYS, -KEYS, 3), "place holds -1"),
-    "a third cluster": (lambda: named_draws.nested_sums(NAMED, NAMED, 2 * KEYS, KEYS, 3), "cluster holds 0 to 2"),
-    "an operating point of two": (lambda: operating.place_where("recall", CURVE, 2.0), "at is 2.0"),
-    "an operating point of what": (lambda: operating.place_where("luck", CURVE, 0.5), "given is 'luck'"),
+    "hits that are not whole": (lambda: ranking.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
+    "ties of other blocks": (lambda: ranking.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
+    "hits of other blocks": (lambda: ranking.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
+    "a place of others": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, KEYS[:1], 3), "place has the shape (1,)"),
+    "a place below none": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, -KEYS, 3), "place holds -1"),
+    "a third cluster": (lambda: resample.nested_sums(NAMED, NAMED, 2 * KEYS, KEYS, 3), "cluster holds 0 to 2"),
+    "an operating point of two": (lambda: curves.place_where("recall", CURVE, 2.0), "at is 2.0"),
+    "an operating point of what": (lambda: curves.place_where("luck", CURVE, 0.5), "given is 'luck'"),
     "cells kept below none": (
         lambda: resample.Resamples(2, 5, lambda: RNG, keep_cells=-1), "keep_cells is -1"
     ),
@@ -219,7 +204,7 @@ def test_a_refusal_is_worded_as_it_was() -> None:
 
 def test_an_undefined_column_has_no_interval_and_spoils_no_other() -> None:
     """NaN passes through a percentile interval, column by column."""
-    low, high = interval.percentile_interval(np.array([[NAN, 1.0], [2.0, 1.0]]), 0.9)
+    low, high = resample.percentile_interval(np.array([[NAN, 1.0], [2.0, 1.0]]), 0.9)
 
     assert np.isnan([low[0], high[0]]).all()
     assert (low[1], high[1]) == (1.0, 1.0)
@@ -229,9 +214,9 @@ def test_equal_infinities_tie() -> None:
     """They have a place in an order, though no difference; nothing warns."""
     scores = np.array([[INF, INF, 0.0, -INF]])
 
-    assert interval.competition_ranks(scores).tolist() == [[1, 1, 3, 4]]
+    assert resample.competition_ranks(scores).tolist() == [[1, 1, 3, 4]]
     with np.errstate(invalid="ignore"):  # only where the loop runs as Python, for mutants, does their difference warn
-        assert interval.probability_beats(scores)[0].tolist() == [0.5, 0.5, 1.0, 1.0]
+        assert resample.probability_beats(scores)[0].tolist() == [0.5, 0.5, 1.0, 1.0]
 
 
 def test_a_share_of_nothing_is_none() -> None:
@@ -244,7 +229,7 @@ def test_a_share_of_nothing_is_none() -> None:
 
 def test_the_deviation_of_mcnemar_is_the_samples() -> None:
     """A is right on 1, 2 and 4, B on 2: differences 1 0 0 1 have the mean ½ and the variance 4 × ¼ / 3."""
-    actual = paired_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
+    actual = pair_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
 
     assert (actual.mean[0, 1], actual.mean[1, 0]) == (0.5, -0.5)
     assert actual.deviation[0, 1] == pytest.approx((1 / 3) ** 0.5)

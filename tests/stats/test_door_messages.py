@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import app.stats
-from app.stats.checks import InvalidArgument
+from app.stats.arrays import InvalidArgument
 from tests.cases.docstrings import public_functions
 from tests.cases.frozen import assert_frozen
 

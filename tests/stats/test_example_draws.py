@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from app.stats import example_draws
-from app.stats.areas_beside import LANES
-from app.stats.example_draws import map_resamples
+from app.stats import curve_bands
+from app.stats.curve_bands import map_resamples
+from app.stats.curves import LANES
 
 
 @pytest.mark.parametrize("generator", [np.random.PCG64, np.random.SFC64])
 @pytest.mark.parametrize("n_examples", [7, 1001, 4000])
 def test_rows_can_be_drawn_in_any_order(generator: type[np.random.BitGenerator], n_examples: int) -> None:
     """Those of a later batch first, and again; numpy's own generator skips words and another one draws them."""
-    draws = example_draws._Draws(n_examples, np.random.Generator(generator(3)), example_draws.MARGIN)
+    draws = curve_bands._Draws(n_examples, np.random.Generator(generator(3)), curve_bands.MARGIN)
     later, every = draws.counts(5, 9), draws.counts(0, 9)
 
     assert later.tolist() == every[5:].tolist() == draws.counts(5, 9).tolist()
@@ -23,9 +23,9 @@ def test_rows_can_be_drawn_in_any_order(generator: type[np.random.BitGenerator],
 @pytest.mark.parametrize("near_cells", [1, 2500])
 def test_random_words_are_drawn_as_few_as_wanted_at_a_time(monkeypatch: pytest.MonkeyPatch, near_cells: int) -> None:
     """A row at a time, or two."""
-    draws = example_draws._Draws(1200, np.random.default_rng(3), example_draws.MARGIN)
+    draws = curve_bands._Draws(1200, np.random.default_rng(3), curve_bands.MARGIN)
     at_once = draws.counts(0, 7)
-    monkeypatch.setattr(example_draws, "NEAR_CELLS", near_cells)
+    monkeypatch.setattr(curve_bands, "NEAR_CELLS", near_cells)
 
     assert draws.counts(0, 7).tolist() == at_once.tolist()
 
@@ -36,8 +36,8 @@ def test_random_words_are_drawn_as_few_as_wanted_at_a_time(monkeypatch: pytest.M
         (10, 10 * LANES, False, LANES),
         (10, 25 * LANES, True, 2 * LANES),
         (10, 30, False, LANES),
-        (10, 10 * LANES // example_draws.MOST_BATCHES, False, LANES),
-        (10, 10 * LANES // example_draws.MOST_BATCHES - 1, False, 1),
+        (10, 10 * LANES // curve_bands.MOST_BATCHES, False, LANES),
+        (10, 10 * LANES // curve_bands.MOST_BATCHES - 1, False, 1),
         (10, 30, True, 3),
         (100, 1, True, 1),
     ],

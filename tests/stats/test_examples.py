@@ -8,12 +8,17 @@ from numpy.typing import NDArray
 from scipy.stats import binom, chisquare
 
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.curves import threshold_curve
-from app.stats.example_draws import map_resamples
-from app.stats.example_sums import NEAR, flag_sums, weighted_sums
-from app.stats.resampled_calls import at_recall, count_calls, recall_at
-from app.stats.resampled_curves import curve_areas, sort_scores
-from app.stats.resampled_volume import precision_at_volume, sort_volume
+from app.stats.curve_bands import SUMS_NEAR, flag_sums, map_resamples, weighted_sums
+from app.stats.curves import (
+    at_recall,
+    count_calls,
+    curve_areas,
+    precision_at_volume,
+    recall_at,
+    sort_scores,
+    sort_volume,
+    threshold_curve,
+)
 from tests.cases.curve_oracle import average_precision, metric_at, precision_recall_area, roc_area
 
 
@@ -156,7 +161,7 @@ def test_pooled_scores_take_the_weight_of_their_example() -> None:
     assert curve_areas(pooled, weights).roc == curve_areas(sort_scores(scores, is_positive), doubled).roc
 
 
-@pytest.mark.parametrize("n_examples", [1, NEAR - 1, NEAR, 2 * NEAR + 3])
+@pytest.mark.parametrize("n_examples", [1, SUMS_NEAR - 1, SUMS_NEAR, 2 * SUMS_NEAR + 3])
 def test_sums_under_counts_are_the_matrix_product(n_examples: int) -> None:
     """Counts are read as bytes, a stretch of examples at a time; weights that are no counts go the plain way."""
     rng = np.random.default_rng(n_examples)

@@ -7,13 +7,11 @@ import pytest
 from scipy.special import ndtr
 
 from app.boards.measured import Estimate
-from app.kinds.predictions.calibrated import Spreading, calibrated_average
+from app.kinds.predictions.measure import Spreading, calibrated_average
 from app.stats.arrays import FloatArray
-from app.stats.averaged_spreads import averaged_spread, grouped_spread
-from app.stats.calibrated import calibrate, intervals
-from app.stats.calibrated_areas import area_spread, root_mean_squares
-from app.stats.calibrated_forms import Ends
-from app.stats.spreads import SHARE, Range, cluster_spread, mean_spread, task_spread
+from app.stats.calibrated import Ends, calibrate, intervals
+from app.stats.curves import area_spread, root_mean_squares
+from app.stats.spreads import SHARE, Range, averaged_spread, cluster_spread, grouped_spread, mean_spread, task_spread
 
 N_DATASETS, LEVEL, ENOUGH = 20_000, 0.95, 0.935
 Draw = Callable[[np.random.Generator], tuple[float, Ends]]

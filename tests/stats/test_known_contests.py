@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 
-from app.stats import contests, rank_sets
+from app.stats import rank_sets
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.contests import Contests
-from app.stats.known_contests import FEWEST, KnownContests
-from app.stats.rank_sets import RankSets
+from app.stats.rank_sets import FEWEST, Contests, KnownContests, RankSets
 
 N_RESAMPLES = 60
 
@@ -56,7 +54,7 @@ def test_what_is_remembered_changes_no_bit(monkeypatch: pytest.MonkeyPatch) -> N
         for roster in history:
             boards = []
             for memory in (known, anew):
-                monkeypatch.setattr(contests, "KNOWN", memory)
+                monkeypatch.setattr(rank_sets, "KNOWN", memory)
                 monkeypatch.setattr(rank_sets, "KNOWN", memory)
                 boards.append(sets_and_spreads(replicates[:, roster]))
             assert same(*boards), roster
@@ -71,7 +69,7 @@ def test_an_entrant_that_almost_ties_is_looked_at_in_double_precision(monkeypatc
     for n_entrants in (FEWEST, FEWEST + 1, FEWEST):
         boards = []
         for memory in (known, anew):
-            monkeypatch.setattr(contests, "KNOWN", memory)
+            monkeypatch.setattr(rank_sets, "KNOWN", memory)
             monkeypatch.setattr(rank_sets, "KNOWN", memory)
             boards.append(sets_and_spreads(replicates[:, :n_entrants]))
         assert same(*boards)
@@ -81,7 +79,7 @@ def test_only_new_entrants_are_compared(monkeypatch: pytest.MonkeyPatch) -> None
     """Of a board with one entrant more only that one is new; of one that changed altogether all are."""
     replicates = entrants(FEWEST + 1)
     memory = KnownContests()
-    monkeypatch.setattr(contests, "KNOWN", memory)
+    monkeypatch.setattr(rank_sets, "KNOWN", memory)
     monkeypatch.setattr(rank_sets, "KNOWN", memory)
     sets_and_spreads(replicates[:, :-1])
     points, deviations = replicates.mean(axis=0), np.ascontiguousarray((replicates - replicates.mean(axis=0)).T)
@@ -93,7 +91,7 @@ def test_only_new_entrants_are_compared(monkeypatch: pytest.MonkeyPatch) -> None
 def test_the_oldest_boards_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """So many pairs are kept and no more: a board that changed takes the place of its last state."""
     memory = KnownContests(most_cells=2 * (FEWEST + 1) ** 2)
-    monkeypatch.setattr(contests, "KNOWN", memory)
+    monkeypatch.setattr(rank_sets, "KNOWN", memory)
     monkeypatch.setattr(rank_sets, "KNOWN", memory)
     boards = [entrants(FEWEST + 1) * factor for factor in (1.0, 2.0, 3.0)]
     for board in boards[:2]:

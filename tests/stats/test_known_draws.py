@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from app.stats import example_draws, known_draws
-from app.stats.example_draws import map_resamples
-from app.stats.known_draws import Drawn, KnownDraws
+from app.stats import curve_bands
+from app.stats.curve_bands import Drawn, KnownDraws, map_resamples
 
 
 def drawn(known: KnownDraws, n_examples: int, n_resamples: int, seed: int = 3, **options: Any) -> NDArray[np.uint8]:
@@ -33,13 +32,13 @@ def test_remembered_counts_are_the_drawn_ones(n_examples: int, batch_cells: int)
 def test_what_is_remembered_is_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also where fewer resamples are asked for; more of them are drawn anew, and so is what has no key."""
     known, began = KnownDraws(), list[int]()
-    draws = example_draws._Draws
+    draws = curve_bands._Draws
 
-    def counted(n_examples: int, *others: Any) -> example_draws._Draws:
+    def counted(n_examples: int, *others: Any) -> curve_bands._Draws:
         began.append(n_examples)
         return draws(n_examples, *others)
 
-    monkeypatch.setattr(example_draws, "_Draws", counted)
+    monkeypatch.setattr(curve_bands, "_Draws", counted)
     for n_resamples in (5, 5, 3, 6, 6, 5):
         drawn(known, 1200, n_resamples)
     assert began == [1200, 1200]
@@ -66,7 +65,7 @@ def test_those_not_used_for_longest_make_room() -> None:
     for seed in (1, 2, 1, 3):
         drawn(known, 1200, 4, seed=seed)
 
-    assert [known.recall((seed, example_draws.MARGIN), 1200, 4) is not None for seed in (1, 2, 3)] == [
+    assert [known.recall((seed, curve_bands.MARGIN), 1200, 4) is not None for seed in (1, 2, 3)] == [
         True, False, True,
     ]  # fmt: skip
 
@@ -77,7 +76,7 @@ def test_more_than_there_is_room_for_is_only_drawn() -> None:
     first = drawn(known, 1200, 4)
 
     assert known.room("a", 1_000_000, 2000) is None
-    assert known.recall((3, example_draws.MARGIN), 1200, 4) is None
+    assert known.recall((3, curve_bands.MARGIN), 1200, 4) is None
     assert (drawn(known, 1200, 4) == first).all()
 
 
@@ -92,10 +91,10 @@ def test_a_count_that_half_a_byte_does_not_hold_is_not_remembered() -> None:
 
 def test_counts_that_do_not_fit_are_drawn_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered of a stream with too large a count, wherever it is."""
-    monkeypatch.setattr(known_draws, "MOST_COUNTED", 2)
+    monkeypatch.setattr(curve_bands, "MOST_COUNTED", 2)
     known = KnownDraws()
     first = drawn(known, 1200, 4)
 
     assert first.max() > 2
-    assert known.recall((3, example_draws.MARGIN), 1200, 4) is None
+    assert known.recall((3, curve_bands.MARGIN), 1200, 4) is None
     assert (drawn(known, 1200, 4) == first).all()

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.stats.letters import letter_groups
+from app.stats.rank_sets import letter_groups
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.stats.named_draws import NamedResamples, named_weights, nested_sums, unit_keys
+from app.stats.resample import NamedResamples, named_weights, nested_sums, unit_keys
 
 NAMES = [("lift", "near", "7"), ("lift", "near", "8"), ("push", "near", "7")]
 GOLDEN_KEYS = [9169305984149571402, 12302123363247860947, 17880127879004877944]

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from app.boards.cells import CellMatrix
-from app.boards.methods.skill_score.effects import ByTask
-from app.boards.methods.skill_score.relative import Relative
+from app.boards.methods.skill_score import ByTask, Relative
 from app.stats.arrays import FloatArray
-from app.stats.relative import average_ranks, resampled_shares, win_shares, wins_and_ranks
+from app.stats.pairs import average_ranks, resampled_shares, win_shares, wins_and_ranks
 from app.stats.resample import Resamples
 
 

@@ -5,8 +5,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 from app.stats.arrays import FloatArray
-from app.stats.interval import Scale, ends_of, order_replicates, percentile_interval
-from app.stats.relative import skill
+from app.stats.pairs import skill
+from app.stats.resample import Scale, ends_of, order_replicates, percentile_interval
 
 LEVELS = (0.95, 0.9, 0.5, 1 / 3, 0.999)
 

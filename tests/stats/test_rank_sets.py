@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.stats.arrays import FloatArray
-from app.stats.checks import InvalidArgument
-from app.stats.contests import Contests
-from app.stats.left_pairs import N_SEEN, LeftPairs
-from app.stats.named_draws import NamedResamples, unit_keys
+from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.pair_loops import Studentized, pair_variances
-from app.stats.rank_sets import RankSets, rank_sets
+from app.stats.rank_sets import N_SEEN, Contests, LeftPairs, RankSets, rank_sets
+from app.stats.resample import NamedResamples, unit_keys
 
 N_UNITS = 30
 

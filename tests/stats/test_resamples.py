@@ -8,7 +8,7 @@ import pytest
 
 ALONE_AND_BESIDE = """
 import numpy as np
-from app.stats.named_draws import NamedResamples, unit_keys
+from app.stats.resample import NamedResamples, unit_keys
 from app.stats.resample import Resamples
 
 values = np.random.default_rng(2).lognormal(size=(100, 41))

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import gmean, rankdata
 
-from app.stats.difference import compare_means
-from app.stats.interval import (
+from app.stats.pairs import average_ranks, compare_means, compare_pairs, skill, win_shares
+from app.stats.resample import (
+    Resamples,
+    board_generator,
     competition_ranks,
+    draw_counts,
     percentile_interval,
     probability_beats,
     probability_best,
 )
-from app.stats.relative import average_ranks, compare_pairs, skill, win_shares
-from app.stats.resample import Resamples, board_generator, draw_counts
 
 ERRORS = np.exp(np.random.default_rng(7).normal(size=(13, 4)))
 

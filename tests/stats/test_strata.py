@@ -6,15 +6,23 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata
 
-from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
-from app.boards.methods.weighted_rank.method import WeightedRank, compute
+from app.boards.methods.weighted_rank.method import compute
+from app.boards.methods.weighted_rank.records import WeightedRank, series_groups, stratum_aggregates
 from app.kinds.parse import parse_manifest
+from app.kinds.series.contract import series_intervals
 from app.kinds.series.manifest_part import SeriesPart, SeriesUncertainty
-from app.kinds.series.uncertainty import series_intervals
-from app.manifest.manifest import Manifest
-from app.stats.strata import Group, aggregate_group, balance, resample_means
-from app.stats.strata_pairs import pair_groups
-from app.stats.weighted_ranks import average_ranks, decided_by_name, exact_scores, ordinal_ranks
+from app.manifest.model import Manifest
+from app.stats.strata import (
+    Group,
+    aggregate_group,
+    average_ranks,
+    balance,
+    decided_by_name,
+    exact_scores,
+    ordinal_ranks,
+    pair_groups,
+    resample_means,
+)
 from app.values.scores import Coded, ScoreTable
 
 NAN = float("nan")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.stats.cluster import chamber_generator, draw_chamber, draw_clusters, draw_iid, group_sample
-from app.stats.example_draws import map_resamples
+from app.stats.curve_bands import map_resamples
 from app.stats.resample import board_generator, draw_counts
 
 BINARY = group_sample(np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0, 1.0]), np.array([3, 3, 3, 1, 1, 2, 2]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.stats.arrays import FloatArray
-from app.stats.resampled_curves import curve_areas, sort_scores
+from app.stats.curves import curve_areas, sort_scores
 
 TIED = np.array([0.9, 0.9, 0.9, 0.5, 0.5, 0.2, 0.2, 0.2, 0.1])
 IS_POSITIVE = np.array([True, False, True, True, False, False, True, False, False])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.stats.checks import InvalidArgument
-from app.stats.weighing import weigh
+from app.stats.arrays import InvalidArgument
+from app.stats.spreads import weigh
 
 RNG = np.random.default_rng(3)
 VALUES = 5.0 + RNG.normal(size=(400, 2))

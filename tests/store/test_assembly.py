@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from app.store.assembly import by_entrant, narrowed
-from app.store.evidence import Stood
 from app.store.row_blocks import RowBlock
+from app.store.rows import Stood, by_entrant, narrowed
 from app.values.scores import Coded
 
 

@@ -7,10 +7,8 @@ import pytest
 from sqlalchemy import select, text, update
 
 from app.db.models import Entry, Evidence, Score, Submission
-from app.store.evidence import rebuild_submission, unowned_pairs
-from app.store.packing import pack, unpack
-from app.store.row_blocks import RowBlock, pack_block, unpack_block
-from app.store.rows import read_records, read_scores
+from app.store.row_blocks import RowBlock, pack, pack_block, unpack, unpack_block
+from app.store.rows import read_records, read_scores, rebuild_submission, unowned_pairs
 from tests.cases import publications
 from tests.cases.rows_oracle import flat, records_by_rows, scores_by_rows
 from tests.cases.series_runs import COLUMNS

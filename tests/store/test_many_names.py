@@ -5,9 +5,8 @@ from collections.abc import Callable
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
-from app.receiving.written_for import _newest_of
-from app.store.attempts import _n_before
-from app.store.fingerprints import earlier_of
+from app.receiving.receive import _newest_of
+from app.store.arrivals import _n_before, earlier_of
 from app.store.preregs import load_parsed
 from app.store.reservations import refuse_reserved
 from app.store.series import standing_records

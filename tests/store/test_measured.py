@@ -6,9 +6,16 @@ import pytest
 
 from app.boards.measured import Measurement
 from app.db.engine import make_engine, make_session_factory
-from app.store.known_bytes import KnownBytes
-from app.store.measured import keep_measurements, load_measurements
-from app.store.measurement_bytes import Apart, pack_apart, pack_measurement, unpack_apart, unpack_measurement
+from app.store.measured import (
+    Apart,
+    keep_measurements,
+    load_measurements,
+    pack_apart,
+    pack_measurement,
+    unpack_apart,
+    unpack_measurement,
+)
+from app.store.row_blocks import KnownBytes
 from tests.cases.databases import as_owner
 
 CURVE = {"roc": [("t", 0.0, None), ("t", 1.0, 0.5)], "intervals": [("t", "auc", 0.5)]}

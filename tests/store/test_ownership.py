@@ -6,7 +6,7 @@ import pytest
 from pydantic import TypeAdapter
 
 from app.cli.__main__ import run
-from app.web.documents.people import ListedToken, OwnerDocument
+from app.web.documents import ListedToken, OwnerDocument
 from tests.cases import patient
 from tests.cases.processes import admin
 from tests.cases.processes import send as send_rows

@@ -8,8 +8,7 @@ import pytest
 
 from app.errors import TableRejected
 from app.store.snapshots import pack_table, unpack_table
-from app.values.columnar import CellColumn, ColumnarRows, rows_without
-from app.values.table import Column, Table
+from app.values.table import CellColumn, Column, ColumnarRows, Table, rows_without
 
 COLUMNS = (Column("a", "A"), Column("b", "B", "text"))
 

@@ -9,10 +9,9 @@ import pytest
 from sqlalchemy import text
 
 from app.db.engine import SessionFactory, make_engine, make_session_factory
-from app.jobs.sealing import seal
-from app.store import audit, people, seals, tokens
-from app.store.audit import Act
-from app.store.seals import Break, Check
+from app.jobs.refresh import seal
+from app.store import audit, people, tokens
+from app.store.audit import Act, Break, Check
 from tests.cases.databases import tampering
 from tests.fixtures import Site
 
@@ -58,7 +57,7 @@ def kinds(sessions: SessionFactory) -> list[str]:
 def head(sessions: SessionFactory) -> tuple[int, str]:
     """Return what an outsider writes down."""
     with sessions() as session:
-        newest = seals.newest(session)
+        newest = audit.newest(session)
         assert newest is not None
         return newest.number, newest.digest.hex()
 
@@ -160,8 +159,8 @@ def test_a_seal_exchanged_with_its_digest_does_not_fit_the_next(sessions: Sessio
         connection.execute(text("UPDATE audit_event SET token_id = 2 WHERE id = 5"))
         event = connection.execute(text("SELECT * FROM audit_event WHERE id = 5")).one()
         old = connection.execute(text("SELECT * FROM audit_seal WHERE number = 2")).one()
-        leaves = seals.leaf(event) + old.leaves[seals.LEAF_BYTES :]
-        digest = seals.seal_digest(2, old.at, old.events, leaves, old.previous)
+        leaves = audit.leaf(event) + old.leaves[audit.LEAF_BYTES :]
+        digest = audit.seal_digest(2, old.at, old.events, leaves, old.previous)
         connection.execute(
             text("UPDATE audit_seal SET leaves = :leaves, digest = :digest WHERE number = 2"),
             {"leaves": leaves, "digest": digest},
@@ -222,13 +221,13 @@ def test_an_event_that_is_committed_late_gets_a_later_seal(sessions: SessionFact
     seal(sessions)
 
     with sessions() as session:
-        assert [each.events for each in seals.list_seals(session, None, 2)] == [[13], [15, 16]]
+        assert [each.events for each in audit.list_seals(session, None, 2)] == [[13], [15, 16]]
     assert breaks(sessions) == []
 
 
 def test_two_workers_seal_at_once(sessions: SessionFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each event is under one seal, and the seals are one chain."""
-    monkeypatch.setattr(seals, "MOST_SEALED", 5)
+    monkeypatch.setattr(audit, "MOST_SEALED", 5)
     write(sessions, 60)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: seal(sessions), range(4)))
@@ -243,14 +242,14 @@ def test_a_worker_that_dies_before_its_commit_has_sealed_nothing(sessions: Sessi
     """The next one seals the same events under the same number."""
     write(sessions, 3)
     with sessions() as dying:
-        lost = seals.seal_waiting(dying)
+        lost = audit.seal_waiting(dying)
         assert lost is not None
         dying.connection().connection.driver_connection.close()  # type: ignore[union-attr]
         dying.invalidate()
     seal(sessions)
 
     with sessions() as session:
-        newest = seals.newest(session)
+        newest = audit.newest(session)
         assert newest is not None
         assert (newest.number, newest.events) == (lost.number, [13, 14, 15])
     assert breaks(sessions) == []
@@ -282,7 +281,7 @@ def test_a_forged_seal_is_refused_by_the_database(sessions: SessionFactory) -> N
 
 def test_a_check_reads_batch_after_batch(sessions: SessionFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """With two events in memory at a time it finds the same."""
-    monkeypatch.setattr(seals, "CHECKED_TOGETHER", 2)
+    monkeypatch.setattr(audit, "CHECKED_TOGETHER", 2)
     with sessions() as session:
         checking = Check(session.connection())
         assert list(checking.breaks()) == []

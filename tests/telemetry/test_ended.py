@@ -12,15 +12,13 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from app.cli.observing import FIGURES_PREFIX, FiguresOfEnded, shared_figures
-from app.cli.workspace import LOCK
-from app.telemetry.ended import add_up_ended
-from app.telemetry.metrics import FOLDER
+from app.cli.observing import FIGURES_PREFIX, LOCK, FiguresOfEnded, shared_figures
+from app.telemetry import FOLDER, add_up_ended
 
 COUNTING = """
 import sys
 import tempfile
-from app.telemetry.metrics import POST_TO_BOARD_S, PUBLICATIONS
+from app.telemetry import POST_TO_BOARD_S, PUBLICATIONS
 PUBLICATIONS.labels("fev").inc(int(sys.argv[1]))
 POST_TO_BOARD_S.observe(float(sys.argv[1]))
 print("counted", flush=True)

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from app import telemetry
 from app.cli.observing import configure_log
-from app.config.settings import Settings
-from app.telemetry import logs
-from app.telemetry.logs import bind, event
+from app.config import Settings
+from app.telemetry import bind, event
 
 ADMIN = "0123456789abcdef0123456789abcdef"
 
@@ -24,7 +24,7 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     monkeypatch.setattr(sys, "stderr", stream)
     for handler in before[0]:
         root.removeHandler(handler)
-    logs.configure("json", "web", (ADMIN,))
+    telemetry.configure("json", "web", (ADMIN,))
     yield stream
     root.handlers[:], root.level = before[0], before[1]
 
@@ -86,7 +86,7 @@ def test_no_secret_is_written(written: io.StringIO, reported: str, secret: str) 
 def test_the_text_form_is_the_sentence_with_its_facts(written: io.StringIO, monkeypatch: pytest.MonkeyPatch) -> None:
     """For a person at a terminal."""
     monkeypatch.setattr(sys, "stderr", written)
-    logs.configure("text", "serve")
+    telemetry.configure("text", "serve")
     event(logging.getLogger("app.jobs"), "benchmark published", benchmark="fev", snapshot=3)
 
     assert written.getvalue() == "benchmark published (benchmark=fev snapshot=3)\n"

@@ -9,9 +9,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+from app import telemetry
 from app.errors import SettingsError
-from app.telemetry import tracing
-from app.telemetry.tracing import carried, job_span
+from app.telemetry import carried, job_span
 
 
 @pytest.fixture
@@ -49,4 +49,4 @@ def test_tracing_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
 
     with pytest.raises(SettingsError, match=r"pip install 'plumbline\[otel\]'"):
-        tracing.install("web")
+        telemetry.install("web")

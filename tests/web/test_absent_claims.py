@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases import grids
 from tests.cases.publications import table
 from tests.fixtures import Site, new_database, open_site

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from app.jobs.queue import QueuedJobs
-from app.jobs.sweep import sweep
+from app.jobs.refresh import sweep
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
 from tests.fixtures import Site, SiteAfter

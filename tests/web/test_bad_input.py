@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.kinds.parse import MAX_MANIFEST_BYTES
 from app.main import create_app
 from tests.cases.stored_rows import stored

@@ -9,8 +9,7 @@ from sqlalchemy import text
 
 from app.cli.__main__ import run
 from app.store import tokens
-from app.web.documents.people import RolesDocument
-from app.web.documents.preregs import AttestedDocument
+from app.web.documents import AttestedDocument, RolesDocument
 from tests.cases import patient
 from tests.cases.processes import admin
 from tests.cases.registrations import YAML

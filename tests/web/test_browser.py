@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from selenium.webdriver import Chrome
 
-from app.render.assets import STATIC
+from app.render.saved import STATIC
 from app.values.table import Column, Table
 from tests.cases.browser import browser
 from tests.cases.html_pages import page_of

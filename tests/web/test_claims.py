@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import SubmissionTable
 from app.prereg.prereg import sha256_hex
 from app.store import rows
-from app.store.evidence import Pair, Stood, read_evidence
+from app.store.rows import Pair, Stood, read_evidence
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
 from tests.cases.html_pages import in_one_line

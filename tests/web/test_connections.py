@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import uvicorn
 
-from app.web.connection_guard import ConnectionLimits
-from app.web.connections import MAX_HEAD_BYTES, guarded_protocol
+from app.web.connections import MAX_HEAD_BYTES, ConnectionLimits, guarded_protocol
 
 LIMITS = ConnectionLimits(most=100, most_per_address=100, head_s=60, stall_s=60, body_bytes_per_s=1)
 HEAD = b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from app.render.addresses import path_of_name
+from app.render.text import path_of_name
 from app.store import benchmarks, snapshots, submissions
 from tests.cases import publications
 from tests.cases.registrations import YAML

@@ -10,13 +10,13 @@ import psutil
 import pytest
 from starlette.testclient import TestClient
 
-from app.config.settings import Settings
-from app.db.embedded.running import running_server as embedded_server
+from app.config import Settings
+from app.db.embedded import running_server as embedded_server
 from app.db.engine import make_engine, make_session_factory
 from app.db.migrate import upgrade
 from app.main import create_app
 from app.store import tokens
-from app.web.freshness import Freshness
+from app.web.page_cache import Freshness
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, MANIFEST

@@ -15,11 +15,20 @@ from sqlalchemy import make_url, text
 from sqlalchemy.exc import OperationalError
 from starlette.testclient import TestClient
 
-from app.config.settings import Settings
-from app.db.engine import CONNECT_OPTIONS, JOBS, LONG_REQUESTS, REQUESTS, Lane, allow, make_engine, make_session_factory
-from app.db.transactions import is_transient
+from app.config import Settings
+from app.db.engine import (
+    CONNECT_OPTIONS,
+    JOBS,
+    LONG_REQUESTS,
+    REQUESTS,
+    Lane,
+    allow,
+    is_transient,
+    make_engine,
+    make_session_factory,
+)
 from app.main import create_app
-from app.web import upload_outcomes
+from app.web import submissions
 from tests.cases.databases import as_owner
 from tests.cases.offline import plumbline
 from tests.cases.poolers import needs_pgbouncer, pooler
@@ -35,7 +44,7 @@ SHORT = Lane(lock_s=0.4, statement_s=5, idle_s=60)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let no request wait for a lock for long."""
     monkeypatch.setattr("app.main.REQUESTS", SHORT)
-    monkeypatch.setattr(upload_outcomes, "LONG_REQUESTS", SHORT)
+    monkeypatch.setattr(submissions, "LONG_REQUESTS", SHORT)
 
 
 @contextmanager

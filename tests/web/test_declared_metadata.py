@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.signing_in import signed

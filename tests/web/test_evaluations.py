@@ -14,7 +14,7 @@ from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
 from huggingface_hub._eval_results import parse_eval_result_entries
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases.harnesses import SAMPLES, SUMMARY, read, rows_of
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site

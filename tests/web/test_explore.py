@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site
 

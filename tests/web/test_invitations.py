@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, text
 
 from app.db.models import Invitation
-from app.web.documents.people import InvitationDocument, ListedInvitation, TokenDocument
+from app.web.documents import InvitationDocument, ListedInvitation, TokenDocument
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
 from tests.fixtures import Site

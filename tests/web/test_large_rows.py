@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import Engine, event
 
 from app.render.exports import parts_to_csv, table_to_csv
-from app.store.sent_rows import read_sent
+from app.store.row_exports import read_sent
 from app.values.table import Table
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.fixtures import Site, SiteAfter

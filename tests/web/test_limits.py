@@ -9,12 +9,11 @@ from sqlalchemy import select
 from starlette.testclient import TestClient
 from starlette.types import Scope
 
-from app.config.settings import Settings
+from app.config import Settings
+from app.db.engine import run_in_transaction
 from app.db.models import Rate
-from app.db.transactions import run_in_transaction
 from app.main import create_app
-from app.web.limits import RateLimit, address_of, network_of
-from app.web.shared_reads import share_once
+from app.web.limits import RateLimit, address_of, network_of, share_once
 from tests.fixtures import Site, open_site
 
 PROXIED: dict[str, Any] = {"base_url": "https://example.org", "forwarded_hops": 1}

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from app.names import name_key
-from app.render.addresses import path_of_name
+from app.render.text import path_of_name
 from app.values.formulas import guard_formula
 from tests.fixtures import Site
 

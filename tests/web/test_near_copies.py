@@ -10,9 +10,9 @@ from typing import Any
 import httpx
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.kinds.parse import parse_manifest
-from app.render.submit_example import submit_example
+from app.render.pages import submit_example
 from tests.cases import grids
 from tests.cases.predictions import PROTEIN
 from tests.fixtures import Site, new_database, open_site

@@ -8,7 +8,7 @@ import pytest
 from joserfc.jwk import RSAKey
 from sqlalchemy import func, select
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
 from app.store import audit

@@ -5,12 +5,18 @@ from typing import Any
 import pytest
 from pydantic import TypeAdapter
 
-from app.config.settings import Settings
-from app.web.documents.benchmarks import BenchmarkDocument, ListedBenchmark, SnapshotDocument
-from app.web.documents.health import HealthDocument, ReadyDocument
-from app.web.documents.preregs import RegistrationDocument
-from app.web.documents.submissions import DryRunDocument, SubmissionDocument
-from app.web.documents.tables import TableDocument
+from app.config import Settings
+from app.web.documents import (
+    BenchmarkDocument,
+    DryRunDocument,
+    HealthDocument,
+    ListedBenchmark,
+    ReadyDocument,
+    RegistrationDocument,
+    SnapshotDocument,
+    SubmissionDocument,
+    TableDocument,
+)
 from tests.cases.described import Description
 from tests.cases.walkthrough import BASE, PREREG, declare, send
 from tests.fixtures import Site, open_site

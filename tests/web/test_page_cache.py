@@ -8,20 +8,20 @@ import psycopg
 import pytest
 from starlette.types import Message, Receive, Scope, Send
 
-from app.config.settings import Settings
-from app.web.cache import PublishedPages
-from app.web.freshness import (
+from app.config import Settings
+from app.web.page_cache import (
     ANYTHING,
     BOARDS,
     EVERY_BENCHMARK,
     MOST_AHEAD,
     NEVER,
     Freshness,
+    PublishedPages,
     part_of,
     watch,
     worth_making_ahead,
 )
-from app.web.lanes import MOST_WAITING
+from app.web.renderer import MOST_WAITING
 from tests.cases.walkthrough import declare
 from tests.fixtures import Site, open_site
 

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.config.settings import Settings
-from app.render.pictures.raster import png_of
+from app.config import Settings
+from app.render.saved import png_of
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site
 

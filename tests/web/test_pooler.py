@@ -6,8 +6,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from app.config.settings import Settings
-from app.db.pooling import refuse_pooler
+from app.config import Settings
+from app.db.engine import refuse_pooler
 from app.errors import SettingsError
 from tests.cases.offline import plumbline
 from tests.cases.poolers import needs_pgbouncer, pooler

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.store.benchmark_rows import CHANGED_CHANNEL
 from app.web.checked_first import CheckedFirst
-from app.web.documents.benchmarks import VisibilityDocument
+from app.web.documents import VisibilityDocument
 from tests.cases.hidden import (
     ABSENT,
     HIDDEN,

@@ -13,9 +13,9 @@ import psycopg
 import pytest
 from sqlalchemy import text
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.jobs.notifying import Outgoing, notify_due
-from app.web.freshness import Freshness, watch
+from app.web.page_cache import Freshness, watch
 from tests.cases import patient
 from tests.cases.listeners import web_listener
 from tests.cases.offline import plumbline

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.web.kept_pages import Answer, Ask
 from app.web.renderer import Render, RenderProcess, render_here
 

@@ -8,7 +8,7 @@ from sqlalchemy import text
 
 from app.db.models import EntrantReservation
 from app.names import name_key
-from app.web.documents.preregs import PreregDocument, RegistrationDocument, ReleasedDocument
+from app.web.documents import PreregDocument, RegistrationDocument, ReleasedDocument
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.walkthrough import GOOD, MANIFEST

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases.walkthrough import PREREG
 from tests.fixtures import Site, open_site
 

@@ -6,7 +6,7 @@ import pytest
 
 from app.kinds.parse import parse_manifest
 from app.prereg.prereg import parse_prereg
-from app.render.submit_example import submit_example
+from app.render.pages import submit_example
 from tests.cases.predictions import PROTEIN
 from tests.fixtures import Site
 

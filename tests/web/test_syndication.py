@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.workspace import LOCK, PREFIX, own_temporary_folder, remove_abandoned
+from app.cli.observing import LOCK, PREFIX, own_temporary_folder, remove_abandoned
 
 
 def folder_of(parent: Path, name: str) -> Path:

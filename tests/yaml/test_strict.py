@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from app.errors import MAX_PROBLEMS, Problem, Rejected
-from app.yaml.strict import read_document, read_yaml
+from app.yaml import read_document, read_yaml
 
 CHAMBER = Path(__file__).parents[1] / "data" / "chamber_prereg"
 CHAMBER_FILES = sorted(CHAMBER.glob("prereg*/*.yaml"))

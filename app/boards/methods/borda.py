@@ -9,14 +9,13 @@ from typing import Literal
 import numpy as np
 
 from app.boards.columns import cell_at
-from app.boards.sheet import Sheet, TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, assemble
+from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
 from app.boards.wording import sentences
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.names import in_words
-from app.stats.ranked_tasks import borda_points
+from app.stats.pairs import borda_points
 from app.stats.spreads import Range
 from app.values.frame import FrameField
 from app.values.scores import ScoreTable
@@ -37,7 +36,7 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: points [n_tasks, n_entrants], summed, larger is better.
 
     An absent value, null, gets no points, so its entrant is still ranked, but lower.
-    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.ranked_tasks.borda_points`.
+    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.pairs.borda_points`.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = Borda(name="main", method="borda", metric="error")

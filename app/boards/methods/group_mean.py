@@ -12,20 +12,14 @@ import numpy as np
 from pydantic import Field as Key
 from pydantic import model_validator
 
-from app.boards.calibrated import CellsAt, range_of, task_intervals
+from app.boards.calibrated import MIN_DRAWN_UNITS, CellsAt, range_of, task_intervals
 from app.boards.columns import cell_at
-from app.boards.sheet import Sheet, TaskBoard, read_sheet
-from app.boards.spread import MIN_UNITS
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, assemble
-from app.manifest.base import Name, TaskName
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
-from app.manifest.tasks import Task
+from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.manifest.model import Manifest, Metric, Name, Task, TaskName
 from app.stats.arrays import FloatArray
-from app.stats.averaged_spreads import grouped_spread
-from app.stats.group_resamples import GroupResamples
-from app.stats.resample import board_generator
+from app.stats.resample import GroupResamples, board_generator
+from app.stats.spreads import grouped_spread
 from app.values.frame import FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
@@ -123,7 +117,7 @@ def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:
 
 def _draw(spec: GroupMean, sizes: Mapping[str, int]) -> GroupResamples | None:
     drawn = spec.uncertainty
-    if not drawn.n_resamples or max(sizes.values()) < MIN_UNITS:
+    if not drawn.n_resamples or max(sizes.values()) < MIN_DRAWN_UNITS:
         return None
     begin = partial(board_generator, drawn.rng_seed, spec.name, "tasks")
     return GroupResamples(list(sizes.values()), drawn.n_resamples, begin)
@@ -159,7 +153,7 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Groups, each counting the same: {listed}."
     else:
         yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
-    if single := [name for name, size in sizes.items() if size < MIN_UNITS]:
+    if single := [name for name, size in sizes.items() if size < MIN_DRAWN_UNITS]:
         yield f"Of one task only, so its chance is in no interval: {', '.join(single)}."
 
 

@@ -10,12 +10,22 @@ from typing import Literal
 
 import numpy as np
 
-from app.boards.calibrated import NOTHING, CellsAt, few_units_note, hidden_tasks_note, range_of, task_intervals
-from app.boards.cells import CellMatrix, build_cells, means_of_present
+from app.boards.calibrated import (
+    MIN_DRAWN_UNITS,
+    NOTHING,
+    CellsAt,
+    DrawnSpread,
+    draw_named_tasks,
+    few_units_note,
+    hidden_tasks_note,
+    named_means,
+    range_of,
+    resampled_ends,
+    task_intervals,
+)
+from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
-from app.boards.sheet import task_weights
-from app.boards.spread import MIN_UNITS, Spread, draw_named_tasks, named_means, resampled_ends
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -27,20 +37,16 @@ from app.boards.tables import (
     pairwise_notes,
     uncommon_notes,
 )
-from app.boards.task_coverage import filled, task_roster
+from app.boards.task_points import task_weights
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.base import MetricName
-from app.manifest.leaderboard import Leaderboard
-from app.manifest.manifest import Manifest
-from app.manifest.tasks import Task
+from app.manifest.model import Leaderboard, Manifest, MetricName, Task
+from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.closed_intervals import effective_number
-from app.stats.difference import compare_means
+from app.stats.calibrated import effective_number
 from app.stats.known_columns import Columns
+from app.stats.pairs import compare_means
 from app.stats.resample import Resamples
-from app.stats.spreads import Range
-from app.stats.weighing import weigh
-from app.values.counts import count
+from app.stats.spreads import Range, weigh
 from app.values.frame import Ends, FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -114,7 +120,11 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Colu
         return None
     named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)])
     sign, n_units = ranking.sign, ranking.n_weighed or float(len(columns.values))
-    spread = Spread.of_units(sign * named_means(columns, named), n_units) if named and n_units >= MIN_UNITS else None
+    spread = (
+        DrawnSpread.of_units(sign * named_means(columns, named), n_units)
+        if named and n_units >= MIN_DRAWN_UNITS
+        else None
+    )
     return stand(sign * columns.values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
 
 

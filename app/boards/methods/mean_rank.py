@@ -5,13 +5,11 @@ Found by `app.boards.registry`. Only entrants with every task are ranked on each
 
 from typing import Literal
 
-from app.boards.sheet import TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, assemble
-from app.manifest.manifest import Manifest
-from app.stats.ranked_tasks import within
-from app.stats.relative import average_ranks
+from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.manifest.model import Manifest
+from app.stats.pairs import average_ranks, within
 from app.stats.spreads import Range
 from app.values.scores import ScoreTable
 from app.values.table import Column
@@ -31,7 +29,7 @@ def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTabl
     """Compute the board and its pairwise table: mean ranks from 1 to n_entrants, smaller being better.
 
     Ranks are [n_tasks, n_entrants], ties sharing theirs. An entrant without a value on some task has no rank on any.
-    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.relative.average_ranks`.
+    Raises BoardUnavailable without rows on its tasks. Source: `app.stats.pairs.average_ranks`.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = MeanRank(name="main", method="mean_rank", metric="error")

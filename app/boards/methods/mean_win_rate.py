@@ -7,13 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from app.boards.sheet import TaskBoard, read_sheet
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, assemble
-from app.manifest.manifest import Manifest
-from app.stats.ranked_tasks import within
-from app.stats.relative import win_shares
+from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.manifest.model import Manifest
+from app.stats.pairs import win_shares, within
 from app.stats.spreads import SHARE
 from app.values.scores import ScoreTable
 from app.values.table import Column
@@ -34,7 +32,7 @@ def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardT
 
     Shares are [n_tasks, n_entrants]. The rate is null for an entrant without a value on some task, and for a single
     entrant.
-    Raises BoardUnavailable without rows on its tasks. Source: HELM, its mean win rate; `app.stats.relative.win_shares`.
+    Raises BoardUnavailable without rows on its tasks. Source: HELM, its mean win rate; `app.stats.pairs.win_shares`.
 
     >>> from app.boards.example import benchmark, rows
     >>> board = MeanWinRate(name="main", method="mean_win_rate", metric="error")

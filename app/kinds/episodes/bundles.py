@@ -1,43 +1,43 @@
-"""Result bundles: a folder with bundle.json, episodes by seed, and hashes of its files.
-
-Called by `app.kinds.episodes.read`. Source of the layout: CHAMBER's bundle schema, version 3.
+"""Result bundles: a folder with bundle.json, episodes by seed, and hashes of its files. Source of the layout:
+CHAMBER's bundle schema, version 3.
 """
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from app.admission.identity import COMMIT, PARTNER, PARTNER_SET, PARTNERS_FILE, POLICY, TASK_VERSION
+import numpy as np
+
+from app.admission.case import COMMIT, PARTNER, PARTNER_SET, PARTNERS_FILE, POLICY, TASK_VERSION
 from app.errors import Problem
-from app.files.documents import read_document
+from app.files.columns import BEYOND, Bounds, describe_wrong, is_storable, read_numbers, wrong_cells
 from app.files.findings import Findings
+from app.files.json_records import read_document
+from app.files.tables import open_table
 from app.files.uploads import ReceivedFile, hash_file
 from app.kinds.episodes.cells import Source
-from app.kinds.episodes.safety_tables import is_safety_table
-from app.kinds.episodes.stated_values import (
-    MAX_KEY,
-    problems_of_numbers,
-    problems_of_seeds,
-    stated,
-    stated_integer,
-    stated_integers,
-    stated_numbers,
-    stated_text,
-)
 from app.names import clip_for_message
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.values.facts import BundleFacts
+from app.values.table import Cell, Column, Table, rows_from_columns
 
 DESCRIPTION, SUMS, PREREG, PARTNERS = "bundle.json", "SHA256SUMS.txt", "prereg.yaml", "partners.json"
+
 MAX_STATED = 50
+
 KNOWN_VERSIONS = (3,)
+
 EPISODES = re.compile(r"episodes_seed(-?\d{1,18})\.jsonl")
+
 MAX_SUMS_BYTES = 1 << 20
+
 BOOLEAN = frozenset({"success"})
 """The boolean columns of CHAMBER's episodes, whatever a benchmark declares."""
+
 _SUM = re.compile(r"([0-9a-f]{64})[ \t][ *]?(.+)")
 
 
@@ -205,7 +205,7 @@ def facts_of(bundle: Bundle, entrant: str | None) -> BundleFacts:
 
 
 def _identity(bundle: Bundle) -> Iterator[tuple[str, str]]:
-    """Yield what a bundle states of what was run, under the words of `app.admission.identity` where it has them."""
+    """Yield what a bundle states of what was run, under the words of `app.admission.case` where it has them."""
     about = bundle.description
     named = (
         (COMMIT, "git_sha"), (POLICY, "policy_id"), (TASK_VERSION, "task_version"), (PARTNER_SET, "partner_set_id"),
@@ -237,3 +237,251 @@ def _prereg_bytes(bundle: Bundle) -> bytes | None:
 
 def _shown(value: Any) -> str | None:
     return None if value is None else clip_for_message(json.dumps(value, default=str))
+
+
+# A run's statements about itself, as storable values: those of another type, or not finite, are left out.
+
+MAX_TEXT = 200
+
+MAX_KEY = 64
+
+MAX_SHOWN, MAX_LISTED = 1000, 1000
+
+
+def stated_text(value: Any) -> str | None:
+    """Return a text, printable and short."""
+    return clip_for_message(value, MAX_TEXT) if isinstance(value, str) else None
+
+
+def stated(value: Any) -> str | None:
+    """Return a text, a number, true or false, or a list of these as a reader sees it; None for anything else."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        shown = [stated(each) for each in value[:MAX_LISTED] if not isinstance(each, list)]
+        return clip_for_message(", ".join(each for each in shown if each is not None), MAX_SHOWN) or None
+    return clip_for_message(str(value), MAX_SHOWN) if isinstance(value, str | int | float) else None
+
+
+def stated_integer(value: Any) -> int | None:
+    """Return a whole number; true and false are none."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def stated_integers(value: Any) -> tuple[int, ...] | None:
+    """Return a list of whole numbers, repeats kept; None when one of them is something else."""
+    if not isinstance(value, list) or any(stated_integer(entry) is None for entry in value):
+        return None
+    return tuple(value)
+
+
+def stated_numbers(value: Any) -> dict[str, float | int | None]:
+    """Return the finite numbers and nulls of an object by their names."""
+    if not isinstance(value, Mapping):
+        return {}
+    return {clip_for_message(name, MAX_KEY): entry for name, entry in value.items() if _is_number_or_null(entry)}
+
+
+def problems_of_seeds(value: Any, file: str, column: str) -> Iterator[Problem]:
+    """Yield a problem for each declared seed that is not a whole number, or one when there is no list of them."""
+    if value is None:
+        return
+    if not isinstance(value, list):
+        yield Problem("expected a list of seeds", file, column=column, value=clip_for_message(str(value)))
+        return
+    for seed in value:
+        if stated_integer(seed) is None:
+            yield Problem("a seed is a whole number", file, column=column, value=clip_for_message(str(seed)))
+
+
+def problems_of_numbers(value: Any, file: str, column: str) -> Iterator[Problem]:
+    """Yield a problem for each claimed value that is neither a finite number nor null."""
+    if value is None:
+        return
+    if not isinstance(value, Mapping):
+        yield Problem("expected an object of numbers", file, column=column, value=clip_for_message(str(value)))
+        return
+    for name, entry in value.items():
+        if not _is_number_or_null(entry):
+            inner = f"{column}.{clip_for_message(name, MAX_KEY)}"
+            message = BEYOND if _is_number(entry) else "expected a finite number or null"
+            yield Problem(message, file, column=inner, value=clip_for_message(str(entry)))
+
+
+def _is_number_or_null(value: Any) -> bool:
+    if value is None:
+        return True
+    return _is_number(value) and is_storable(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+# SpikeRun files: one JSON document with the episodes of two conditions of one axis. Source of the layout: CHAMBER's
+# SpikeRun schema, version 2.
+
+SPIKE_EPISODES = "episode_results"
+
+SPIKE_VERSIONS = (2,)
+
+
+def is_spike_run(document: Mapping[str, Any]) -> bool:
+    """Say whether a document is a SpikeRun."""
+    return SPIKE_EPISODES in document
+
+
+def episodes_of(file: ReceivedFile, document: Mapping[str, Any], findings: Findings) -> Iterator[tuple[int, Any]]:
+    """Yield each episode with its place in the list, from 1; what is wrong around them goes to `findings`."""
+    version = document.get("schema_version")
+    if version not in SPIKE_VERSIONS or isinstance(version, bool):
+        known = ", ".join(map(str, SPIKE_VERSIONS))
+        value = None if version is None else clip_for_message(str(version))
+        findings.add(
+            Problem(f"unknown schema_version; known is {known}", file.name, column="schema_version", value=value)
+        )
+    findings.extend(problems_of_seeds(document.get("seeds"), file.name, "seeds"))
+    episodes = document[SPIKE_EPISODES]
+    if not isinstance(episodes, list) or not episodes:
+        findings.add(Problem("expected a list of episodes", file.name, column=SPIKE_EPISODES))
+        return
+    for row, episode in enumerate(episodes, start=1):
+        if isinstance(episode, dict):
+            yield row, episode
+        else:
+            findings.add(
+                Problem("an episode is an object", file.name, row, SPIKE_EPISODES, clip_for_message(str(episode)))
+            )
+
+
+def source_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> Source:
+    """Return what the episodes have in common: the task is the axis."""
+    axis = document.get("axis")
+    return Source(file.name, file.position, entrant, axis if isinstance(axis, str) else None, boolean=BOOLEAN)
+
+
+def facts_of_spike_run(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> BundleFacts:
+    """Return what a run says of itself."""
+    return BundleFacts(
+        name=file.name,
+        entrant=entrant,
+        task=stated_text(document.get("axis")),
+        schema_version=stated_integer(document.get("schema_version")),
+        git_tag=stated_text(document.get("git_tag")),
+        cited_blob_sha1=stated_text(document.get("prereg_sha")),
+        seeds=stated_integers(document.get("seeds")),
+        files=(file.position,),
+        identity=dict(_identity_of_spike_run(document)),
+    )
+
+
+def _identity_of_spike_run(document: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    named = (
+        ("run", "spike_id"), ("stage", "sub_stage"), ("axis", "axis"), ("registration tag", "git_tag"),
+        ("registration blob", "prereg_sha"), ("layout version", "schema_version"), ("seeds", "seeds"),
+    )  # fmt: skip
+    yield from ((word, shown) for word, key in named if (shown := stated(document.get(key))) is not None)
+    pair = document.get("condition_pair")
+    for key, each in list(pair.items())[:2] if isinstance(pair, Mapping) else ():
+        if (shown := stated(each)) is not None:
+            yield f"condition {clip_for_message(str(key), MAX_KEY)}", shown
+
+
+# The safety tables T1 to T3 that come with a run: kept, shown and exported as they were sent. A file safety_t1.csv
+# (t2, t3; also .json and .jsonl) is one of them.
+
+NAME = re.compile(r"safety_t([123])\.(?:csv|json|jsonl)(?:\.gz)?", re.IGNORECASE)
+
+MAX_ROWS = 10_000
+
+MAX_SAFETY_TEXT = 500
+
+NON_NEGATIVE, ANY = Bounds(0.0, None), Bounds(None, None)
+
+
+def _counts(*names: str) -> tuple[Column, ...]:
+    return tuple(
+        Column(name, name.removeprefix("n_").replace("_", " ").capitalize(), "number", digits=0) for name in names
+    )
+
+
+TABLES: Mapping[str, tuple[str, tuple[Column, ...]]] = {
+    "1": (
+        "Safety T1: assumptions",
+        (
+            Column("assumption", "Assumption", "text"),
+            Column("description", "Description", "text"),
+            *_counts("violations", "n_steps"),
+        ),
+    ),
+    "2": (
+        "Safety T2: predictor by conformal mode",
+        (
+            Column("predictor", "Predictor", "text"),
+            Column("conformal_mode", "Conformal mode", "text"),
+            Column("vendor_compliance", "Vendor compliance", "text"),
+            *_counts("n_episodes", "violations", "fallback_fires"),
+            Column("max_slack", "Largest slack"),
+            Column("slack_l2", "Slack, L2 norm"),
+        ),
+    ),
+    "3": (
+        "Safety T3: conformal λ",
+        (
+            Column("condition", "Condition", "text"),
+            Column("lambda_mean", "Mean λ"),
+            Column("lambda_var", "Variance of λ"),
+            Column("oracle_lambda_mean", "Mean λ of the oracle"),
+        ),
+    ),
+}
+
+
+def is_safety_table(file: ReceivedFile) -> bool:
+    """Say whether a file's name is that of a safety table."""
+    return NAME.fullmatch(PurePosixPath(file.name).name) is not None
+
+
+def read_safety_table(file: ReceivedFile, findings: Findings, warnings: list[Problem]) -> Table | None:
+    """Return the table with exactly its columns; None when there is a problem, each in `findings`."""
+    number = NAME.fullmatch(PurePosixPath(file.name).name)
+    opened = open_table(file, findings, warnings, MAX_ROWS)
+    if opened is None or number is None:
+        return None
+    title, columns = TABLES[number[1]]
+    missing = [column.name for column in columns if column.name not in opened.header]
+    findings.extend(Problem(f"the column {name} is missing", file.name, column=name) for name in missing)
+    if missing:
+        return None
+    before = findings.n_problems
+    cells: dict[str, list[Cell]] = {column.name: [] for column in columns}
+    for block in opened.blocks([column.name for column in columns]):
+        for column in columns:
+            cells[column.name] += _cells(column, block.columns[column.name], block.rows.tolist(), file.name, findings)
+    if findings.n_problems > before:
+        return None
+    return Table(f"safety/t{number[1]}", title, columns, rows_from_columns(list(cells.values())))
+
+
+def _cells(column: Column, texts: object, rows: Sequence[int], file: str, findings: Findings) -> list[Cell]:
+    if column.kind == "text":
+        return _words(texts.to_pylist(), column.name, rows, file, findings)  # type: ignore[attr-defined]
+    numbers = read_numbers(texts)
+    bounds = NON_NEGATIVE if column.digits == 0 or column.name.endswith(("_var", "_l2")) else ANY
+    for at in np.flatnonzero(wrong_cells(numbers, bounds)).tolist():
+        text = str(texts[at])  # type: ignore[index]
+        message = describe_wrong(float(numbers.values[at]), text, bounds)
+        findings.add(Problem(message, file, rows[at], column.name, clip_for_message(text)))
+    if column.digits == 0:
+        for at in np.flatnonzero(np.mod(numbers.values, 1.0) > 0.0).tolist():
+            text = str(texts[at])  # type: ignore[index]
+            findings.add(Problem("a count is a whole number", file, rows[at], column.name, clip_for_message(text)))
+    return [None if value != value else value for value in numbers.values.tolist()]
+
+
+def _words(words: Sequence[str | None], column: str, rows: Sequence[int], file: str, findings: Findings) -> list[Cell]:
+    for row, word in zip(rows, words, strict=True):
+        if word is not None and (len(word) > MAX_SAFETY_TEXT or not word.isprintable() or word[0] in "=+-@"):
+            message = f"text is printable, at most {MAX_SAFETY_TEXT} characters, and does not begin like a formula"
+            findings.add(Problem(message, file, row, column, clip_for_message(word)))
+    return list(words)

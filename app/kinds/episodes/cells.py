@@ -1,4 +1,4 @@
-"""The cells of one episode, each read with everything that is wrong with it. For `app.kinds.episodes.rows`.
+"""The cells of one episode, each read with everything that is wrong with it. For `app.kinds.episodes.read`.
 
 JSON values keep their types: a boolean is true or false, and "true" is text. CSV has only text, so there words are read
 as booleans.
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.errors import Problem
+from app.files.columns import BEYOND, is_storable
 from app.files.findings import Findings
-from app.manifest.metric import Metric
+from app.manifest.model import Metric
 from app.names import clip_for_message, complain_about_name, first_few, is_name
-from app.values.magnitude import BEYOND, is_storable
 
 BOOLEANS = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0, "TRUE": 1.0, "FALSE": 0.0}
 SEED_LIMIT = 2**63

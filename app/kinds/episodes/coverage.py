@@ -1,23 +1,55 @@
-"""Episodes of one entrant compared with the grid: which count, and how many are absent.
-
-Called by `.grid`; pure.
-"""
+"""Episodes of one entrant compared with the grid: which count, and how many are absent."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import numpy as np
 
-from app.boards.coverage import NOTHING_ASKED, Coverage
-from app.boards.measured import Held
-from app.kinds.episodes.task_cells import TaskCells, of_task, task_cells
-from app.manifest.asked import Asked, Cells, ItemNames
+from app.boards.coverage import NOTHING_ASKED, Coverage, with_worst
+from app.boards.measured import Bounds, EntrantEvidence, Held
+from app.boards.methods.estimate import EstimateBoard
+from app.manifest.model import Asked, Cells, ItemNames, Manifest
 from app.stats.arrays import BoolArray, IntArray
+from app.stats.cluster import Aggregate, interquartile_mean, mean
 from app.values.scores import NONE, Coded, ScoreTable
 
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class TaskCells:
+    """The rows of one entrant in one task as cells of its grid.
+
+    `n_rows` and `n_valued` are [n_conditions, n_seeds]; `rows` [n_rows of the table] says which are of the grid.
+    `n_items` is asked of each condition and seed, `n_seeds` of each condition.
+    """
+
+    conditions: tuple[str | None, ...]
+    seeds: tuple[int, ...]
+    n_seeds: int
+    n_items: int
+    rows: BoolArray
+    n_rows: IntArray
+    n_valued: IntArray
+
+    def coverage(self) -> Coverage:
+        """Return how much of the task's grid is there; what is beyond a number that is asked for is counted apart."""
+        n_attempted = len(self.conditions) * self.n_seeds * self.n_items
+        n_delivered = min(n_attempted, int(np.minimum(self.n_rows, self.n_items).sum()))
+        n_included = min(n_delivered, int(np.minimum(self.n_valued, self.n_items).sum()))
+        too_many = int(np.maximum(self.n_rows - self.n_items, 0).sum()) + max(0, len(self.seeds) - self.n_seeds)
+        return Coverage(n_attempted, n_included, n_attempted - n_delivered, n_delivered - n_included, n_over=too_many)
+
+    def absent(self) -> Iterator[tuple[str | None, int, int]]:
+        """Yield (condition, seed, how many rows are absent); a seed without any row gets a number of its own."""
+        known = max(self.seeds, default=-1) + 1
+        n_unseen = max(0, self.n_seeds - len(self.seeds))
+        for at, condition in enumerate(self.conditions):
+            for place, seed in enumerate(self.seeds):
+                yield condition, seed, max(0, self.n_items - int(self.n_rows[at, place]))
+            yield from ((condition, known + each, self.n_items) for each in range(n_unseen))
 
 
 @dataclass(frozen=True)
@@ -220,3 +252,181 @@ def _held(scores: ScoreTable, metric: str) -> Iterator[Held]:
     for (task, code), n in zip(pairs.T.tolist(), counts.tolist(), strict=True):
         word = "" if scores.condition is None or code == NONE else scores.condition.words[code]
         yield scores.task.words[task], word, n // n_seeds
+
+
+# Which of an entrant's episodes count under the benchmark's grid, and the bounds of its score given what is missing.
+
+MOST_CELLS = 10_000_000
+"""In a larger grid absent cells are not filled with the worst value: incomplete entrants have no rank there."""
+
+AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
+
+
+@dataclass(frozen=True)
+class HeldAgainstGrid:
+    """The episodes of an entrant: `delivered` are its rows in the grid, `counted` includes filled ones."""
+
+    manifest: Manifest
+    spec: EstimateBoard
+    entrant: str
+    tasks: Sequence[str]
+    grid: GridOfEntrant
+    delivered: ScoreTable
+    counted: ScoreTable
+
+    @property
+    def coverage(self) -> Coverage:
+        """Return how much of the grid is there."""
+        is_filled = _is_filled(self.manifest, self.grid) and not self.grid.coverage.n_not_asked
+        return replace(self.grid.coverage, is_filled=is_filled)
+
+    def items(self) -> str:
+        """Return a digest of the names of the items, empty where the grid itself names them."""
+        if self.grid.held is not None:
+            return open_items(self.delivered, self.tasks)
+        return counted_items(self.manifest.asked, self.tasks, self.delivered, self.entrant)
+
+    def bounds(self) -> Bounds | None:
+        """Return the ranking score if missing values were the worst and the best; None where none is missing."""
+        if self.grid.held is not None or not self.grid.coverage.n_lacking + self.grid.coverage.n_not_asked:
+            return None
+        metric = self.manifest.metrics[self.spec.ranked]
+        return self._score(metric.worst), self._score(metric.best)
+
+    def _score(self, missing: float | None) -> float | None:
+        """Return the score with a value for everything missing, by counting: a grid may be larger than any table."""
+        if missing is None:
+            return None
+        values = self.delivered.value(self.spec.ranked)
+        aggregate = AGGREGATES[self.spec.statistic_of(self.spec.ranked, self.manifest.metrics[self.spec.ranked])]
+        parts, weights = [], []
+        for task in self.tasks:
+            own = values[of_task(self.delivered, task)]
+            n_missing = int(np.isnan(own).sum()) + sum(n for *_, n in self.grid.cells[task].absent())
+            if len(own) or n_missing:
+                known, counts = np.unique(own[~np.isnan(own)], return_counts=True)
+                distinct, place = np.unique(np.append(known, missing), return_inverse=True)
+                n_each = np.bincount(place, np.append(counts, n_missing)).astype(np.float64)
+                parts.append(float(aggregate(distinct[n_each > 0], n_each[None, n_each > 0])[0]))
+                weights.append(1.0 if self.spec.composite is None else self.spec.composite.weights[task])
+        return float(np.average(parts, weights=weights)) if parts else None
+
+
+def hold_against_grid(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstGrid:
+    """Compare one entrant's episodes with the grid of a board."""
+    scores = evidence.scores
+    tasks = spec.tasks or manifest.task_ids()
+    tasks = tasks if spec.composite is None else list(spec.composite.weights)
+    grid = grid_of(manifest.asked, tasks, scores, spec.ranked, evidence.entrant)
+    rows = grid.rows(scores)
+    delivered = scores if rows.all() else scores.take(rows)
+    return HeldAgainstGrid(
+        manifest=manifest,
+        spec=spec,
+        entrant=evidence.entrant,
+        tasks=tuple(tasks or scores.task.words),
+        grid=grid,
+        delivered=delivered,
+        counted=with_absent(grid, delivered) if _is_filled(manifest, grid) else delivered,
+    )
+
+
+def counted_rows(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> ScoreTable:
+    """Return the episodes of one entrant as a board counts them, with the worst value for missing ones if it does."""
+    return with_worst(manifest, hold_against_grid(manifest, spec, evidence).counted)
+
+
+def _is_filled(manifest: Manifest, grid: GridOfEntrant) -> bool:
+    """Say whether absent cells count as the worst value."""
+    return grid.held is None and manifest.absent == "worst" and grid.coverage.n_attempted <= MOST_CELLS
+
+
+# The coverage behind a claim: otherwise leaving out contrary evidence would make a claim supported.
+
+
+def delivered(
+    manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str], *, by_task: bool
+) -> Coverage | None:
+    """Return the coverage of the grid in a metric and in some conditions (empty: all).
+
+    None where an axis is open, so that nobody knows. `by_task`: each task is a run of its own, and counts where it has
+    rows.
+    """
+    rows = scores.take(scores.entrant.codes == scores.entrant.words.index(entrant))
+    own = replace(rows, entrant=Coded((entrant,), np.zeros(len(rows), dtype=np.int64)))
+    present = {own.task.words[code] for code in np.unique(own.task.codes).tolist()}
+    tasks = [task for task in manifest.task_ids() or () if task in present or not by_task]
+    grid = grid_of(manifest.asked, tasks if manifest.task_ids() is not None else None, own, metric, entrant)
+    if grid.held is not None:
+        return None
+    return sum((_in_conditions(cells, conditions) for cells in grid.cells.values()), NOTHING_ASKED)
+
+
+def _in_conditions(cells: TaskCells, conditions: Collection[str]) -> Coverage:
+    if not conditions or None in cells.conditions:
+        return cells.coverage()
+    kept = [at for at, name in enumerate(cells.conditions) if name in conditions]
+    names = tuple(cells.conditions[at] for at in kept)
+    return replace(cells, conditions=names, n_rows=cells.n_rows[kept], n_valued=cells.n_valued[kept]).coverage()
+
+
+# The rows of one entrant in one task as cells of the benchmark's grid: which conditions, seeds and items have them.
+
+
+def task_cells(cells: Cells, scores: ScoreTable, of_task: BoolArray, metric: str) -> TaskCells | None:
+    """Return the rows of a task as cells; None where the grid leaves open an axis that the rows have."""
+    if scores.seed is None or cells.seeds is None or cells.items is None:
+        return None
+    if cells.conditions is None and scores.condition is not None:
+        return None
+    conditions: tuple[str | None, ...] = (None,) if scores.condition is None else cells.conditions or ()
+    condition = _places(scores.condition, conditions, len(scores))
+    rows = of_task & (condition != NONE) & _is_item(scores.item, cells.items, len(scores))
+    named = isinstance(cells.seeds, tuple)
+    seeds = tuple(cells.seeds) if isinstance(cells.seeds, tuple) else tuple(np.unique(scores.seed[rows]).tolist())
+    rows &= np.isin(scores.seed, seeds)
+    order = np.argsort(seeds)
+    seed = order[np.searchsorted(np.array(seeds)[order], scores.seed[rows])] if rows.any() else np.zeros(0, np.int64)
+    valued = ~np.isnan(scores.value(metric)[rows])
+    shape = (len(conditions), len(seeds))
+    return TaskCells(
+        conditions=conditions,
+        seeds=seeds,
+        n_seeds=len(seeds) if named else int(cells.seeds),  # type: ignore[arg-type]
+        n_items=len(cells.items) if isinstance(cells.items, tuple) else cells.items,
+        rows=rows,
+        n_rows=_table(condition[rows], seed, shape),
+        n_valued=_table(condition[rows][valued], seed[valued], shape),
+    )
+
+
+def _table(condition: IntArray, seed: IntArray, shape: tuple[int, int]) -> IntArray:
+    counts: IntArray = np.zeros(shape, dtype=np.int64)
+    np.add.at(counts, (condition, seed), 1)
+    return counts
+
+
+def _places(column: Coded | None, words: Sequence[str | None], n_rows: int) -> IntArray:
+    """Return the position in `words` of each row's word, NONE for another one; 0 for each without a column."""
+    if column is None:
+        return np.zeros(n_rows, dtype=np.int64)
+    place = {word: at for at, word in enumerate(words)}
+    table = np.array([*(place.get(word, NONE) for word in column.words), NONE], dtype=np.int64)
+    places: IntArray = table[column.codes]
+    return places
+
+
+def _is_item(column: Coded | None, items: int | tuple[str, ...], n_rows: int) -> BoolArray:
+    if isinstance(items, int) or column is None:
+        return np.ones(n_rows, dtype=np.bool_)
+    asked = items.known if isinstance(items, ItemNames) else set(items)
+    table = np.array([*(word in asked for word in column.words), False], dtype=np.bool_)
+    flags: BoolArray = table[column.codes]
+    return flags
+
+
+def of_task(scores: ScoreTable, task: str) -> BoolArray:
+    """Return which rows [n_rows] are of a task."""
+    words = scores.task.words
+    rows: BoolArray = scores.task.codes == (words.index(task) if task in words else len(words))
+    return rows

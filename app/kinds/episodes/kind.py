@@ -2,28 +2,28 @@
 
 from collections.abc import Collection
 
-from app.admission.case import Case, KindRules
-from app.admission.check import Check, Registered
+from app.admission.case import Case, Check, KindRules, Registered
 from app.boards.coverage import Coverage
 from app.boards.measured import EvidenceWords, MeasuredEvidence
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Kind, Rows
-from app.kinds.episodes.bundle_rules import check_bundles, check_claims_present, check_prereg_bundles
-from app.kinds.episodes.claimed import own_claims
-from app.kinds.episodes.delivered import delivered
-from app.kinds.episodes.glossary import ENTRIES
-from app.kinds.episodes.grid import counted_rows
-from app.kinds.episodes.grid_rules import check_grid
+from app.kinds.episodes.coverage import counted_rows, delivered
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.measure import measure_episodes
-from app.kinds.episodes.pages import PAGES
+from app.kinds.episodes.pages import ENTRIES, PAGES
 from app.kinds.episodes.read import SUFFIXES, read_episodes
-from app.kinds.episodes.rules import check_prereg_episodes
-from app.kinds.episodes.score_rules import check_scores_present
-from app.kinds.episodes.summary import summarise
+from app.kinds.episodes.rules import (
+    check_bundles,
+    check_claims_present,
+    check_grid,
+    check_prereg_bundles,
+    check_prereg_episodes,
+    check_scores_present,
+)
+from app.kinds.episodes.summary import own_claims, summarise
 from app.kinds.episodes.tables import further_tables
 from app.kinds.grid_rules import chosen_seeds_note
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import Manifest, part_of
 from app.values.scores import ScoreTable
 
 

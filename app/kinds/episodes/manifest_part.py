@@ -5,9 +5,7 @@ from typing import Annotated, ClassVar
 
 from pydantic import Field
 
-from app.manifest.base import ColumnName, MetricName, Name, Part
-from app.manifest.grid import Grid
-from app.manifest.manifest import Common, KindPart, tasks_of_boards
+from app.manifest.model import ColumnName, Common, Grid, KindPart, MetricName, Name, Part, tasks_of_boards
 
 
 class Episodes(Part):

@@ -1,48 +1,75 @@
 """One entrant's episodes under a board of method `estimate`: metrics with intervals, by task and condition, profiles.
-
-Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. Seeds are resampled, then episodes within
-each drawn seed. Each cell has its own generator, seeded by names, so that nothing depends on who else is on the board
-or on the order of seeds.
+Seeds are resampled, then episodes within each drawn seed. Each cell has its own generator, seeded by names, so that
+nothing depends on who else is on the board or on the order of seeds.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from app.boards.calibrated import range_of
+from app.boards.calibrated import MIN_DRAWN_UNITS, Precision, pooled, range_of
+from app.boards.claims import pair_rows
+from app.boards.coverage import with_worst
 from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
-from app.boards.methods.estimate.spec import EstimateBoard, Statistic
-from app.boards.missing_scores import with_worst
-from app.kinds.episodes.board_rows import BoardRows
-from app.kinds.episodes.calibrated import (
-    ScoreMean,
-    area_of_profile,
-    below_threshold,
-    iqm_over_tasks,
-    mean_over_tasks,
-    plain_mean,
-)
-from app.kinds.episodes.gaps import gap_of
-from app.kinds.episodes.grid import hold_against_grid
+from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
+from app.kinds.episodes.coverage import hold_against_grid
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.kinds.episodes.named_scores import DrawnScore, average_intervals, averaged, draw_by_name
-from app.kinds.episodes.profiles import profile_rows, thresholds
-from app.kinds.episodes.quantiles import quantile_rows
-from app.kinds.episodes.units import items_as_units
-from app.manifest.manifest import Manifest, part_of
-from app.stats.aggregate import Aggregate, Interval, estimate, interquartile_mean, mean, optimality_gap
-from app.stats.arrays import BoolArray, FloatArray
-from app.stats.calibrated import ALL_EQUAL, Calibrated
-from app.stats.cluster import Sample, chamber_generator, draw_chamber, draw_clusters
-from app.stats.profiles import area_above, profile_band, share_above
-from app.stats.resample import board_generator
-from app.values.scores import ScoreTable
-from app.values.table import Cell
+from app.manifest.model import Manifest, Metric, Uncertainty, part_of
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.calibrated import (
+    ALL_EQUAL,
+    Calibrated,
+    calibrate,
+    calibrated_iqm,
+    calibrated_quantile,
+    intervals,
+    iqm_bias,
+    iqm_lean,
+    iqm_spread,
+    over_parts,
+)
+from app.stats.cluster import (
+    Aggregate,
+    Interval,
+    Sample,
+    area_above,
+    chamber_generator,
+    draw_chamber,
+    draw_clusters,
+    estimate,
+    group_sample,
+    interquartile_mean,
+    mean,
+    optimality_gap,
+    profile_band,
+    share_above,
+    weighted_trimmed_mean,
+)
+from app.stats.resample import board_generator, nested_sums, percentile_interval, unit_keys, unit_sums
+from app.stats.spreads import (
+    SEEDS_SUPPORT,
+    SHARE,
+    Range,
+    Spread,
+    averaged_spread,
+    cluster_spread,
+    influence_spread,
+    side_by_side,
+    support_of_values,
+)
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Cell, finite
 
 LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
+
 NOTHING = "nothing to aggregate"
+
 GAP, AREA = "optimality_gap", "profile_area"
+
 AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
@@ -83,6 +110,118 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
         bounds=held.bounds(),
         items=held.items(),
     )
+
+
+@dataclass(frozen=True)
+class SeedScores:
+    """The scores of one task, [n_episodes], with the seed of each."""
+
+    values: FloatArray
+    seeds: IntArray
+
+
+@dataclass(frozen=True)
+class BoardRows:
+    """The rows of one entrant, and which of them a board counts."""
+
+    manifest: Manifest
+    spec: EstimateBoard
+    scores: ScoreTable
+
+    def expected_tasks(self) -> Sequence[str]:
+        """Return the tasks of the composite, the board or the manifest, or else those with rows."""
+        if self.spec.composite is not None:
+            return list(self.spec.composite.weights)
+        return self.spec.tasks or self.manifest.task_ids() or self.scores.task.words
+
+    def tasks(self) -> list[str]:
+        """Return the expected tasks of which the entrant has rows, in their order."""
+        delivered = set(self.scores.task.words)
+        return [task for task in self.expected_tasks() if task in delivered]
+
+    def weight(self, task: str) -> float:
+        """Return the weight of a task in an average over tasks."""
+        return 1.0 if self.spec.composite is None else self.spec.composite.weights[task]
+
+    def of_task(self, task: str) -> BoolArray:
+        """Return the counted rows of a task: in a composite those of its declared condition."""
+        counts = None if self.spec.composite is None else self.spec.composite.conditions.get(task)
+        return self._all_of_task(task) if counts is None else self.in_condition(task, counts)
+
+    def in_condition(self, task: str, name: str) -> BoolArray:
+        """Return the rows of a task in one condition; all of the task where there are no conditions."""
+        condition = self.scores.condition
+        if condition is None:
+            return self._all_of_task(task)
+        code = condition.words.index(name) if name in condition.words else len(condition.words)
+        mask: BoolArray = self._all_of_task(task) & (condition.codes == code)
+        return mask
+
+    def _all_of_task(self, task: str) -> BoolArray:
+        words = self.scores.task.words
+        mask: BoolArray = self.scores.task.codes == (words.index(task) if task in words else len(words))
+        return mask
+
+    def of_board(self) -> BoolArray:
+        """Return the rows of all tasks of the board."""
+        masks = [self.of_task(task) for task in self.tasks()]
+        return np.logical_or.reduce(masks) if masks else np.zeros(len(self.scores), dtype=np.bool_)
+
+    def conditions(self, task: str) -> Iterator[tuple[str, BoolArray]]:
+        """Yield each condition of a task by name with its rows; empty text where there are no conditions."""
+        of_task = self._all_of_task(task)
+        condition = self.scores.condition
+        if condition is None:
+            yield "", of_task
+            return
+        for code, word in sorted(enumerate(condition.words), key=lambda pair: pair[1]):
+            rows = of_task & (condition.codes == code)
+            if rows.any():
+                yield word, rows
+
+    def sample(self, metric: str, rows: BoolArray) -> Sample | None:
+        """Return the scored values of some rows by seed, for the bootstrap; None when there are none."""
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        if not len(at) or self.scores.seed is None:
+            return None
+        if self.spec.uncertainty.stream != "chamber":
+            at = at[np.argsort(self._by_name[at])]
+        return group_sample(values[at], self.scores.seed[at])
+
+    def seeded(self, metric: str, rows: BoolArray) -> SeedScores | None:
+        """Return the scored values of some rows with their seeds, for a calibrated interval; None without any."""
+        values = self.scores.value(metric)
+        at = np.flatnonzero(rows & ~np.isnan(values))
+        if not len(at) or self.scores.seed is None:
+            return None
+        at = at[np.argsort(self._by_name[at])]
+        return SeedScores(values[at], self.scores.seed[at])
+
+    @cached_property
+    def _by_name(self) -> IntArray:
+        """Return the rank of each row by item, condition and seed, so that upload order changes no digit."""
+        scores = self.scores
+        names = [column for column in (scores.item, scores.condition) if column is not None]
+        keys = [*([] if scores.seed is None else [scores.seed]), *map(_places, reversed(names))]
+        return np.argsort(np.lexsort(keys)) if keys else np.arange(len(scores))
+
+
+@dataclass(frozen=True)
+class ScoreMean:
+    """A statistic that is the mean of a function of the scores, and the range of that function."""
+
+    of: Callable[[FloatArray], FloatArray]
+    within: Range
+
+
+@dataclass(frozen=True)
+class DrawnScore:
+    """Replicates [n_resamples] of a score in its own unit, their precision, and the keys of their seeds, [n_seeds]."""
+
+    replicates: FloatArray
+    precision: Precision
+    seeds: IntArray
 
 
 @dataclass(frozen=True)
@@ -246,3 +385,363 @@ class _Episodes:
 def _reason(interval: Interval) -> str | None:
     """Return why there is no interval, or why it has no width."""
     return interval.reason or (ALL_EQUAL if interval.is_degenerate else None)
+
+
+# The rows of one entrant that a board counts, by task and condition.
+
+
+def _places(column: Coded) -> IntArray:
+    """Return the place of each row's word among all words, −1 where it has none."""
+    places = np.argsort(np.argsort(np.array(column.words, dtype=np.str_)))
+    return np.append(places, -1)[column.codes]
+
+
+# The calibrated intervals of one entrant's episodes: means and interquartile means, over one task or several. Units
+# are seeds. Tasks that share no seed are independent; where a seed of the same name was run on several, its
+# influences on them are added.
+
+
+def plain_mean(within: Range) -> ScoreMean:
+    """Return the mean of the scores themselves."""
+    return ScoreMean(lambda values: values, within)
+
+
+def below_threshold(threshold: float, within: Range) -> ScoreMean:
+    """Return the optimality gap: the mean shortfall of scores below a threshold."""
+    low, high = max(threshold - within.high, 0.0), max(threshold - within.low, 0.0)
+    return ScoreMean(lambda values: np.maximum(threshold - values, 0.0), Range(low, high))
+
+
+def area_of_profile(grid: FloatArray) -> ScoreMean:
+    """Return the area under the performance profile, as the mean of each score's contribution."""
+    width = grid[-1] - grid[0]
+
+    def area(values: FloatArray) -> FloatArray:
+        above = (values[:, None] > grid[None, :]).astype(np.float64)
+        areas: FloatArray = np.trapezoid(above, grid, axis=-1) / width
+        return areas
+
+    return ScoreMean(area, SHARE)
+
+
+def mean_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, level: float) -> Calibrated:
+    """Return the interval of Σ weight × mean of a task; the weights sum to one."""
+    spreads = [_spread(mean.of(task.values), task.seeds) for task in tasks]
+    within = mean.within.holding(*(float(end) for task in tasks for end in _ends(mean.of(task.values))))
+    if len(tasks) == 1:
+        return calibrate(spreads[0], within, level)
+    points = np.array([float(spread.point) for spread in spreads])
+    if _share_seeds(tasks):
+        return calibrate(_joint(tasks, weights, mean, spreads), within, level)
+    parts = [calibrate(spread, within, level) for spread in spreads]
+    if any(part.low is None for part in parts):
+        return over_parts(points, parts, weights)
+    return calibrate(averaged_spread(side_by_side(spreads, support=SEEDS_SUPPORT), weights), within, level)
+
+
+def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Range, level: float) -> Calibrated:
+    """Return the interval of Σ weight × interquartile mean of a task.
+
+    For tasks that share seeds the ends are averaged, which is valid however correlated they are. One-sided bias of a
+    task's mean does not average out, so the interval reaches further on that side, but never outside the range.
+    """
+    held = within.holding(*(float(end) for task in tasks for end in _ends(task.values)))
+    intervals = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
+    if len(tasks) == 1:
+        return intervals[0]
+    points = np.array([_iqm(task.values) for task in tasks])
+    leans = np.array([iqm_lean(task.values, task.seeds, within=held) for task in tasks])
+    if not _share_seeds(tasks):
+        spreads = [spread for task in tasks if (spread := iqm_spread(task.values, task.seeds)) is not None]
+        if len(spreads) == len(tasks) and all(each.low is not None for each in intervals):
+            average = calibrate(averaged_spread(side_by_side(spreads), weights), held, level)
+            bias = float(weights @ np.array([iqm_bias(task.values, task.seeds) for task in tasks]))
+            return _inside(_further(average, max(-bias, 0.0), max(bias, 0.0)), held)
+        return _inside(over_parts(points, intervals, weights, leans), held)
+    lows = [each.low for each in intervals if each.low is not None]
+    highs = [each.high for each in intervals if each.high is not None]
+    n_units = float(len(np.unique(np.concatenate([task.seeds for task in tasks]))))
+    if len(lows) < len(intervals) or len(highs) < len(intervals):
+        reason = next((each.reason for each in intervals if each.low is None), ALL_EQUAL)
+        return Calibrated(None, None, None, n_units, reason)
+    added = Calibrated(float(weights @ np.array(lows)), float(weights @ np.array(highs)), intervals[0].how, n_units)
+    below, above = (float(weights @ leans[:, side]) for side in (0, 1))
+    return _inside(_further(added, below, above), held)
+
+
+def _further(interval: Calibrated, below: float, above: float) -> Calibrated:
+    """Return the interval widened for a number with these one-sided biases."""
+    if interval.low is None or interval.high is None:
+        return interval
+    return replace(interval, low=interval.low - above, high=interval.high + below)
+
+
+def _inside(interval: Calibrated, within: Range) -> Calibrated:
+    if interval.low is None or interval.high is None:
+        return interval
+    return replace(interval, low=max(interval.low, within.low), high=min(interval.high, within.high))
+
+
+def _joint(tasks: Sequence[SeedScores], weights: FloatArray, mean: ScoreMean, spreads: Sequence[Spread]) -> Spread:
+    """Return the spread of the average, in which a seed's influence is its sum over all of its tasks.
+
+    It has no more degrees of freedom than tasks without common seeds would have. Averaged over tasks a seed has hardly
+    any noise from its own episodes, so it counts as a single value (`support_of_values`).
+    Source: Satterthwaite 1946.
+    """
+    seeds = np.unique(np.concatenate([task.seeds for task in tasks]))
+    influence = np.zeros(len(seeds))
+    for task, weight, spread in zip(tasks, weights.tolist(), spreads, strict=True):
+        moved = (mean.of(task.values) - float(spread.point)) / len(task.values)
+        influence += weight * np.bincount(np.searchsorted(seeds, task.seeds), moved, minlength=len(seeds))
+    point = float(weights @ np.array([float(spread.point) for spread in spreads]))
+    least = float(np.linalg.norm(weights * np.array([float(spread.least) for spread in spreads])))
+    n_units = np.array(float(len(seeds)))
+    freedom = np.array(min(float(len(seeds)) - 1.0, _freedom_apart(weights, spreads)))
+    joint = influence_spread(np.array(point), influence, n_units, freedom, least)
+    return replace(joint, support=support_of_values(len(seeds)))
+
+
+def _freedom_apart(weights: FloatArray, spreads: Sequence[Spread]) -> float:
+    """Return the degrees of freedom of the average if tasks shared no seed; infinite where none has a spread."""
+    parts = [(float(spread.error), float(spread.df)) for spread in spreads]
+    shares = (weights * np.array([error if df > 0.0 else 0.0 for error, df in parts])) ** 2
+    freedom = np.array([max(df, 1.0) for _, df in parts])
+    return float(shares.sum() ** 2 / (shares**2 / freedom).sum()) if shares.sum() > 0.0 else np.inf
+
+
+def _spread(values: FloatArray, seeds: IntArray) -> Spread:
+    _, place = np.unique(seeds, return_inverse=True)
+    sums = (np.bincount(place, of).astype(np.float64) for of in (values, np.ones(len(values)), values**2))
+    totals, sizes, squares = sums
+    return cluster_spread(totals, sizes, squares)
+
+
+def _share_seeds(tasks: Sequence[SeedScores]) -> bool:
+    distinct = [np.unique(task.seeds) for task in tasks]
+    return len(np.unique(np.concatenate(distinct))) < sum(map(len, distinct))
+
+
+def _ends(values: FloatArray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _iqm(values: FloatArray) -> float:
+    dropped = len(values) // 4
+    return float(np.sort(values)[dropped : len(values) - dropped].mean())
+
+
+# The gap of an axis: how much less an entrant scores in the counted condition than in the reference condition.
+# Episodes of the two conditions are paired by seed and item, as claims pair them; the cluster of a difference is its
+# seed.
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A mean paired difference in the metric's unit with its calibrated interval, over so many pairs."""
+
+    point: float | None = None
+    interval: Calibrated | None = None
+    n_pairs: int = 0
+
+
+NO_GAP = Gap()
+
+
+def gap_of(rows: BoardRows, task: str) -> Gap:
+    """Return the gap of a task of a composite, in the metric that ranks; nothing without a pair.
+
+    It is the reference condition minus the counted one.
+    """
+    composite, metric = rows.spec.composite, rows.spec.ranked
+    if composite is None or task not in composite.against or rows.scores.condition is None:
+        return NO_GAP
+    names = (composite.against[task], composite.conditions[task])
+    sides = (rows.in_condition(task, names[0]), rows.in_condition(task, names[1]))
+    pairs = pair_rows(metric, rows.scores, sides, with_condition=False)
+    if not len(pairs.difference):
+        return NO_GAP
+    within = range_of(rows.manifest.metrics[metric])
+    width = within.high - within.low
+    differences, level = [SeedScores(pairs.difference, pairs.cluster)], rows.spec.uncertainty.level
+    interval = mean_over_tasks(differences, np.ones(1), plain_mean(Range(-width, width)), level)
+    return Gap(float(pairs.difference.mean()), interval, len(pairs.difference))
+
+
+# The performance profile of one entrant's episodes: its thresholds, and its shares with both kinds of band.
+
+Band = tuple[FloatArray, FloatArray, FloatArray]
+"""Shares with the low and high ends of their compatible intervals, [n_thresholds] each."""
+
+
+def thresholds(profile: Profile, metric: Metric) -> FloatArray:
+    """Return the thresholds, within the range of the metric where the profile says none."""
+    low = profile.low if profile.low is not None else (0.0 if metric.min is None else metric.min)
+    high = profile.high if profile.high is not None else (1.0 if metric.max is None else metric.max)
+    grid: FloatArray = np.linspace(low, high, profile.n_points)
+    return grid
+
+
+def calibrated_band(scores: SeedScores, grid: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return the ends of the share of episodes above each threshold by itself, [n_thresholds]; NaN with one seed."""
+    _, cluster = np.unique(scores.seeds, return_inverse=True)
+    cluster = cluster.reshape(-1)
+    above = np.array([np.bincount(cluster, scores.values > tau) for tau in grid.tolist()])
+    sizes = np.broadcast_to(np.bincount(cluster).astype(np.float64), above.shape)
+    return intervals(cluster_spread(above, sizes, above), SHARE, level)
+
+
+def profile_rows(
+    metric: str, grid: FloatArray, shares: FloatArray, band: Band | None, scores: SeedScores, level: float
+) -> Iterator[tuple[Cell, ...]]:
+    """Yield each threshold with the share above it, the compatible interval and the calibrated one."""
+    nothing = np.full(len(grid), np.nan)
+    ends = (nothing, nothing) if band is None else band[1:]
+    columns = (grid, shares, *ends, *calibrated_band(scores, grid, level))
+    for cells in zip(*(column.tolist() for column in columns), strict=True):
+        yield (metric, *map(finite, cells))
+
+
+# Quantiles of a metric over one entrant's episodes, such as the median, p99 and maximum of a peak force. The quantile
+# of CHAMBER's admissions is numpy's, linear between scores.
+
+
+def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
+    """Yield the declared quantiles of each metric by task."""
+    for task in rows.tasks():
+        for metric, wanted in rows.spec.quantiles.items():
+            scored = rows.seeded(metric, rows.of_task(task))
+            if scored is not None:
+                counts = (task, len(np.unique(scored.seeds)), len(scored.values))
+                cells_of_quantiles = _cells(scored, wanted, rows.spec.uncertainty.level)
+                yield from ((metric, *cells, *counts) for cells in cells_of_quantiles)
+
+
+def _cells(scored: SeedScores, wanted: Sequence[float], level: float) -> Iterator[tuple[Cell, ...]]:
+    """Yield quantile, value, interval, how it was made, and why there is none."""
+    for q in wanted:
+        calibrated = calibrated_quantile(scored.values, scored.seeds, q, level=level)
+        ours = calibrated_cells(calibrated)
+        value = float(np.quantile(scored.values, q))
+        yield (_name(q), value, ours.low, ours.high, calibrated.how, _why_none(calibrated, q))
+
+
+def _name(q: float) -> str:
+    return {0.0: "min", 1.0: "max"}.get(q, f"p{100 * q:g}")
+
+
+def _why_none(calibrated: Calibrated, q: float) -> str | None:
+    if calibrated.reason is None:
+        return None
+    if q in (0.0, 1.0):
+        return "what was seen does not bound an extreme"
+    return "too few seeds to bound it on both sides"
+
+
+# The units of intervals where a benchmark of episodes has no seeds: its items. Scores of one model on many questions
+# vary by which questions were asked; without training seeds that is the only visible variation. Source: Miller 2024,
+# Adding Error Bars to Evals (arXiv:2411.00640), section 2.
+
+
+def items_as_units(scores: ScoreTable) -> ScoreTable:
+    """Return rows whose seed is a number of their task and item: equal names have equal numbers, on every board."""
+    if scores.item is None:
+        return scores
+    key = scores.task.codes.astype(np.int64) * (len(scores.item.words) + 1) + scores.item.codes
+    distinct, place = np.unique(key, return_inverse=True)
+    n_words = len(scores.item.words) + 1
+    numbers = [_number(scores.task.words[at // n_words], [*scores.item.words, ""][at % n_words]) for at in distinct]
+    return replace(scores, seed=np.array(numbers, dtype=np.int64)[place.reshape(-1)])
+
+
+def _number(task: str, item: str) -> int:
+    """Return a 63-bit number that identifies an item of a task."""
+    digest = hashlib.blake2b(f"{task}\0{item}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+# Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes, for rank intervals. Two
+# entrants with the same seeds and episodes of a task get the same weights there; seeds with different names are
+# independent, whatever their position. A seed has the same weight in every condition and task that it was run in,
+# because its quality affects all of them. Intervals of scores are drawn elsewhere.
+
+TRIMMED = 0.25
+
+
+def draw_by_name(
+    scores: ScoreTable, metric: str, rows: NDArray[np.intp], drawn: Uncertainty, *, statistic: Statistic
+) -> DrawnScore | None:
+    """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
+
+    The seed is weighed, then its episodes; seeds of one episode each are weighed once.
+    """
+    values = scores.value(metric)
+    rows = rows[~np.isnan(values[rows])]
+    if scores.seed is None or not drawn.n_resamples:
+        return None
+    seeds, cluster = np.unique(scores.seed[rows], return_inverse=True)
+    if len(seeds) < MIN_DRAWN_UNITS:
+        return None
+    items = _episodes(scores, rows)
+    distinct, of_value = np.unique(values[rows], return_inverse=True)
+    # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
+    keys = unit_keys(drawn.rng_seed, items)
+    order = np.argsort(keys, kind="stable")
+    of_value, cluster = of_value.reshape(-1)[order], cluster.reshape(-1)[order]
+    of_seeds = unit_keys(drawn.rng_seed, [(str(seed),) for seed in seeds.tolist()])
+    if len(seeds) == len(rows):
+        weights = unit_sums(of_seeds[cluster], of_value, drawn.n_resamples)
+    else:
+        weights = nested_sums(of_seeds, keys[order], cluster, of_value, drawn.n_resamples)
+    cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
+    replicates = weighted_trimmed_mean(distinct, weights, cut)
+    return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
+
+
+def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnScore | None:
+    """Return the weighted mean over tasks, alike where they share seeds; None where one has no replicates."""
+    known = [each for each in drawn if each is not None]
+    if not known or len(known) < len(drawn):
+        return None
+    shares = weights / weights.sum()
+    replicates = [each.replicates for each in known]
+    apart = pooled(shares, replicates, [each.precision for each in known])
+    seeds = np.concatenate([each.seeds for each in known])
+    return DrawnScore(np.column_stack(replicates) @ shares, _of_seeds(seeds, apart), np.unique(seeds))
+
+
+def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:
+    """Return the precision of an average over tasks from the seeds of each and the precision without shared seeds.
+
+    It has no more degrees of freedom than distinct seeds, and no more than tasks without shared seeds.
+    """
+    n_distinct = len(np.unique(seeds))
+    if n_distinct == len(seeds):
+        return apart
+    joint = Precision.of_units(n_distinct)
+    return Precision(min(apart.freedom, joint.freedom), max(apart.inflation, joint.inflation))
+
+
+def _episodes(scores: ScoreTable, rows: NDArray[np.intp]) -> list[tuple[str, ...]]:
+    """Return the name of the episode of each row: its task, condition, seed and item."""
+    seeds = [""] * len(rows) if scores.seed is None else list(map(str, scores.seed[rows].tolist()))
+    task, condition, item = (_words(of, rows) for of in (scores.task, scores.condition, scores.item))
+    return list(zip(task, condition, seeds, item, strict=True))
+
+
+def _words(coded: Coded | None, rows: NDArray[np.intp]) -> list[str]:
+    return [""] * len(rows) if coded is None else [word or "" for word in coded.take(rows).to_list()]
+
+
+def average_intervals(intervals: Sequence[Interval], weights: FloatArray, level: float) -> Interval:
+    """Average independent tasks: points, and replicates one by one; without any spread there is no interval."""
+    if len(intervals) == 1:
+        return intervals[0]
+    point = float(np.dot([interval.point for interval in intervals], weights))
+    drawn = [interval.replicates for interval in intervals if interval.replicates is not None]
+    if len(drawn) < len(intervals):
+        reason = next(interval.reason for interval in intervals if interval.replicates is None)
+        return Interval(point, None, None, reason, False, None)
+    replicates = np.column_stack(drawn) @ weights
+    low, high = percentile_interval(replicates[:, None], level)
+    return Interval(point, float(low[0]), float(high[0]), None, all(i.is_degenerate for i in intervals), replicates)

@@ -1,31 +1,41 @@
-"""Evidence kind episodes: result bundles, SpikeRun files and plain tables of episodes, as one ScoreTable.
-
-Called by `app.kinds.reader`. What the files say about the run goes beside the scores, for admission to judge.
+"""Evidence kind episodes: result bundles, SpikeRun files and plain tables of episodes, as one ScoreTable. What the
+files say about the run goes beside the scores, for admission to judge.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import hashlib
+import struct
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+import numpy as np
+
 from app.errors import Problem, TooLarge
-from app.files.documents import read_document
-from app.files.headers import missing_column
-from app.files.json_records import BadRecord, Record, is_list, records_of_document, records_of_lines
-from app.files.repeats import problems_of_case
+from app.files.findings import Findings, missing_column, problem_of_text, problems_of_case
+from app.files.json_records import BadRecord, Record, is_list, read_document, records_of_document, records_of_lines
 from app.files.tables import open_table
-from app.files.text import problem_of_text
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row
 from app.harnesses.known import split_harnesses
-from app.kinds.episodes import spike_runs
-from app.kinds.episodes.bundles import DESCRIPTION, facts_of, open_bundle, sources_of, split_bundles
-from app.kinds.episodes.cells import Source
+from app.kinds.contract import Reading, Request, checked_entrant
+from app.kinds.episodes import bundles
+from app.kinds.episodes.bundles import (
+    DESCRIPTION,
+    facts_of,
+    is_safety_table,
+    open_bundle,
+    read_safety_table,
+    sources_of,
+    split_bundles,
+)
+from app.kinds.episodes.cells import EpisodeCells, Source
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.kinds.episodes.rows import MAX_SHOWN_COLUMNS, EpisodeRows
-from app.kinds.episodes.safety_tables import is_safety_table, read_safety_table
-from app.kinds.reading import Reading, Request, checked_entrant
-from app.manifest.manifest import part_of
+from app.manifest.model import Manifest, Metric, part_of
 from app.values.facts import BundleFacts, RunFacts
+from app.values.fingerprints import FEW_DECIMALS
+from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Table
 
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
@@ -156,12 +166,12 @@ class _Submission:
         document = read_document(file, self._findings)
         if document is None:
             return
-        if PurePosixPath(file.name).name == DESCRIPTION or not spike_runs.is_spike_run(document):
+        if PurePosixPath(file.name).name == DESCRIPTION or not bundles.is_spike_run(document):
             self._findings.add(Problem("neither a SpikeRun nor a list of episodes", file=file.name))
             return
-        self._facts.append(spike_runs.facts_of(file, document, self._entrant))
-        source = spike_runs.source_of(file, document, self._entrant)
-        for row, episode in spike_runs.episodes_of(file, document, self._findings):
+        self._facts.append(bundles.facts_of_spike_run(file, document, self._entrant))
+        source = bundles.source_of(file, document, self._entrant)
+        for row, episode in bundles.episodes_of(file, document, self._findings):
             self._add(source, file, row, episode)
 
     def _take_table(self, file: ReceivedFile) -> None:
@@ -196,3 +206,161 @@ class _Submission:
 def _records(columns: dict[str, list[str | None]]) -> Iterator[dict[str, str | None]]:
     names = list(columns)
     return (dict(zip(names, cells, strict=True)) for cells in zip(*columns.values(), strict=True))
+
+
+# One episode after another into the columns of a ScoreTable.
+
+# Of the columns of episodes, for a message about one that they lack.
+MAX_SHOWN_COLUMNS = 100
+
+
+@dataclass
+class _Columns:
+    entrant: list[str] = field(default_factory=list)
+    task: list[str] = field(default_factory=list)
+    condition: list[str | None] = field(default_factory=list)
+    seed: list[int] = field(default_factory=list)
+    item: list[str] = field(default_factory=list)
+    values: list[list[float]] = field(default_factory=list)
+    file: list[int] = field(default_factory=list)
+    row: list[int] = field(default_factory=list)
+    traits: list[int] = field(default_factory=list)
+
+    def add(
+        self,
+        names: tuple[str, str, str | None],
+        repetition: tuple[int, str],
+        values: list[float],
+        origin: tuple[int, int],
+        traits: int,
+    ) -> None:
+        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row), its many digits."""
+        self.entrant.append(names[0])
+        self.task.append(names[1])
+        self.condition.append(names[2])
+        self.seed.append(repetition[0])
+        self.item.append(repetition[1])
+        self.values.append(values)
+        self.file.append(origin[0])
+        self.row.append(origin[1])
+        self.traits.append(traits)
+
+
+class EpisodeRows:
+    """The episodes of one submission. Repeats are found over all files."""
+
+    def __init__(self, manifest: Manifest, findings: Findings) -> None:
+        self._metrics = manifest.metrics
+        self._where = part_of(manifest, EpisodesPart).where
+        self._tasks = manifest.task_ids()
+        self._findings = findings
+        self._columns = _Columns()
+        self._seen: dict[tuple[Any, ...], tuple[str, int]] = {}
+        self.measured_columns: set[str] = set()
+        self.columns: set[str] = set()
+
+    def __len__(self) -> int:
+        return len(self._columns.row)
+
+    def add(self, source: Source, row: int, cells: Mapping[str, Any]) -> None:
+        """Take one episode, or note every reason why it cannot be taken."""
+        if len(self.columns) < MAX_SHOWN_COLUMNS:
+            self.columns.update(islice(cells, MAX_SHOWN_COLUMNS))
+        cell = EpisodeCells(source, row, cells, self._findings)
+        names = self._names(cell)
+        seed = cell.seed(self._where.seed)
+        item = cell.item(self._where.item)
+        values = [self._value(cell, name, metric) for name, metric in self._metrics.items()]
+        if names is None or seed is None or item is None:
+            return
+        key = (*names, seed, item)
+        if (earlier := self._seen.get(key)) is not None:
+            cell.refuse(f"the episode is there already: row {earlier[1]} of {earlier[0]}", "seed", f"{seed}, {item}")
+            return
+        self._seen[key] = (source.file, row)
+        traits = traits_of(cells, is_text=source.is_text)
+        self._columns.add(names, (seed, item), values, (source.position, row), traits)
+
+    def unmeasured(self) -> list[str]:
+        """Return the metrics whose column no episode has."""
+        return [name for name, metric in self._metrics.items() if (metric.source or name) not in self.measured_columns]
+
+    def table(self) -> ScoreTable:
+        """Return the episodes."""
+        columns = self._columns
+        values = np.array(columns.values, dtype=np.float64).reshape(len(columns.row), len(self._metrics))
+        return ScoreTable(
+            entrant=_code(columns.entrant),
+            task=_code(columns.task),
+            columns=tuple(self._metrics),
+            values=values,
+            leaked=np.zeros(len(columns.row), dtype=np.bool_),
+            file=np.array(columns.file, dtype=np.int64),
+            row=np.array(columns.row, dtype=np.int64),
+            condition=_code(columns.condition) if any(columns.condition) else None,
+            seed=np.array(columns.seed, dtype=np.int64),
+            item=_code(columns.item),
+            traits=np.array(columns.traits, dtype=np.int64),
+        )
+
+    def _names(self, cell: "EpisodeCells") -> tuple[str, str, str | None] | None:
+        entrant = cell.entrant(self._where.entrant)
+        task = cell.task(self._where.task, self._tasks)
+        condition = cell.condition(self._where.condition_paths, self._where.conditions)
+        return None if entrant is None or task is None or condition is None else (entrant, task, condition or None)
+
+    def _value(self, cell: "EpisodeCells", name: str, metric: Metric) -> float:
+        column = metric.source or name
+        if cell.has(column):
+            self.measured_columns.add(column)
+        return cell.score(column, metric, is_boolean=column in cell.boolean or name in self._where.boolean)
+
+
+def _code(words: Sequence[str | None]) -> Coded:
+    numbers: dict[str, int] = {}
+    codes = [NONE if word is None else numbers.setdefault(word, len(numbers)) for word in words]
+    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
+
+
+# The many-digit values of an episode beside its metrics, such as a force.
+#
+# Two episodes that really took place never agree in fourteen digits of a force; two copies of one always do.
+
+MAX_DEPTH = 4
+
+MAX_NUMBERS = 64
+
+_EVERY = {n: struct.Struct(f"<{n}d") for n in range(1, MAX_NUMBERS + 1)}
+
+
+def traits_of(cells: Mapping[str, Any], *, is_text: bool) -> int:
+    """Return a number for the numbers with many digits in an episode, in their order; 0 where there are none.
+
+    Equal numbers mean equal digits. `is_text` means that numbers are given as text, as in CSV.
+    """
+    numbers = list(_numbers_with_many_digits(cells, is_text, MAX_DEPTH))[:MAX_NUMBERS]
+    if not numbers:
+        return 0
+    digest = hashlib.blake2b(_EVERY[len(numbers)].pack(*numbers), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True) or 1
+
+
+def _numbers_with_many_digits(value: Any, is_text: bool, depth: int) -> Iterator[float]:
+    if isinstance(value, float):
+        if value != round(value, FEW_DECIMALS):
+            yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values() if depth else ():
+            yield from _numbers_with_many_digits(inner, is_text, depth - 1)
+    elif isinstance(value, list):
+        for inner in value if depth else ():
+            yield from _numbers_with_many_digits(inner, is_text, depth - 1)
+    elif is_text and isinstance(value, str) and "." in value:
+        yield from _numbers_with_many_digits(_number(value), is_text, depth)
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None

@@ -1,24 +1,38 @@
-"""One submission's own episodes: each metric with its intervals.
-
-Called by `app.jobs.own_tables` through the kind; pure. A power or debug run is summarised as it registered, which may
-be with the pooled bootstrap; nothing of this decides a rank.
+"""One submission's own episodes: each metric with its intervals. A power or debug run is summarised as it registered,
+which may be with the pooled bootstrap; nothing of this decides a rank.
 """
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from app.boards.missing_scores import with_worst
+from app.admission.case import Check, some
+from app.admission.claims import SHOWN, Claimed, check_claims, decided_later, own_means
+from app.boards.coverage import with_worst
 from app.kinds.contract import Evaluation, Summary
-from app.kinds.episodes.claimed import own_claims
-from app.manifest.manifest import Manifest
-from app.prereg.values import BootstrapMethod
-from app.stats.aggregate import Interval, estimate, interquartile_mean, mean
+from app.manifest.model import Manifest
+from app.prereg.fields import BootstrapMethod
 from app.stats.arrays import BoolArray
-from app.stats.cluster import draw_clusters, draw_iid, group_sample
+from app.stats.cluster import (
+    Interval,
+    chamber_generator,
+    draw_chamber,
+    draw_clusters,
+    draw_iid,
+    estimate,
+    group_sample,
+    interquartile_mean,
+    mean,
+)
 from app.stats.resample import board_generator
+from app.values.facts import BundleFacts
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 2000, 0.95
+
 AGGREGATES = {"iqm": interquartile_mean, "mean": mean}
 
 COLUMNS = (
@@ -78,3 +92,143 @@ def _ends(interval: Interval) -> tuple[Cell, Cell, Cell]:
 def _note(interval: Interval) -> str | None:
     reason = interval.reason or ("all equal" if interval.is_degenerate else None)
     return None if reason is None else reason.replace("_", " ")
+
+
+# The claims of result bundles, compared with values recomputed from their own episodes.
+
+CLAIMED_LEVEL = 0.95
+
+CLAIMED_INTERVAL = ("success_ci_low", "success_ci_high")
+
+DRAWN_WITH = ("n_resamples", "bootstrap_root_seed")
+
+BUNDLE_SUBSTREAM = "evaluation.bundle_bootstrap"
+
+CLAIMED_METRIC = "success"
+
+MAX_CLAIMED_RESAMPLES = 20_000
+
+# A resample costs as much as its episodes plus this many.
+OWN_COST = 500
+
+# Most episodes to draw within a request for comparing claimed intervals: about a second on a small machine.
+MOST_EPISODES_DRAWN = 20_000_000
+
+LARGEST_CLAIM, SUMMARY_TOLERANCE = 10**15, 1e-9
+
+Computed = Sequence[tuple[BundleFacts, Mapping[str, float]]]
+"""Bundles, each with the values computed from its own episodes."""
+
+
+def own_claims(claimed: Claimed) -> list[Check]:
+    """Compare claimed means and the bundles' summaries with the episodes, an empty score counted as the worst."""
+    manifest, bundles = claimed.manifest, claimed.facts.bundles
+    scores = with_worst(manifest, claimed.scores)
+    checks = check_claims(claimed.claims, {} if claimed.claims is None else own_means(manifest, scores))
+    if claimed.is_request and episodes_drawn(scores, bundles) > MOST_EPISODES_DRAWN:
+        return [*checks, decided_later("claimed_summary")]
+    return [*checks, *check_bundle_claims(scores, bundles, exact=is_exact(manifest))]
+
+
+def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, exact: bool) -> list[Check]:
+    """Compare the summaries that bundles bring with their own episodes; `exact` to the last digit."""
+    if not any(bundle.summary for bundle in bundles):
+        return []
+    computed = [(bundle, _bundle_summary(scores, bundle, _stated_summary(bundle))) for bundle in bundles]
+    different = list(_differences(computed, tolerance=0.0 if exact else SUMMARY_TOLERANCE))
+    if different:
+        reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:SHOWN])}."
+        return [Check("claimed_summary", "failed", reason)]
+    how = "to the last digit" if exact else f"within {SUMMARY_TOLERANCE:g}"
+    if unverified := list(_unverified(computed)):
+        reason = f"Not verified, because they cannot be computed again: {some(unverified)}."
+        return [Check("claimed_summary", "warned", f"{reason} Whatever else is claimed comes out, {how}.")]
+    return [Check("claimed_summary", "passed", f"Every claimed summary comes out of the episodes, {how}.")]
+
+
+def can_be_drawn(summary: Mapping[str, Any]) -> bool:
+    """Say whether a claimed interval states its number of resamples and its root seed."""
+    return _whole(summary.get("n_resamples")) > 1 and _whole(summary.get("bootstrap_root_seed")) >= 0
+
+
+def _unverified(computed: Computed) -> Iterator[str]:
+    """Yield the claimed values of each bundle that could not be compared, and why."""
+    for bundle, ours in computed:
+        claims = _claims_of(bundle)
+        if bundle.summary and not claims:
+            yield f"{bundle.name} (every value of its summary is null)"
+        silent = sorted(claims.keys() - ours.keys())
+        if silent:
+            yield f"{bundle.name}, {', '.join(silent)}{_why_not_drawn(bundle, silent)}"
+
+
+def _why_not_drawn(bundle: BundleFacts, silent: Sequence[str]) -> str:
+    if not set(silent) & set(CLAIMED_INTERVAL):
+        return ""
+    if can_be_drawn(bundle.summary):
+        return f" (drawn again with at most {MAX_CLAIMED_RESAMPLES:,} resamples)"
+    how = ", ".join(f"{name} is {json.dumps(bundle.summary.get(name))}" for name in DRAWN_WITH)
+    return f" ({how}; expected whole numbers)"
+
+
+def _stated_summary(bundle: BundleFacts) -> dict[str, float | int]:
+    return {name: value for name, value in bundle.summary.items() if value is not None}
+
+
+def _claims_of(bundle: BundleFacts) -> dict[str, float | int]:
+    return {name: value for name, value in _stated_summary(bundle).items() if name not in DRAWN_WITH}
+
+
+def is_exact(manifest: Manifest) -> bool:
+    """Say whether a benchmark takes its bundles from CHAMBER, whose summaries come out bit for bit."""
+    return any(board.uncertainty.stream == "chamber" for board in manifest.leaderboards)
+
+
+def _differences(computed: Computed, tolerance: float) -> Iterator[str]:
+    """Yield a sentence for each value that a bundle claims and its episodes do not give.
+
+    CHAMBER's own stream is drawn again, down to one seed, whose interval we would not publish. Without a tolerance
+    every number must be the claimed one; with it other programs may round their sums another way.
+    """
+    for bundle, ours in computed:
+        claimed = _stated_summary(bundle)
+        for name, value in ours.items():
+            if name in claimed and not _agrees(claimed[name], value, tolerance):
+                yield f"{bundle.name}, {name}: {claimed[name]!r} claimed, {value!r} computed"
+
+
+def episodes_drawn(scores: ScoreTable, bundles: Sequence[BundleFacts]) -> int:
+    """Return how many episodes are drawn to compare what bundles claim: what the comparison costs."""
+    n_resamples = [_whole(bundle.summary.get("n_resamples")) for bundle in bundles]
+    n_episodes = [int(np.isin(scores.file, bundle.files).sum()) + OWN_COST for bundle in bundles]
+    drawn = zip(n_resamples, n_episodes, strict=True)
+    return sum(times * episodes for times, episodes in drawn if 1 < times <= MAX_CLAIMED_RESAMPLES)
+
+
+def _whole(value: Any) -> int:
+    """Return a claimed whole number that can be drawn with, 2000.0 too; −1 for anything else."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return int(value) if is_number and 0 <= value < 2**63 and value == int(value) else -1
+
+
+def _agrees(claimed: float | int, computed: float, tolerance: float) -> bool:
+    # JSON may contain integers too large for a float, which cannot be valid here.
+    return abs(claimed) <= LARGEST_CLAIM and abs(float(claimed) - computed) <= tolerance
+
+
+def _bundle_summary(scores: ScoreTable, bundle: BundleFacts, claimed: Mapping[str, Any]) -> dict[str, float]:
+    if not claimed or scores.seed is None or CLAIMED_METRIC not in scores.columns:
+        return {}
+    values = scores.value(CLAIMED_METRIC)
+    at = np.flatnonzero(np.isin(scores.file, bundle.files) & ~np.isnan(values))
+    if not len(at):
+        return {}
+    sample = group_sample(values[at], scores.seed[at])
+    n_resamples, root = (_whole(claimed.get(name)) for name in ("n_resamples", "bootstrap_root_seed"))
+    ours = {"n_episodes": float(len(at)), "success_mean": float(mean(sample.distinct, sample.counts)[0])}
+    ours["success_iqm"] = float(interquartile_mean(sample.distinct, sample.counts)[0])
+    if 1 < n_resamples <= MAX_CLAIMED_RESAMPLES and root >= 0:
+        batches = draw_chamber(sample, n_resamples, chamber_generator(root, BUNDLE_SUBSTREAM))
+        interval = estimate(sample, {"iqm": interquartile_mean}, batches, level=CLAIMED_LEVEL, min_clusters=1)["iqm"]
+        ours |= {"success_ci_low": float(interval.low or 0.0), "success_ci_high": float(interval.high or 0.0)}
+    return ours

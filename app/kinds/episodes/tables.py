@@ -1,6 +1,6 @@
 """The tables of episodes beside a board of method `estimate`: by task and condition, performance profiles, composite.
 
-Called for `app.boards.methods.estimate.board`; the rows were made when each entrant was measured.
+Called for `app.boards.methods.estimate`; the rows were made when each entrant was measured.
 """
 
 from collections.abc import Mapping, Sequence
@@ -8,10 +8,10 @@ from functools import partial
 from typing import Any
 
 from app.boards.measured import Measurement
-from app.boards.methods.estimate.spec import EstimateBoard, drawn_meta
+from app.boards.methods.estimate import EstimateBoard, drawn_meta
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.table import Cell, Column, Table
 
 VALUE = (

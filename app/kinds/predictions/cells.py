@@ -1,27 +1,30 @@
-"""The cells of one block of a prediction or label file as texts and numbers, with a problem for each wrong one.
-
-Called by `app.kinds.predictions.values` and `app.kinds.predictions.labels`. Cells of a CSV file are texts; those
-of a Parquet file may be numbers or lists. A message never holds a cell's content: that is the problem's `value`, which
-columns that are secret leave out.
+"""The cells of one block of a prediction or label file as texts and numbers, with a problem for each wrong one. Cells
+of a CSV file are texts; those of a Parquet file may be numbers or lists. A message never holds a cell's content:
+that is the problem's `value`, which columns that are secret leave out.
 """
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import Problem
-from app.files.blocks import Texts
-from app.files.findings import Findings
-from app.files.number_cells import Numbers, read_numbers
-from app.names import MAX_NAME, clip_for_message, complain_about_name, is_name
+from app.errors import Problem, TooLarge
+from app.files.columns import LARGEST, Block, Numbers, TableFile, Texts, Vocabulary, read_numbers
+from app.files.findings import Findings, missing_column
+from app.files.tables import PARQUET, Wanted, open_all, open_parquet, open_table
+from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
+from app.kinds.predictions.declared import Predictions
+from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.values.scores import NONE
 
 # ASCII in print, single spaces inside.
 _PLAIN_NAME = "^[!-~]+(?: [!-~]+)*$"
+
 _DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
 
 
@@ -152,3 +155,276 @@ def _are_names(texts: Texts) -> BoolArray:
         text = texts[at].as_py()
         allowed[at] = text is not None and is_name(text)
     return allowed
+
+
+# Which item, task and entrant a row of predictions or labels is about.
+
+ITEM, TASK, ENTRANT = "item", "task", "entrant"
+
+_SHOWN = 20
+
+
+class TaskNames:
+    """The tasks of rows; with one known task its column may be left out. `known` None: any name is a task."""
+
+    def __init__(self, known: Sequence[str] | None) -> None:
+        self._known = known
+        self._vocabulary = Vocabulary(is_name) if known is None else Vocabulary(lambda _: False, known)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every task, by its number."""
+        return self._vocabulary.words
+
+    def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
+        """Yield that a file does not say its tasks where there are several."""
+        if TASK not in header and (self._known is None or len(self._known) != 1):
+            yield missing_column(TASK, header, file)
+
+    def read(self, cells: RowCells) -> IntArray:
+        """Return each row's task, NONE where it is unknown, which is a problem."""
+        if TASK not in cells.columns:
+            return np.zeros(len(cells), dtype=np.int64)
+        texts = cells.texts(TASK)
+        codes = self._vocabulary.encode(texts)
+        cells.refuse(TASK, codes == NONE, lambda at: self._complaint(texts[at].as_py()))
+        return codes
+
+    def _complaint(self, text: str | None) -> str:
+        if text is None:
+            return "the cell is empty"
+        if self._known is None:
+            return complain_about_name(text)
+        listed = ", ".join(self._known[:_SHOWN]) + (", …" if len(self._known) > _SHOWN else "")
+        return f"not a task with labels; there are {listed}"
+
+
+class EntrantNames:
+    """The entrants of rows; `field` is the form field, which names the entrant of rows that do not."""
+
+    def __init__(self, field: str | None) -> None:
+        self._field = field
+        self._vocabulary = Vocabulary(is_name, () if field is None else (field,))
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every entrant, by its number."""
+        return self._vocabulary.words
+
+    def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
+        """Yield that nothing says whose predictions these are."""
+        if ENTRANT not in header and self._field is None:
+            message = f"no entrant; send the form field {ENTRANT}, or a column {ENTRANT}"
+            yield Problem(message, file, column=ENTRANT)
+
+    def read(self, cells: RowCells) -> IntArray:
+        """Return each row's entrant, NONE where its name is not allowed, which is a problem."""
+        if ENTRANT not in cells.columns:
+            return np.zeros(len(cells), dtype=np.int64)
+        texts = cells.texts(ENTRANT)
+        texts = texts if self._field is None else texts.fill_null(self._field)
+        codes = self._vocabulary.encode(texts)
+        cells.refuse(ENTRANT, codes == NONE, lambda at: complain_about_name(texts[at].as_py()))
+        if self._field is not None:
+            cells.refuse(
+                ENTRANT, codes > 0, lambda _: f"the form field entrant says {clip_for_message(str(self._field))}"
+            )
+        return codes
+
+
+# What a row predicts: one number, a list, or one column per class, read a block at a time. A class's column is `p_`
+# and the class, so that a class may be called `item`.
+
+PREDICTION, CLASS_PREFIX = "prediction", "p_"
+
+# A softmax in single precision ends so much beyond zero and one.
+ROUNDING = 1e-6
+
+PROBABILITY = NumberRule("a probability", 0.0, 1.0, ROUNDING)
+
+NUMBER = NumberRule("a prediction", -LARGEST, LARGEST)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Numbers read from a block, [n_rows, n_columns], and which of them were empty."""
+
+    values: FloatArray
+    empty: BoolArray
+
+
+class ValueReader:
+    """Reads what the rows of one benchmark predict."""
+
+    def __init__(self, part: Predictions) -> None:
+        self._part = part
+        self._classes = tuple(part.classes or ())
+        self._rule = PROBABILITY if self._classes else NUMBER
+
+    def wanted(self) -> list[str]:
+        """Return every column that can hold a prediction."""
+        return [PREDICTION, *(CLASS_PREFIX + name for name in self._classes)]
+
+    def columns(self, header: Sequence[str]) -> list[str]:
+        """Return the columns of one file that hold its predictions."""
+        return [name for name in self.wanted() if name in header]
+
+    def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
+        """Yield which columns a file lacks or has too many."""
+        known = self.columns(header)
+        if PREDICTION in known and len(known) > 1:
+            yield Problem(f"send either {PREDICTION} or a column per class", file, 1, known[1])
+        elif not known and self._part.n_columns == 1:
+            or_class = f" (or {CLASS_PREFIX}{self._classes[self._positive]})" if self._classes else ""
+            yield missing_column(PREDICTION, header, file, what=f"the column {PREDICTION}{or_class} is missing")
+        elif PREDICTION not in known:
+            needed = [self._classes[self._positive]] if self._part.n_columns == 1 else self._classes
+            for name in needed:
+                if CLASS_PREFIX + name not in known:
+                    yield missing_column(CLASS_PREFIX + name, header, file)
+        for name in header if self._classes else ():
+            if name.startswith(CLASS_PREFIX) and name not in known:
+                listed = ", ".join(self._classes[:_SHOWN]) + (", …" if len(self._classes) > _SHOWN else "")
+                message = f"there is no class of this name; the classes are {listed}"
+                yield Problem(message, file, 1, clip_for_message(name))
+
+    @property
+    def _positive(self) -> int:
+        number = self._part.positive_number
+        return 0 if number is None else number
+
+    def read(self, cells: RowCells, columns: Sequence[str]) -> FloatArray:
+        """Return [n_rows, n_columns]; a row of NaN predicts nothing. Every wrong cell is a problem."""
+        read = self._read_cells(cells, columns)
+        self._refuse_gaps(cells, columns, read.empty)
+        if len(self._classes) > 1 and read.values.shape[1] == len(self._classes):
+            self._refuse_sums(cells, columns[0], read.values)
+            if self._part.n_columns == 1:
+                return read.values[:, [self._positive]]
+        return read.values
+
+    def _read_cells(self, cells: RowCells, columns: Sequence[str]) -> Cells:
+        if columns[0] != PREDICTION:
+            # A binary file may hold the positive class alone.
+            read = [cells.numbers(column, self._rule) for column in columns]
+            return Cells(
+                np.column_stack([each.values for each in read]), np.column_stack([each.empty for each in read])
+            )
+        is_list = _are_lists(cells.columns[PREDICTION]) if self._classes else np.zeros(len(cells), dtype=np.bool_)
+        if is_list.any():
+            return self._read_lists(cells, is_list)
+        numbers = cells.numbers(PREDICTION, self._rule)
+        if self._part.n_columns > 1:
+            wanted = f"a list of {len(self._classes)} probabilities, or a column {CLASS_PREFIX}… for each class"
+            cells.refuse(PREDICTION, ~numbers.empty, lambda _: f"one number for several classes; send {wanted}")
+            shape = (len(cells), self._part.n_columns)
+            return Cells(np.full(shape, np.nan), np.broadcast_to(numbers.empty[:, None], shape))
+        return Cells(numbers.values[:, None], numbers.empty[:, None])
+
+    def _read_lists(self, cells: RowCells, is_list: BoolArray) -> Cells:
+        """Read lists of one probability per class; in a column of lists every cell that is not empty is one."""
+        n_classes = len(self._classes)
+        column = cells.columns[PREDICTION]
+        empty = np.asarray(pc.is_null(column))
+        long_enough = is_list & (_list_lengths(column) == n_classes)
+        message = f"expected a list of {n_classes} probabilities, in the order of the manifest's classes"
+        cells.refuse(PREDICTION, ~long_enough & ~empty, lambda _: message)
+        values = np.full((len(cells), n_classes), np.nan)
+        values[long_enough] = self._numbers_of(cells, column, long_enough)
+        return Cells(values, np.broadcast_to(empty[:, None], values.shape))
+
+    def _numbers_of(self, cells: RowCells, column: Texts, which: BoolArray) -> FloatArray:
+        numbers = to_numbers(_list_elements(column.filter(pa.array(which))))
+        wrong: BoolArray = breaks(numbers, self._rule) | numbers.empty
+        of_row = np.zeros(len(cells), dtype=np.bool_)
+        of_row[which] = wrong.reshape(-1, len(self._classes)).any(axis=1)
+        cells.refuse(PREDICTION, of_row, lambda _: "a probability is a number from 0 to 1; one of the list is not")
+        return np.where(wrong, np.nan, self._rule.cut(numbers.values)).reshape(-1, len(self._classes))
+
+    def _refuse_gaps(self, cells: RowCells, columns: Sequence[str], empty: BoolArray) -> None:
+        nothing: BoolArray = np.asarray(empty.all(axis=1))
+        if self._part.missing == "refuse":
+            cells.refuse(columns[0], nothing, lambda _: "the prediction is empty")
+        some: BoolArray = np.logical_and(empty.any(axis=1), ~nothing)
+        if some.any():
+            for at, column in enumerate(columns):
+                cells.refuse(column, some & empty[:, at], lambda _: "empty, while other classes have a probability")
+
+    def _refuse_sums(self, cells: RowCells, column: str, values: FloatArray) -> None:
+        totals: FloatArray = values.sum(axis=1)
+        tolerance = self._part.sum_tolerance
+        cells.refuse(
+            column,
+            np.abs(totals - 1.0) > tolerance,
+            lambda at: f"the probabilities sum to {totals[at]:.6g}; they must sum to 1 within {tolerance:g}",
+            lambda at: f"{totals[at]:.17g}",
+        )
+
+
+def _are_lists(column: Texts) -> BoolArray:
+    if not pa.types.is_string(column.type):
+        valid: BoolArray = np.asarray(pc.is_valid(column))
+        return valid if pa.types.is_list(column.type) else np.zeros_like(valid)
+    opened: BoolArray = np.asarray(pc.starts_with(pc.utf8_ltrim_whitespace(column), "[").fill_null(False))
+    return opened
+
+
+def _list_lengths(column: Texts) -> FloatArray:
+    """Return the length of each list, NaN where the cell is none."""
+    if pa.types.is_list(column.type):
+        return np.array(pc.list_value_length(column).cast(pa.float64()).fill_null(np.nan))
+    trimmed = pc.utf8_trim_whitespace(column)
+    closed = pc.and_(pc.ends_with(trimmed, "]"), pc.equal(pc.count_substring_regex(trimmed, r"[\[\]]"), 2))
+    n_commas = pc.count_substring(trimmed, ",").cast(pa.float64())
+    return np.array(pc.if_else(closed, pc.add(n_commas, 1.0), np.nan).fill_null(np.nan))
+
+
+def _list_elements(column: Texts) -> Texts:
+    if pa.types.is_list(column.type):
+        return pc.list_flatten(column)
+    inner = pc.utf8_slice_codeunits(pc.utf8_trim_whitespace(column), 1, -1)
+    texts = pc.utf8_trim_whitespace(pc.list_flatten(pc.split_pattern(inner, ",")))
+    return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+
+
+# The files of an upload of predictions or labels, opened whatever their format.
+
+SUFFIXES = (*TABLE_SUFFIXES, PARQUET)
+
+
+@dataclass
+class OpenedFiles:
+    """What the files of one upload share: where problems go, how many rows there were, a folder to unpack into."""
+
+    wanted: Wanted
+    max_rows: int
+    findings: Findings
+    folder: Path
+    warnings: list[Problem] = field(default_factory=list)
+    n_rows: dict[int, int] = field(default_factory=dict)
+
+    def open_all(self, files: Sequence[ReceivedFile]) -> list[tuple[ReceivedFile, TableFile]]:
+        """Return the files that are tables, all opened before the first is read. Raises TooLarge."""
+        return open_all(files, self.max_rows, self.open)
+
+    def open(self, file: ReceivedFile, n_earlier: int = 0) -> TableFile | None:
+        """Open a file; None when it is no table, with the reason in the findings. Raises TooLarge."""
+        if file.suffix == PARQUET:
+            return open_parquet(file, self.wanted, self.findings, self.max_rows, self.folder)
+        return open_table(file, self.findings, self.warnings, self.max_rows, n_earlier)
+
+    def blocks(self, file: ReceivedFile, table: TableFile) -> Iterator[Block]:
+        """Yield the wanted columns block after block, counting rows. Raises TooLarge beyond the most allowed."""
+        n_problems = self.findings.n_problems
+        ignored = [name for name in table.header if name not in self.wanted.columns]
+        if ignored:
+            names = first_few(ignored, _SHOWN, clip_for_message)
+            message = f"columns that this benchmark does not read were ignored: {names}"
+            self.warnings.append(Problem(message, file=file.name))
+        for block in table.blocks([name for name in self.wanted.columns if name in table.header]):
+            self.n_rows[file.position] = self.n_rows.get(file.position, 0) + len(block)
+            if sum(self.n_rows.values()) > self.max_rows:
+                raise TooLarge(f"The upload has more than {self.max_rows:,} rows.")
+            yield block
+        if not self.n_rows.get(file.position) and self.findings.n_problems == n_problems:
+            self.findings.add(Problem("the file contains no rows", file=file.name))

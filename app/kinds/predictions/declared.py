@@ -4,8 +4,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
 
-from app.kinds.pages import LabelSource
-from app.manifest.base import Part
+from app.kinds.contract import LabelSource
+from app.manifest.model import Part
 
 TaskType = Literal["binary", "multiclass", "regression", "ranking"]
 PredictionKind = Literal["classification", "regression", "ranking"]

@@ -1,21 +1,24 @@
-"""What is disclosed of private labels: measured on the part that counts now, and rounded for publication.
-
-Called by `app.kinds.predictions.kind`, which measures by nothing else; pure. Labels that are no secret, and those that
-a submission brings, pass as they are.
+"""What is disclosed of private labels: measured on the part that counts now, and rounded for publication. Labels that
+are no secret, and those that a submission brings, pass as they are.
 """
 
-from dataclasses import replace
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
-from app.kinds.predictions.grain import Grain, coarse_table
-from app.kinds.predictions.label_parts import narrow
+import numpy as np
+from scipy.special import ndtri
+
+from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Estimate, Measurement
+from app.boards.methods.estimate import EstimateBoard
+from app.kinds.predictions.labels import narrow
 from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
-from app.manifest.asked import PRIVATE_PART
-from app.manifest.manifest import Manifest
-from app.manifest.scoring import Scoring
-from app.values.table import Table
+from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step, share_step
+from app.manifest.model import PRIVATE_PART, Manifest, Scoring
+from app.stats.calibrated import Calibrated
+from app.values.scores import Labels
+from app.values.table import Cell, Table
 
 
 def measure_disclosed(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:
@@ -54,6 +57,98 @@ def _measure(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence,
     return exact if manifest.asked.facts.is_exact else grain_of(rules, spec).measurement(exact, evidence.labels)
 
 
+@dataclass(frozen=True)
+class Grain:
+    """The rule of one benchmark: at most `digits` significant digits, at intervals of `level`."""
+
+    digits: int
+    level: float
+
+    def error_of(self, estimate: Estimate) -> float:
+        """Return the standard error that the widest interval of a number says; infinite where it has none."""
+        ours = estimate.calibrated
+        widths = [
+            self._error(estimate.low, estimate.high),
+            *([] if ours is None else [self._error(ours.low, ours.high)]),
+        ]
+        known = [width for width in widths if width is not None]
+        return max(known) if known else math.inf
+
+    def _error(self, low: float | None, high: float | None) -> float | None:
+        if low is None or high is None:
+            return None
+        return float((high - low) / (2.0 * ndtri(0.5 + self.level / 2.0)))
+
+    def step_of(self, estimate: Estimate) -> float:
+        """Return the step of a number with its interval; of one without, that of its first digit."""
+        point, error = estimate.point or 0.0, self.error_of(estimate)
+        first = 0.0 if point == 0.0 else 10.0 ** math.floor(math.log10(abs(point)))
+        if not math.isfinite(error):
+            return first
+        return nice_step(max(error / 2.0, first * 10.0 ** (1 - self.digits)))
+
+    def estimate(self, exact: Estimate) -> Estimate:
+        """Return a number and its intervals in its steps; the ends are never drawn in."""
+        if exact.point is None:
+            return replace(exact, low=None, high=None)
+        step = self.step_of(exact)
+        low, high = _ends(exact.low, exact.high, step)
+        ours = None if exact.calibrated is None else self._calibrated(exact.calibrated, step)
+        return replace(exact, point=in_steps(exact.point, step), low=low, high=high, calibrated=ours)
+
+    def _calibrated(self, exact: Calibrated, step: float) -> Calibrated:
+        low, high = _ends(exact.low, exact.high, step)
+        return replace(exact, low=low, high=high, n_units=significant(exact.n_units, ROUGH))
+
+    def measurement(self, exact: Measurement, labels: Mapping[str, Labels]) -> Measurement:
+        """Return a measurement for publication: replicates are centred on the rounded number, rows rounded, too."""
+        rounded = {name: self.estimate(each) for name, each in exact.estimates.items()}
+        moved = {
+            name: drawn + (float(rounded[name].point or 0.0) - float(exact.estimates[name].point or 0.0))
+            for name, drawn in exact.replicates.items()
+        }
+        steps = {task: RowSteps.of(each) for task, each in labels.items()}
+        rows = {name: self._rows(name, each, steps) for name, each in exact.rows.items()}
+        bounds = exact.bounds and tuple(None if end is None else significant(end, ROUGH) for end in exact.bounds)
+        return replace(
+            exact,
+            estimates=rounded,
+            replicates=moved,
+            rows=rows,
+            bounds=None if bounds is None else (bounds[0], bounds[1]),
+        )
+
+    def _rows(
+        self, name: str, rows: Sequence[tuple[Cell, ...]], steps: Mapping[str, "RowSteps"]
+    ) -> Sequence[tuple[Cell, ...]]:
+        if name == "intervals":
+            return self._intervals(rows)
+        columns = ("task", *(column.name for column in LAYOUTS[name].columns))
+        return [
+            (
+                row[0],
+                *(
+                    steps[str(row[0])].cell(name, column, cell)
+                    for column, cell in zip(columns[1:], row[1:], strict=True)
+                ),
+            )
+            for row in rows
+        ]
+
+    def _intervals(self, rows: Sequence[tuple[Cell, ...]]) -> Sequence[tuple[Cell, ...]]:
+        """Return the rows of all intervals of metrics, each in the step of its metric on its task."""
+        wide: dict[tuple[Cell, Cell], Estimate] = {}
+        for task, metric, point, low, high, tag, *_ in rows:
+            known = wide.get((task, metric), Estimate(_number(point)))
+            if tag == "B":
+                known = replace(known, low=_number(low), high=_number(high))
+            elif tag == "C":
+                known = replace(known, calibrated=Calibrated(_number(low), _number(high), None, 0.0))
+            wide[task, metric] = known
+        steps = {key: self.step_of(estimate) for key, estimate in wide.items()}
+        return [_interval_row(row, steps[row[0], row[1]]) for row in rows]
+
+
 def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     """Return the precision at which a board on private labels is published."""
     return Grain(rules.digits, spec.uncertainty.level)
@@ -77,3 +172,184 @@ def about_parts(manifest: Manifest) -> tuple[str, ...]:
         )
     when = "" if rules.closes_at is None else f" on {rules.closes_at:%Y-%m-%d %H:%M %Z}"
     return (f"Scores are of the public part, {share} of the items. The private part decides when this closes{when}.",)
+
+
+# The Ladder: a new score is shown only where it is better than its owner's best by more than its standard error.
+# Otherwise nothing new is published. The best is that of all of an owner's entrants, because an owner who could
+# rename an entrant would have a ladder for each name. Source: Blum & Hardt 2015, The Ladder: a reliable leaderboard
+# for machine learning competitions; here the step is the larger standard error of the two scores, whichever its owner
+# made small.
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A score as it is shown, larger being better, and its standard error; infinite where it is not known."""
+
+    score: float
+    error: float
+
+
+Rungs = Mapping[str, Rung]
+"""What an entrant scores, by board."""
+
+
+def rung_of(measurement: Measurement, metric: str, sign: float, grain: Grain) -> Rung | None:
+    """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
+    estimate = measurement.estimates.get(metric)
+    if estimate is None or estimate.point is None:
+        return None
+    return Rung(sign * estimate.point, grain.error_of(estimate))
+
+
+def is_better(new: Rung, best: Rung | None) -> bool:
+    """Say whether a score may be shown beside the best that was shown.
+
+    >>> is_better(Rung(0.84, 0.02), Rung(0.82, 0.01)), is_better(Rung(0.86, 0.02), Rung(0.82, 0.03))
+    (False, True)
+    """
+    return best is None or new.score - best.score > max(new.error, best.error) * (1.0 + 1e-9)
+
+
+def climbs(new: Rungs, best: Rungs) -> bool:
+    """Say whether an answer is shown: its first, or one that is better on any board."""
+    return not best or any(is_better(rung, best.get(board)) for board, rung in new.items())
+
+
+def higher(best: Rungs, shown: Rungs) -> Rungs:
+    """Return the best of an owner once more has been shown, board by board."""
+    boards = {*best, *shown}
+    return {
+        board: max((rungs[board] for rungs in (best, shown) if board in rungs), key=lambda rung: rung.score)
+        for board in boards
+    }
+
+
+def numbers_in(measurement: Measurement) -> int:
+    """Return how many numbers of a measurement are published, on boards and in reports."""
+    ends = [(e.point, e.low, e.high, *_calibrated(e)) for e in measurement.estimates.values()]
+    cells = [cell for rows in measurement.rows.values() for row in rows for cell in row]
+    shown = [*(number for each in ends for number in each), *cells]
+    return sum(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in shown)
+
+
+def _calibrated(estimate: Estimate) -> tuple[float | None, ...]:
+    ours = estimate.calibrated
+    return () if ours is None else (ours.low, ours.high, ours.n_units)
+
+
+# The precision at which numbers based on private labels are published: in steps that their interval allows. Steps are
+# 1, 2 or 5 times a power of ten, so that they divide one. A step is at least half a standard error, of the number
+# itself where it has an interval, else of a share or a value over as many units: so that repeated queries and
+# differences reveal no single label through meaningless digits.
+
+SHARES = frozenset(
+    {"precision", "recall", "f1", "brier", "ece", "fpr", "accuracy", "volume", "predicted", "ndcg", "same_bin"}
+)
+
+SHARE_STEMS = ("auc", "pr_auc", "ap", "ap_ydf", "pr_auc_ydf", "ndcg_", "recall", "precision")
+
+ENDS = {"_lower": -1, "_upper": 1}
+"""Ends of intervals are never drawn in."""
+
+COUNTS = frozenset({"weight", "n_examples"})
+
+VALUES = frozenset({"residual", "mean", "rmse", "centre"})
+
+ROUGH = 2
+"""Significant digits of differences and chances, and of effective numbers."""
+
+LEAST_P = 1e-4
+
+
+def significant(value: float, digits: int) -> float:
+    """Return a number rounded to `digits` significant digits."""
+    return float(f"{value:.{digits - 1}e}") + 0.0
+
+
+def _interval_row(row: tuple[Cell, ...], step: float) -> tuple[Cell, ...]:
+    task, metric, point, low, high, tag, how, level, default, n_units, note = row
+    ends = _ends(_number(low), _number(high), step)
+    rounded = None if point is None else in_steps(float(point), step)
+    plain = None if default is None else in_steps(float(default), step)
+    return (task, metric, rounded, *ends, tag, how, level, plain, n_units, note)
+
+
+def _number(cell: Cell) -> float | None:
+    return None if cell is None else float(cell)
+
+
+def _ends(low: float | None, high: float | None, step: float) -> tuple[float | None, float | None]:
+    return None if low is None else in_steps(low, step, -1), None if high is None else in_steps(high, step, 1)
+
+
+@dataclass(frozen=True)
+class RowSteps:
+    """The steps of a report's cells on one task, which rest on its number of units and not on what was predicted."""
+
+    share: float
+    count: float
+    value: float
+
+    @classmethod
+    def of(cls, labels: Labels) -> "RowSteps":
+        """Return the steps of a part of a task's labels."""
+        n_units = max(1, len(labels) if labels.group is None else len(np.unique(labels.group)))
+        spread = float(labels.label.std())
+        root = math.sqrt(n_units)
+        return cls(
+            share_step(n_units), nice_step(max(1.0, math.sqrt(len(labels)) / 4.0)), nice_step(spread / 2.0 / root)
+        )
+
+    def cell(self, table: str, column: str, cell: Cell) -> Cell:
+        """Return a cell of a report in the steps of what it is."""
+        if not isinstance(cell, (int, float)) or isinstance(cell, bool):
+            return cell
+        step = self._step(table, column)
+        if step is None:
+            return cell
+        end = next((way for ending, way in ENDS.items() if column.endswith(ending)), 0)
+        rounded = in_steps(float(cell), step, end)
+        return round(rounded) if isinstance(cell, int) else rounded
+
+    def _step(self, table: str, column: str) -> float | None:
+        if column == "observed":
+            return self.share if table == "reliability" else 2.0 * self.share
+        if column in SHARES or column in SHARE_STEMS or column.startswith(tuple(f"{stem}_" for stem in SHARE_STEMS)):
+            return self.share
+        if column in COUNTS:
+            return self.count
+        return self.value if column in VALUES else None
+
+
+HIDDEN = frozenset({"n_a_only", "n_b_only"})
+"""Counts of single examples: the test discloses who alone is right."""
+
+COARSE = ("leaderboard/", "pairwise/", "comparisons/", "tests/")
+
+
+def coarse_table(table: Table, digits: int) -> Table:
+    """Return a board, or a table of pairs, whose numbers were made from several entrants' measurements, coarsely."""
+    if not table.name.startswith(COARSE):
+        return table
+    is_board = table.name.startswith("leaderboard/")
+    rules = [None if is_board and column.name != "p_best" else column.name for column in table.columns]
+    rows = tuple(
+        tuple(cell if rule is None else _coarse(rule, cell, digits) for rule, cell in zip(rules, row, strict=True))
+        for row in table.rows
+    )
+    return replace(table, rows=rows)
+
+
+def _coarse(column: str, cell: Cell, digits: int) -> Cell:
+    if column in HIDDEN:
+        return None
+    if column == "examples_needed" and isinstance(cell, int):
+        return round(significant(cell, 1))
+    if not isinstance(cell, float):
+        return cell
+    if column in ("p_best", "p_a_beats_b"):
+        return round(cell, 2)
+    if column.startswith("p_"):
+        return max(LEAST_P, significant(cell, ROUGH)) if cell > 0.0 else LEAST_P
+    # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.
+    return significant(cell, digits if column in ("a", "b", "difference") else ROUGH)

@@ -2,27 +2,23 @@
 
 from collections.abc import Sequence
 
-from app.admission.case import Case, KindRules
-from app.admission.check import Check
+from app.admission.case import Case, Check, KindRules
 from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
 from app.kinds.contract import Kind, Rows
+from app.kinds.predictions.cells import SUFFIXES
 from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed
-from app.kinds.predictions.files import SUFFIXES
-from app.kinds.predictions.glossary import TERMS
-from app.kinds.predictions.glossary_reports import REPORTS
-from app.kinds.predictions.glossary_secret import SECRET
+from app.kinds.predictions.glossary import REPORTS, SECRET, TERMS
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
 from app.kinds.predictions.read import read_predictions
-from app.kinds.predictions.report_layouts import LAYOUTS
-from app.kinds.predictions.reports import INTERVALS, reports_beside
+from app.kinds.predictions.report import INTERVALS, LAYOUTS, reports_beside
 from app.kinds.predictions.summary import own_claims, summarise
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import Manifest, part_of
 
 OWN_LABELS = (
     "Every submission brought its own labels; nobody has checked them. An item with another label than most submitters "

@@ -3,30 +3,29 @@
 `read_labels` is called by `app.web.labels`. What it refuses it never quotes: its problems say where, not what.
 """
 
+import hashlib
+import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from app.boards.measured import EntrantEvidence
 from app.errors import EvidenceRejected, Problem, TooLarge
-from app.files.blocks import TableFile, Texts
+from app.files.columns import LARGEST, TableFile, Texts, local_codes
 from app.files.findings import Findings
-from app.files.parquet_tables import Wanted
+from app.files.tables import Wanted
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
-from app.files.vocabulary import local_codes
-from app.kinds.predictions.cells import RowCells
+from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.files import SUFFIXES, OpenedFiles
-from app.kinds.predictions.label_cells import LABEL, WEIGHT, LabelCells, LabelReader, join_cells, refuse_mixed_weights
-from app.kinds.predictions.names import ITEM, TASK, TaskNames
-from app.manifest.manifest import Manifest
-from app.stats.arrays import IntArray
-from app.values.predictions import Labels
-from app.values.scores import NONE
+from app.manifest.model import Manifest
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.values.scores import NONE, Labels, PredictionBlock
 
 MAX_TASKS = 10_000
 
@@ -195,3 +194,277 @@ def first_with_the_same(codes: IntArray) -> IntArray:
     first: IntArray = np.full(codes.max(initial=-1) + 1, NONE, dtype=np.int64)
     first[codes[::-1]] = np.arange(len(codes) - 1, -1, -1)
     return first[codes]
+
+
+# Labels, weights and groups as the columns of one file have them. For `app.kinds.predictions.labels`.
+
+LABEL, WEIGHT, GROUP = "label", "weight", "group"
+
+WEIGHT_RULE = NumberRule("a weight", 0.0, LARGEST)
+
+RELEVANCE_RULE = NumberRule("a relevance", 0.0, 50.0)
+
+VALUE_RULE = NumberRule("a label", -LARGEST, LARGEST)
+
+
+@dataclass(frozen=True)
+class LabelCells:
+    """The label columns of some rows; `group` holds the groups' own names."""
+
+    label: FloatArray
+    weight: FloatArray | None
+    group: Texts | None
+
+    def take(self, rows: IntArray) -> "LabelCells":
+        """Return some of the rows."""
+        weight = None if self.weight is None else self.weight[rows]
+        return LabelCells(self.label[rows], weight, None if self.group is None else self.group.take(pa.array(rows)))
+
+    def as_labels(self, task: str, items: Sequence[str], rows: IntArray) -> Labels:
+        """Return the rows as labels; groups are numbered in the order of the cells, `rows` is that of the files."""
+        if self.group is None:
+            return Labels(task, items, self.label, self.weight)
+        group, row = local_codes(self.group)[1], np.argsort(np.argsort(rows, kind="stable"), kind="stable")
+        return Labels(task, items, self.label, self.weight, group, row=row)
+
+
+class LabelReader:
+    """Reads the label columns of one benchmark."""
+
+    def __init__(self, part: Predictions) -> None:
+        self._part = part
+        self._classes = None if part.classes is None else pa.array(part.classes, pa.string())
+
+    def wanted(self) -> list[str]:
+        """Return the columns that are read; groups only matter to a ranking."""
+        return [LABEL, WEIGHT, GROUP] if self._part.kind == "ranking" else [LABEL, WEIGHT]
+
+    def texts(self) -> list[str]:
+        """Return the columns that hold names."""
+        return [GROUP] if self._classes is None else [GROUP, LABEL]
+
+    def problems_of_header(self, header: Sequence[str], file: str) -> Iterator[Problem]:
+        """Yield which columns a file lacks."""
+        required = [LABEL, GROUP] if self._part.kind == "ranking" else [LABEL]
+        for column in required:
+            if column not in header:
+                yield Problem(f"the column {column} is missing", file, column=column)
+
+    def read(self, cells: RowCells) -> LabelCells:
+        """Return the columns of a block; every wrong cell is a problem."""
+        return LabelCells(
+            label=self._read_label(cells),
+            weight=cells.required_numbers(WEIGHT, WEIGHT_RULE) if WEIGHT in cells.columns else None,
+            group=cells.required_texts(GROUP) if GROUP in cells.columns else None,
+        )
+
+    def _read_label(self, cells: RowCells) -> FloatArray:
+        if self._classes is None:
+            return cells.required_numbers(LABEL, RELEVANCE_RULE if self._part.kind == "ranking" else VALUE_RULE)
+        class_numbers = pc.index_in(cells.texts(LABEL), value_set=self._classes)
+        numbers: FloatArray = np.array(class_numbers.cast(pa.float64()).fill_null(np.nan))
+        cells.refuse(LABEL, np.isnan(numbers), lambda _: "empty, or not one of the benchmark's classes")
+        return numbers
+
+
+def join_cells(parts: Sequence[LabelCells]) -> LabelCells:
+    """Return the label columns of several blocks as one; a column must be in all of them or in none."""
+    weights = [part.weight for part in parts if part.weight is not None]
+    groups = [part.group for part in parts if part.group is not None]
+    return LabelCells(
+        label=np.concatenate([part.label for part in parts]),
+        weight=np.concatenate(weights) if len(weights) == len(parts) else None,
+        group=pa.concat_arrays(groups) if len(groups) == len(parts) else None,
+    )
+
+
+def refuse_mixed_weights(headers: Mapping[str, Sequence[str]], findings: Findings) -> None:
+    """Add a problem for each file without weights where another one has them."""
+    lacking = [file for file, header in headers.items() if WEIGHT not in header]
+    if len(lacking) < len(headers):
+        message = "the column weight is missing, which another file has"
+        findings.extend(Problem(message, file, column=WEIGHT) for file in lacking)
+
+
+# The public and the private part of labels that are a secret: which items are which, and evidence of one part alone.
+# Which part an item is in follows from its name and a secret key, never from its position, so that whoever orders the
+# file, or knows the order, knows nothing of the parts.
+
+KEY_BYTES = 32
+
+N_STRATA = 10
+"""Strata of equal size into which values are divided; each is represented in both parts."""
+
+FEWEST = 10
+"""A part with fewer units is imprecise, and a single label matters too much in it."""
+
+
+def choose_public(labels: Labels, part: Predictions, key: bytes, share: float) -> BoolArray:
+    """Return which items of a task are public, [n_items]: a share of each stratum, chosen by a keyed hash of its name.
+
+    Strata are classes, or tenths of the values; the groups of a ranking are whole in a part, named by their first item.
+    A stratum of several units is in both parts; one of a single unit is where its hash says. All are public where the
+    share is 1.
+    """
+    if share >= 1.0:
+        return np.ones(len(labels), dtype=np.bool_)
+    names, unit_of = _units(labels, part)
+    places = np.array([_place(key, labels.task, name) for name in names])
+    strata = _strata(labels, part, places)
+    public = np.zeros(len(names), dtype=np.bool_)
+    for stratum in np.unique(strata).tolist():
+        members = np.flatnonzero(strata == stratum)
+        ordered = members[np.argsort(places[members], kind="stable")]
+        public[ordered[: _n_public(places[members], share)]] = True
+    return public[unit_of]
+
+
+def _n_public(places: FloatArray, share: float) -> int:
+    if len(places) == 1:
+        return int(places[0] < share)
+    return int(np.clip(round(share * len(places)), 1, len(places) - 1))
+
+
+def _place(key: bytes, task: str, name: str) -> float:
+    """Return where a name falls between 0 and 1: uniform to whoever lacks the key."""
+    message = json.dumps([task, name], ensure_ascii=False).encode()
+    return int.from_bytes(blake2b(message, key=key, digest_size=8).digest()) / 2.0**64
+
+
+def _units(labels: Labels, part: Predictions) -> tuple[list[str], IntArray]:
+    """Return the names of what is kept together, and of each item the number of its unit."""
+    if part.kind != "ranking" or labels.group is None:
+        return list(labels.items), np.arange(len(labels))
+    _, unit_of = np.unique(labels.group, return_inverse=True)
+    names = [min(items) for items in items_by_group(labels).values()]
+    return names, np.asarray(unit_of, dtype=np.int64)
+
+
+def items_by_group(labels: Labels) -> Mapping[int, list[str]]:
+    """Return the items of each group, by the group's number."""
+    by_group: dict[int, list[str]] = {}
+    numbers = np.zeros(len(labels), dtype=np.int64) if labels.group is None else labels.group
+    for number, item in sorted(zip(numbers.tolist(), labels.items, strict=True)):
+        by_group.setdefault(number, []).append(item)
+    return by_group
+
+
+def _strata(labels: Labels, part: Predictions, places: FloatArray) -> IntArray:
+    if part.kind == "classification":
+        return labels.label.astype(np.int64)
+    if part.kind == "ranking":
+        return np.zeros(len(places), dtype=np.int64)
+    # Ties between equal values are broken by their hash, never by their position.
+    rank = np.empty(len(labels), dtype=np.int64)
+    rank[np.lexsort((places, labels.label))] = np.arange(len(labels))
+    return rank * N_STRATA // len(labels)
+
+
+def warn_of_parts(labels: Labels, part: Predictions) -> Iterator[str]:
+    """Yield warnings for the steward about what is undefined on the parts of a task."""
+    if labels.public is None or labels.public.all():
+        return
+    for name, chosen_items in (("public", labels.public), ("private", ~labels.public)):
+        chosen = take_labels(labels, chosen_items)
+        n_units = len(chosen) if chosen.group is None else len(np.unique(chosen.group))
+        if n_units < FEWEST:
+            yield f"the {name} part of task {labels.task} has only {n_units} {part.units}"
+        absent = sorted(set(np.unique(labels.label).tolist()) - set(np.unique(chosen.label).tolist()))
+        if part.classes is not None and absent:
+            yield f"the {name} part of task {labels.task} lacks {len(absent)} of the classes, each of a single item"
+
+
+def take_labels(labels: Labels, chosen: BoolArray) -> Labels:
+    """Return the labels of some items, which are then no longer divided."""
+    return Labels(
+        task=labels.task,
+        items=tuple(item for item, is_chosen in zip(labels.items, chosen.tolist(), strict=True) if is_chosen)
+        if labels.items
+        else (),
+        label=labels.label[chosen],
+        weight=None if labels.weight is None else labels.weight[chosen],
+        group=None if labels.group is None else labels.group[chosen],
+        row=None if labels.row is None else labels.row[chosen],
+    )
+
+
+def narrow(evidence: EntrantEvidence, *, public: bool) -> EntrantEvidence:
+    """Return the predictions and labels of one part; a task that is not divided is whole in both."""
+    kept = {task: _mask(labels, public=public) for task, labels in evidence.labels.items()}
+    return replace(
+        evidence,
+        predictions=[_take_block(block, kept.get(block.task)) for block in evidence.predictions],
+        labels={task: take_labels(labels, kept[task]) for task, labels in evidence.labels.items()},
+    )
+
+
+def _mask(labels: Labels, *, public: bool) -> BoolArray:
+    if labels.public is None or labels.public.all():
+        return np.ones(len(labels), dtype=np.bool_)
+    return labels.public if public else ~labels.public
+
+
+def _take_block(block: PredictionBlock, chosen: BoolArray | None) -> PredictionBlock:
+    return block if chosen is None else replace(block, values=block.values[chosen])
+
+
+# The commitment of a steward to private labels, based on a digest that does not depend on their order. The commitment
+# is published when the labels are uploaded. The salt keeps it from revealing them; at the close salt and digest are
+# published, so that anybody can recompute the commitment and, with the labels, the digest.
+
+FORM = "plumbline-labels-v1"
+
+
+@dataclass(frozen=True, repr=False)
+class Opening:
+    """The opening of a commitment: a random salt, the share that is public, and the digest of the labels."""
+
+    salt: bytes
+    public_share: float
+    labels_sha256: str
+
+    def text(self) -> str:
+        """Return the bytes whose SHA-256 is the commitment, as text."""
+        share = repr(float(self.public_share))
+        lines = (FORM, f"salt {self.salt.hex()}", f"public_share {share}", f"labels {self.labels_sha256}")
+        return "".join(f"{line}\n" for line in lines)
+
+    def commitment(self) -> str:
+        """Return the SHA-256 of the text, in hexadecimal."""
+        return hashlib.sha256(self.text().encode()).hexdigest()
+
+
+def parts_key(labels_sha256: str) -> bytes:
+    """Return the key that decides which items are public: as secret as the labels, and not chosen by the steward.
+
+    A random key could be redrawn until the parts suit the steward.
+    """
+    return hashlib.blake2b(labels_sha256.encode(), person=b"plumbline parts", digest_size=KEY_BYTES).digest()
+
+
+def labels_digest(labels: Sequence[Labels], part: Predictions) -> str:
+    """Return the SHA-256 over a line of JSON for each item: [task, item, label, weight, first item of its group].
+
+    Lines stand in the order of their text within a task, so that another order of the file is the same. A class is
+    written by its name, a number as the shortest digits that give it again; what there is none of is null.
+    """
+    digest = hashlib.sha256()
+    for each in sorted(labels, key=lambda one: one.task):
+        for line in sorted(_lines(each, part)):
+            digest.update(line.encode() + b"\n")
+    return digest.hexdigest()
+
+
+def _lines(labels: Labels, part: Predictions) -> list[str]:
+    first = {number: items[0] for number, items in items_by_group(labels).items()} if labels.group is not None else {}
+    weights = np.full(len(labels), np.nan) if labels.weight is None else labels.weight
+    groups = [None] * len(labels) if labels.group is None else labels.group.tolist()
+    rows = zip(labels.items, labels.label.tolist(), weights.tolist(), groups, strict=True)
+    return [
+        json.dumps([labels.task, item, _label(part, label), None if np.isnan(weight) else weight, first.get(group)])
+        for item, label, weight, group in rows
+    ]
+
+
+def _label(part: Predictions, label: float) -> str | float:
+    return float(label) if part.classes is None else part.classes[int(label)]

@@ -7,9 +7,7 @@ from pydantic import model_validator
 
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metrics import METRICS, complaints_about
-from app.manifest.grid import Grid
-from app.manifest.manifest import Common, KindPart, Manifest, part_of, tasks_of_boards
-from app.manifest.scoring import DEFAULTS, Scoring
+from app.manifest.model import DEFAULTS, Common, Grid, KindPart, Manifest, Scoring, part_of, tasks_of_boards
 
 NOT_DECLARED = "predictions: a benchmark of predictions says what is predicted and whose labels it is scored against"
 

@@ -1,32 +1,31 @@
-"""One entrant's predictions under a board of method `estimate`: metrics with intervals, reports, what tests need.
-
-Called by `app.jobs.measuring` through the kind's entry in `app.kinds.known`. The resampled examples of a task are drawn
-from a generator that is seeded by the board and the task, so every entrant is compared with the same ones and
-differences between entrants are paired. Where submitters bring their own labels the entrants have no examples in
-common, and each is drawn for itself.
+"""One entrant's predictions under a board of method `estimate`: metrics with intervals, reports, what tests need. The
+resampled examples of a task are drawn from a generator that is seeded by the board and the task, so every entrant
+is compared with the same ones and differences between entrants are paired. Where submitters bring their own labels
+the entrants have no examples in common, and each is drawn for itself.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.boards.measured import EntrantEvidence, Estimate, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
-from app.boards.spread import Precision, pooled
-from app.kinds.predictions.bands import MAX_UNDEFINED, Resamples
-from app.kinds.predictions.calibrated import Spreading, calibrated_average, calibrated_metric, spreading_of
-from app.kinds.predictions.constrained import constraint_of
-from app.kinds.predictions.coverage import expected_tasks, hold_against_labels
-from app.kinds.predictions.intervals import interval_rows
+from app.boards.calibrated import Precision, pooled
+from app.boards.coverage import NOTHING_ASKED, Coverage
+from app.boards.measured import Bounds, EntrantEvidence, Estimate, Held, Measurement
+from app.boards.methods.estimate import EstimateBoard
+from app.kinds.predictions.classification import constraint_of
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
-from app.kinds.predictions.metrics import beside
-from app.kinds.predictions.reports import report_metrics, report_rows
-from app.kinds.predictions.scores import scorer_of, unit_losses
-from app.kinds.predictions.task import TaskPredictions, complete
-from app.manifest.manifest import Manifest, part_of
+from app.kinds.predictions.metrics import beside, find_metric, scorer_of, unit_losses
+from app.kinds.predictions.report import MAX_UNDEFINED, Resamples, interval_rows, report_metrics, report_rows
+from app.kinds.predictions.task import MeanOf, PredictionMetric, TaskPredictions, complete
+from app.manifest.model import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray
-from app.stats.interval import percentile_interval
+from app.stats.calibrated import TOO_FEW_UNITS, Calibrated, calibrate, effective_number, over_parts
+from app.stats.curves import replicate_spread
+from app.stats.resample import percentile_interval
+from app.stats.spreads import SHARE, Range, Spread, averaged_spread, mean_spread, side_by_side
+from app.values.scores import PredictionBlock, digest_of
 from app.values.table import Cell
 
 MIN_UNITS = 2
@@ -60,6 +59,14 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         items=held.items,
         bounds=held.bounds({one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}),
     )
+
+
+@dataclass(frozen=True)
+class Spreading:
+    """The spread of a metric of one task, and the range of the metric."""
+
+    spread: Spread
+    within: Range
 
 
 @dataclass(frozen=True)
@@ -184,3 +191,180 @@ def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredicti
         **({"n_groups": groups} if is_ranking else {}),
         **({"n_tasks": len(tasks)} if len(expected) > 1 else {}),
     }
+
+
+# Predictions of one entrant compared with the grid: the benchmark's own labels define its items. An item without a
+# prediction counts as wrong whatever the manifest declares about absent cells; where a prediction could have been
+# even worse, its entrant is not ranked. A task without any prediction is absent.
+
+WRONG_IS_WORST = frozenset({"accuracy", "logloss", "brier", "recall_macro", "recall_macro_sklearn", "recall_micro"})
+"""The metrics of several classes in which one wrong class is as bad as another."""
+
+
+def expected_tasks(manifest: Manifest, spec: EstimateBoard, delivered: Sequence[str]) -> Sequence[str]:
+    """Return the tasks of a board: those that it or the manifest names, or else those delivered."""
+    if spec.composite is not None:
+        return list(spec.composite.weights)
+    return spec.tasks or manifest.task_ids() or sorted(delivered)
+
+
+@dataclass(frozen=True)
+class HeldAgainstLabels:
+    """The predictions of an entrant: `evidence` also has those that count as failures; `absent` tasks have none.
+
+    `own` is None where the benchmark's labels say which items there are; where they do not, `items` is a digest of
+    the entrant's own with their labels.
+    """
+
+    manifest: Manifest
+    spec: EstimateBoard
+    evidence: EntrantEvidence
+    coverage: Coverage
+    absent: tuple[str, ...] = ()
+    own: tuple[Held, ...] | None = None
+    items: str = ""
+
+    def bounds(self, points: Mapping[str, float | None]) -> Bounds | None:
+        """Return the ranking score if absent tasks were worst and best; None where none is absent."""
+        if not self.absent:
+            return None
+        metric = self.manifest.metrics[self.spec.ranked]
+        return self._score(points, metric.worst), self._score(points, metric.best)
+
+    def _score(self, points: Mapping[str, float | None], missing: float | None) -> float | None:
+        if missing is None:
+            return None
+        scores = {task: point for task, point in points.items() if point is not None and task not in self.absent}
+        scores |= dict.fromkeys(self.absent, missing)
+        weights = [1.0 if self.spec.composite is None else self.spec.composite.weights[task] for task in scores]
+        return float(np.average(list(scores.values()), weights=weights))
+
+
+def hold_against_labels(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> HeldAgainstLabels:
+    """Compare one entrant's predictions with the labels of a board's tasks."""
+    blocks_by_task = {block.task: block for block in evidence.predictions}
+    if not holds_labels(manifest):
+        own = tuple((task, "", _n_predicted(block)) for task, block in blocks_by_task.items())
+        coverage = _sum([_cover(block) for block in blocks_by_task.values()])
+        return HeldAgainstLabels(manifest, spec, evidence, coverage, own=own, items=_digest(blocks_by_task.values()))
+    tasks = [task for task in expected_tasks(manifest, spec, list(evidence.labels)) if task in evidence.labels]
+    absent = [task for task in tasks if task not in blocks_by_task]
+    older = manifest.asked.facts.earlier.get(evidence.entrant, ())
+    not_asked = [task for task in absent if older and task not in (older[-1].tasks or ())]
+    is_worst = manifest.absent == "worst" and not not_asked
+    coverage = _sum([
+        *(_cover(blocks_by_task[task]) for task in tasks if task in blocks_by_task),
+        *(Coverage(n, 0, n_absent=n) for task in absent if task not in not_asked for n in [len(evidence.labels[task])]),
+        *(Coverage(0, 0, n_not_asked=len(evidence.labels[task])) for task in not_asked),
+    ])  # fmt: skip
+    is_filled = (is_worst or not absent) and (not coverage.n_failed or counts_as_worst(manifest, spec.ranked))
+    filled = replace(coverage, is_filled=is_filled)
+    if not is_worst:
+        return HeldAgainstLabels(manifest, spec, evidence, filled, tuple(absent))
+    blocks = [*evidence.predictions, *(_nothing(manifest, evidence, task) for task in absent)]
+    return HeldAgainstLabels(manifest, spec, replace(evidence, predictions=blocks), filled, tuple(absent))
+
+
+def counts_as_worst(manifest: Manifest, metric: str) -> bool:
+    """Say whether a missing prediction is as bad for a metric as any prediction could be.
+
+    It is not always: with several classes a failure is some wrong class, so leaving out wrong predictions of a rare
+    class raises its precision; a failed value is the farther end of the labels' range, and predictions can lie beyond
+    it.
+    """
+    task_type = part_of(manifest, PredictionsPart).predictions.task_type
+    return task_type in ("binary", "ranking") or (task_type == "multiclass" and metric in WRONG_IS_WORST)
+
+
+def _nothing(manifest: Manifest, evidence: EntrantEvidence, task: str) -> PredictionBlock:
+    n_columns = part_of(manifest, PredictionsPart).predictions.n_columns
+    return PredictionBlock(evidence.entrant, task, np.full((len(evidence.labels[task]), n_columns), np.nan))
+
+
+def _digest(blocks: Iterable[PredictionBlock]) -> str:
+    own = sorted((block.task, digest_of(block.labels)) for block in blocks if block.labels is not None)
+    return hashlib.blake2b(repr(own).encode(), digest_size=8).hexdigest() if own else ""
+
+
+def _n_predicted(block: PredictionBlock) -> int:
+    return int((~np.isnan(block.values[:, 0])).sum())
+
+
+def _cover(block: PredictionBlock) -> Coverage:
+    n_predicted = _n_predicted(block)
+    return Coverage(len(block.values), n_predicted, n_failed=len(block.values) - n_predicted, is_filled=True)
+
+
+def _sum(parts: Sequence[Coverage]) -> Coverage:
+    return sum(parts[1:], parts[0]) if parts else NOTHING_ASKED
+
+
+# The calibrated interval of a metric of one task, by the closed form that it has, else from its replicates, and of
+# its average over several. Units are examples, or groups of a ranking.
+
+
+def spreading_of(name: str, task: TaskPredictions, point: float | None, drawn: FloatArray | None) -> Spreading | None:
+    """Return the spread of a metric; None for a name of the reports alone, of what is undefined or has no replicates,
+    and for a metric whose interval is not made of its spread.
+
+    `drawn` are its replicates [n_resamples], NaN where undefined. What is shown beside a metric has a name like
+    `ap:ydf`, the metric being `ap_ydf`.
+    """
+    metric = _metric(name)
+    if metric is None or point is None or metric.calibrated is not None:
+        return None
+    within = metric.within.holding(point)
+    if metric.spread is not None:
+        spread = metric.spread(task)
+        return None if spread is None else Spreading(spread, within)
+    if isinstance(metric.score, MeanOf):
+        values = np.asarray(metric.score.values(task), dtype=np.float64)
+        return Spreading(mean_spread(values, task.unit_weights), within)
+    if drawn is None or np.isnan(drawn).all():
+        return None
+    return Spreading(replicate_spread(point, drawn, _n_units(task), is_share=within == SHARE), within)
+
+
+def calibrated_metric(
+    name: str, task: TaskPredictions, point: float | None, spreading: Spreading | None, level: float
+) -> Calibrated | None:
+    """Return the interval of a metric; None for a name of the reports alone, and where the metric is undefined."""
+    metric = _metric(name)
+    if metric is None or point is None:
+        return None
+    if metric.calibrated is not None:
+        return metric.calibrated(task, level)
+    if spreading is not None:
+        return calibrate(spreading.spread, spreading.within, level)
+    return None if metric.spread is not None else Calibrated(None, None, None, _n_units(task), TOO_FEW_UNITS)
+
+
+def calibrated_average(
+    estimates: Sequence[Estimate], spreadings: Sequence[Spreading | None], weights: FloatArray, level: float
+) -> Calibrated | None:
+    """Return the interval of Σ weight × metric over tasks; None where a task's metric has none to be looked for.
+
+    If all metrics have spreads, these are averaged: near an end of the range single-task intervals are asymmetric, and
+    averaging their ends would keep that for an average of many.
+    Source: `bench.interval_coverage`.
+    """
+    parts = [each.calibrated for each in estimates if each.calibrated is not None]
+    known = [each for each in spreadings if each is not None]
+    if len(parts) < len(estimates):
+        return None
+    if len(known) < len(spreadings) or any(part.low is None for part in parts):
+        return over_parts(np.array([each.point for each in estimates], dtype=np.float64), parts, weights)
+    within = Range(min(each.within.low for each in known), max(each.within.high for each in known))
+    return calibrate(averaged_spread(side_by_side([each.spread for each in known]), weights), within, level)
+
+
+def _metric(name: str) -> PredictionMetric | None:
+    return find_metric(name) or find_metric(name.replace(":", "_"))
+
+
+def _n_units(task: TaskPredictions) -> float:
+    """Return the effective number of units of such a metric: of two classes, that of the smaller one."""
+    weights = task.unit_weights
+    if task.part.kind == "classification" and len(task.classes) == 2:
+        return max(1.0, min(effective_number(weights[task.class_number == at]) for at in (0, 1)))
+    return max(1.0, effective_number(weights))

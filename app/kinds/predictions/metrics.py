@@ -4,18 +4,259 @@ Each row says everything of its metric: see `PredictionMetric`. Read by the modu
 refuses any name that is not found here. `METRICS.also` adds one for a while.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
-from app.kinds.predictions.classification_metrics import CLASS_METRICS
-from app.kinds.predictions.constrained import constrained, examples_of_names
-from app.kinds.predictions.curve_metrics import CURVE_METRICS
+import numpy as np
+
+from app.kinds.predictions.classification import (
+    CLASS_METRICS,
+    CURVE_METRICS,
+    OfClass,
+    ap,
+    ap_ydf,
+    auc,
+    constrained,
+    examples_of_names,
+    is_right,
+    pr_auc,
+)
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.metric_type import PredictionMetric
-from app.kinds.predictions.ranking_metrics import RANKING_METRICS
-from app.kinds.predictions.regression_metrics import VALUE_METRICS
-from app.manifest.base import Direction
-from app.values.glossary_entry import Entry
-from app.values.registry import Registry
+from app.kinds.predictions.glossary import YDF_RULE
+from app.kinds.predictions.task import (
+    Closed,
+    PredictionMetric,
+    Prepared,
+    Score,
+    TaskPredictions,
+    UnitValues,
+    Weighted,
+    mean_of,
+)
+from app.manifest.model import Direction
+from app.stats.arrays import BoolArray, FloatArray, Weights, share
+from app.stats.calibrated import Calibrated, chi_squared
+from app.stats.curves import calibrated_root_mean_square
+from app.stats.ranking import RankedGroups
+from app.stats.regression import default_rmse
+from app.stats.spreads import SHARE, Range
+from app.values.registry import Entry, Registry
+
+# The metrics of predicted values. Read by `app.kinds.predictions.metrics`.
+
+
+def _absolute_error(task: TaskPredictions) -> FloatArray:
+    return np.abs(task.predicted - task.label)
+
+
+def _rmse(weighted: Weighted) -> FloatArray:
+    return np.sqrt(weighted.mean(squared_error))
+
+
+def _r2(weighted: Weighted) -> FloatArray:
+    spread = weighted.mean(_squared_deviation) - weighted.mean(_deviation) ** 2
+    return 1.0 - share(weighted.mean(squared_error), spread)
+
+
+def _default_rmse(task: TaskPredictions) -> float | None:
+    return default_rmse(task.label, task.item_weights)
+
+
+def _around_rmse(task: TaskPredictions, point: float, level: float) -> Iterator[Closed]:
+    yield Closed("X2", "χ², residuals taken for normal", level, chi_squared(point, len(task), level))
+
+
+def _calibrated_rmse(task: TaskPredictions, level: float) -> Calibrated:
+    return calibrated_root_mean_square(squared_error(task), task.item_weights, level)
+
+
+VALUE_METRICS = (
+    PredictionMetric(
+        name="rmse",
+        tasks=frozenset({"regression"}),
+        direction="minimize",
+        score=_rmse,
+        words="RMSE",
+        default=_default_rmse,
+        closed=_around_rmse,
+        within=Range(low=0.0),
+        calibrated=_calibrated_rmse,
+        entry=Entry(
+            "rmse",
+            "RMSE",
+            "The root of the mean squared error, in the unit of what is predicted; lower is better. Large errors count "
+            "more than in proportion.",
+            "√(mean of (truth − prediction)²)",
+        ),
+    ),
+    PredictionMetric(
+        name="mae",
+        tasks=frozenset({"regression"}),
+        direction="minimize",
+        within=Range(low=0.0),
+        score=mean_of(_absolute_error),
+        words="MAE",
+        entry=Entry(
+            "mae",
+            "MAE",
+            "The mean size of the errors, in the unit of what is predicted; lower is better. Every unit of error "
+            "counts alike, so it is moved less by a few large ones than the RMSE.",
+            "mean of |truth − prediction|",
+        ),
+    ),
+    PredictionMetric(
+        name="r2",
+        tasks=frozenset({"regression"}),
+        direction="maximize",
+        within=Range(high=1.0),
+        score=_r2,
+        words="R²",
+        entry=Entry(
+            "r2",
+            "R²",
+            "The share of the variation of the truth that the predictions explain; higher is better. 0 is as good as "
+            "always predicting the mean, below 0 is worse. Where all labels are equal there is none.",
+            "1 − Σ (truth − prediction)² / Σ (truth − mean)²",
+        ),
+    ),
+)
+
+
+# The metrics of rankings, each the mean over groups of a group's score. Read by `app.kinds.predictions.metrics`.
+#
+# Each has its own truncation. Ties of the prediction are broken at random, on average, so that a constant prediction
+# gets what a random order gets; YDF's rule, the best case, is shown beside it.
+
+OfGroups = Callable[[RankedGroups, int], FloatArray]
+
+
+def _of_groups(metric: str, of: OfGroups, task: TaskPredictions) -> FloatArray:
+    """Return the score of each group; one with a failure has no ranking at all and scores nothing."""
+    scores: FloatArray = of(task.ranked, task.part.truncation_of(metric)) * task.has_ranking
+    return scores
+
+
+def _of_a_random_order(metric: str, of: OfGroups, task: TaskPredictions) -> float:
+    return float(np.average(of(task.ranked.of_equals(), task.part.truncation_of(metric)), weights=task.unit_weights))
+
+
+def _mrr(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).mrr
+
+
+def _map(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).average_precision
+
+
+def _precision_at_1(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.tied_scores(truncation).precision_at_1
+
+
+def _ndcg(ranked: RankedGroups, truncation: int) -> FloatArray:
+    return ranked.ndcg(truncation)
+
+
+def _row(
+    name: str, of: OfGroups, words: str, entry: Entry, *, metric: str | None = None, beside: tuple[str, ...] = ()
+) -> PredictionMetric:
+    of_metric = metric or name
+    return PredictionMetric(
+        name=name,
+        tasks=frozenset({"ranking"}),
+        direction="maximize",
+        within=SHARE,
+        score=mean_of(partial(_of_groups, of_metric, of)),
+        words=words,
+        entry=entry,
+        beside=beside,
+        default=partial(_of_a_random_order, of_metric, of),
+    )
+
+
+RANKING_METRICS = (
+    _row(
+        "ndcg",
+        _ndcg,
+        "NDCG",
+        Entry(
+            "ndcg",
+            "NDCG",
+            "How much of the possible gain the top of a ranking has, relevant items counting more the higher they "
+            "stand; higher is better. 1 is the best order of each group. Gains are averaged over ties of the "
+            "prediction, and a group without anything relevant scores 0 and stays in the mean.",
+            "DCG / ideal DCG, DCG = Σ over the first T of (2^relevance − 1) / log2(rank + 1); T is 5 unless declared",
+            "Järvelin & Kekäläinen 2002, Cumulated gain-based evaluation of IR techniques; Burges et al. 2005",
+        ),
+    ),
+    _row(
+        "mrr",
+        _mrr,
+        "MRR",
+        Entry(
+            "mrr",
+            "MRR",
+            "The mean over groups of one over the rank of the first relevant item; higher is better. A group without "
+            "one among the first T scores 0. Items with the same prediction are put in a random order, and all those "
+            "orders averaged.",
+            "mean of 1 / rank of the first relevant item; ties: E[1 / rank]",
+            "McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence "
+            "of tied scores",
+        ),
+        beside=("ydf",),
+    ),
+    _row(
+        "map",
+        _map,
+        "MAP",
+        Entry(
+            "map",
+            "MAP",
+            "The mean over groups of the precision at each relevant item among the first T, a relevant item that is "
+            "left out of them counting 0 as far as they had room for it; higher is better. Unlike the MRR it sees "
+            "every relevant item. Items with the same prediction are put in a random order, and all those orders "
+            "averaged.",
+            "mean over groups of E[Σ over relevant items among the first T of precision at its rank] / the smaller of "
+            "T and the number of relevant items",
+            "McSherry & Najork 2008, Computing information retrieval performance measures efficiently in the presence "
+            "of tied scores",
+        ),
+        beside=("ydf",),
+    ),
+    _row(
+        "precision@1",
+        _precision_at_1,
+        "precision@1",
+        Entry(
+            "precision_at_1",
+            "Precision@1",
+            "The share of groups whose first item is one of the most relevant; higher is better. Of several items with "
+            "the largest prediction the share counts that is as relevant as any of the group; a group without "
+            "anything relevant scores 0. The order of the labels does not matter.",
+        ),
+        beside=("ydf",),
+    ),
+    _row(
+        "mrr_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).mrr,
+        "MRR by YDF's rule",
+        YDF_RULE,
+        metric="mrr",
+    ),
+    _row(
+        "map_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).average_precision,
+        "MAP by YDF's rule",
+        YDF_RULE,
+        metric="map",
+    ),
+    _row(
+        "precision@1_ydf",
+        lambda ranked, truncation: ranked.scores(truncation).precision_at_1,
+        "precision@1 by YDF's rule",
+        YDF_RULE,
+        metric="precision@1",
+    ),
+)
 
 METRICS = Registry(
     "metric of predictions",
@@ -75,3 +316,104 @@ def complaints_about(part: Predictions, directions: Mapping[str, Direction]) -> 
             )
         elif direction != metric.direction:
             yield f"metrics.{name}.direction: must be {metric.direction}"
+
+
+def squared_error(task: TaskPredictions) -> FloatArray:
+    """Return the squared residual of each example."""
+    return (task.predicted - task.label) ** 2
+
+
+def _deviation(task: TaskPredictions) -> FloatArray:
+    return task.label - float(np.average(task.label, weights=task.item_weights))
+
+
+def _squared_deviation(task: TaskPredictions) -> FloatArray:
+    return _deviation(task) ** 2
+
+
+ndcg_of_groups = partial(_of_groups, "ndcg", _ndcg)
+
+
+# The scores of one entrant's predictions for one task under any weighting of the examples, by name. Beside the
+# metrics of the table there are those that only a report has, such as an area of each class.
+
+Scorer = Callable[[Weights], Mapping[str, FloatArray]]
+
+AREAS: Mapping[str, OfClass] = {"auc": auc, "pr_auc": pr_auc, "ap": ap, "ap_ydf": ap_ydf}
+
+MAX_TRUNCATION = 20
+
+
+def scorer_of(task: TaskPredictions, names: Sequence[str]) -> Scorer:
+    """Return the function that computes the named scores, [n_weightings] each, from weights [n_weightings, n_units]."""
+    # Of all truncations at once: it is one sum along each ranking.
+    truncated = _truncated(task) if any(name.startswith("ndcg@") for name in names) else {}
+    return partial(_score, Prepared(task), {name: truncated.get(name) or _score_of(name) for name in names})
+
+
+def _score(prepared: Prepared, scores: Mapping[str, Score], weights: Weights) -> Mapping[str, FloatArray]:
+    weighted = Weighted(prepared, weights)
+    return {name: score(weighted) for name, score in scores.items()}
+
+
+def _score_of(name: str) -> Score:
+    metric = find_metric(name.replace(":", "_"))
+    if metric is not None:
+        return metric.score
+    stem, _, at = name.partition(":")
+    return _of_class(AREAS[stem], int(at))
+
+
+def _of_class(of: OfClass, at: int) -> Score:
+    return lambda weighted: of(weighted, at)
+
+
+def area_of_class(area: str, at: int) -> str:
+    """Return the name of an area of one class against the rest; it is no metric of a board."""
+    return f"{area}:{at}"
+
+
+def _truncated(task: TaskPredictions) -> dict[str, Score]:
+    """Return the NDCG at every truncation that a report shows, as `ndcg@1`, `ndcg@2`, …"""
+    names = truncated_names(task)
+    # Values that lie together are summed in a tenth of the time.
+    values = np.ascontiguousarray((task.ranked.ndcg_upto(len(names)) * task.has_ranking[:, None]).T)
+    return {name: mean_of(partial(_of_truncation, values[at])) for at, name in enumerate(names)}
+
+
+def _of_truncation(values: FloatArray, task: TaskPredictions) -> FloatArray:
+    del task
+    return values
+
+
+def truncated_names(task: TaskPredictions) -> tuple[str, ...]:
+    """Return the names of the NDCG by truncation: up to the largest group, and not beyond what a plot can show."""
+    largest = min(max(int(task.ranked.sizes.max()), task.part.truncation_of("ndcg")), MAX_TRUNCATION)
+    return tuple(f"ndcg@{truncation}" for truncation in range(1, largest + 1))
+
+
+def unit_losses(task: TaskPredictions) -> FloatArray:
+    """Return what a paired test of two entrants compares, one number per unit: see `app.kinds.predictions.pair_tests`.
+
+    Whether an example's class is right, the squared residual of a value, the NDCG of a group; each times its weight
+    over the mean weight, so that the mean is the weighted one. Of two classes [n_units, n_thresholds], right at each
+    threshold of the manifest.
+    """
+    weights = task.unit_weights
+    of_kind: Mapping[str, UnitValues] = {
+        "classification": is_right,
+        "regression": squared_error,
+        "ranking": ndcg_of_groups,
+    }
+    is_binary = task.part.task_type == "binary"
+    values = right_at(task) if is_binary else of_kind[task.part.kind](task)
+    relative = weights / weights.mean()
+    weighted: FloatArray = values.astype(np.float64) * (relative[:, None] if is_binary else relative)
+    return weighted
+
+
+def right_at(task: TaskPredictions) -> BoolArray:
+    """Say of each example whether it is called right at each threshold, [n_examples, n_thresholds]."""
+    called = task.probabilities[:, 1, None] >= np.array(task.part.thresholds)
+    right: BoolArray = called == (task.class_number == 1)[:, None]
+    return right

@@ -2,15 +2,15 @@
 
 from collections.abc import Iterator, Sequence
 
+from app.kinds.contract import EXAMPLE_VALUE, MODEL, ColumnUse, PageFacts, Pages, Rule, UploadExample, first_task
 from app.kinds.grid_rules import ABSENT
-from app.kinds.pages import PageFacts, Pages, Rule
-from app.kinds.predictions.example import example
+from app.kinds.predictions.cells import CLASS_PREFIX, ENTRANT, ITEM, PREDICTION, TASK
+from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
 from app.kinds.predictions.metrics import metric_words
-from app.kinds.predictions.report_layouts import LAYOUTS
-from app.manifest.manifest import Manifest, part_of
-from app.manifest.scoring import Scoring
-from app.values.counts import count
+from app.kinds.predictions.report import LAYOUTS
+from app.manifest.model import Manifest, Scoring, part_of
+from app.names import count
 
 RULES = {
     "private": Rule("Predictions are scored against labels that the server keeps; no address gives them back."),
@@ -60,6 +60,11 @@ def _unit(manifest: Manifest) -> str:
     return part_of(manifest, PredictionsPart).predictions.units
 
 
+def example(manifest: Manifest) -> UploadExample:
+    """Return the columns of predictions of the benchmark's kind, with a row that it takes."""
+    return UploadExample(columns=tuple(_columns(manifest)), a_row_is="per item", may_name_entrant=True)
+
+
 PAGES = Pages(
     example=example,
     facts=_facts,
@@ -69,3 +74,29 @@ PAGES = Pages(
     unit=_unit,
     reports=tuple(LAYOUTS),
 )
+
+
+def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
+    part = part_of(manifest, PredictionsPart).predictions
+    yield ColumnUse(ENTRANT, "the entrant's name; or leave it out and send -F entrant=…", MODEL)
+    if manifest.task_ids() is None or len(manifest.task_ids() or ()) > 1:
+        yield ColumnUse(TASK, "the task", first_task(manifest))
+    yield ColumnUse(ITEM, "the item", "item-1")
+    yield from _predicted(part)
+    if part.labels == "submitted":
+        yield ColumnUse("label", "what is true of the item", part.classes[0] if part.classes else str(EXAMPLE_VALUE))
+
+
+# An example upload of predictions: a row per item.
+
+
+def _predicted(part: Predictions) -> Iterator[ColumnUse]:
+    if part.classes is None:
+        yield ColumnUse(PREDICTION, "the predicted value or score", str(EXAMPLE_VALUE))
+    elif part.positive_number is not None:
+        positive = part.classes[part.positive_number]
+        yield ColumnUse(PREDICTION, f"the probability that it is {positive}", str(EXAMPLE_VALUE))
+    else:
+        for name in part.classes:
+            share = str(round(1 / len(part.classes), 6))
+            yield ColumnUse(CLASS_PREFIX + name, f"the probability of {name}; all of them sum to 1", share)

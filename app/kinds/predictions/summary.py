@@ -1,15 +1,12 @@
-"""A submission of predictions, measured: its reports, and its claims compared with what was measured.
+"""A submission of predictions, measured: its reports, and its claims compared with what was measured."""
 
-Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure.
-"""
-
-from app.admission.check import Check
+from app.admission.case import Check
 from app.admission.claims import LATER, Claimed, check_claims
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.predictions.manifest_part import has_private_labels
-from app.kinds.predictions.reports import report_tables
-from app.manifest.manifest import Manifest
+from app.kinds.predictions.report import report_tables
+from app.manifest.model import Manifest
 
 # Whoever claims a number and learns whether it is right has learned the number.
 NOT_COMPARED = Check(

@@ -1,24 +1,39 @@
-"""What a run computed itself, as claims to be compared with ours: aggregates, intervals, leaderboards.
-
-Called by `app.kinds.series.read`. A claim that no per-series row backs is a problem; one that the benchmark has
-no use for is left out.
+"""What a run computed itself, as claims to be compared with ours: aggregates, intervals, leaderboards. A claim that no
+per-series row backs is a problem; one that the benchmark has no use for is left out.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from app.boards.methods.weighted_rank.identity import identity_of, split_identity
+import numpy as np
+import pyarrow as pa
+
+from app.boards.methods.weighted_rank.records import (
+    CLASS_ESTIMAND,
+    CLASS_METRICS,
+    CLASS_SCORE,
+    identity_of,
+    split_identity,
+)
 from app.errors import Problem
+from app.files.columns import Block, Bounds, Cells, describe_wrong, read_numbers, wrong_cells
 from app.files.findings import Findings
-from app.kinds.series.catalog import CATALOG
-from app.kinds.series.rows import AGGREGATE, MetricRows, Words
-from app.kinds.series.strata import BALANCED_GLOBAL
-from app.names import clip_for_message
+from app.files.uploads import ReceivedFile
+from app.kinds.series import rows as series_run
+from app.kinds.series.manifest_part import CATALOG, SeriesPart, is_estimator_cell, slug_of
+from app.kinds.series.rows import AGGREGATE, BALANCED_GLOBAL, MetricRowReader, MetricRows, NotAnObject, Words, object_of
+from app.manifest.model import Manifest, part_of
+from app.names import clip_for_message, first_few
+from app.stats.arrays import FloatArray
 from app.values.facts import ClaimedValue
-from app.values.scores import NONE
+from app.values.scores import NONE, ScoreTable
 
 STRATA, UNCERTAIN, BOARD = "per_stratum_metrics", "benchmark_uncertainty", "leaderboard"
+
 PAIR_MARK = "__minus__"
+
 MAX_CLAIMS = 200_000
 
 
@@ -158,3 +173,160 @@ def claims_of_board(row: BoardRow, boards: Sequence[str]) -> Iterator[ClaimedVal
     board = boards[row.occurrence] if row.occurrence < len(boards) else f"board {row.occurrence + 1}"
     for metric, value in row.values.items():
         yield ClaimedValue(BOARD, row.estimator, metric, None, None, value, board=board)
+
+
+# The tables in which a run repeats its aggregates, intervals and leaderboards, as claims. The cells of these tables
+# count, not what their metadata repeats.
+
+ROW_COLUMNS = ("estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
+
+INTERVAL_COLUMNS = ("nominal", "ci_low", "ci_high")
+
+AGGREGATION = "aggregation"
+
+# The tables of claims, with the columns that each must have.
+CLAIMED = {series_run.STRATA: ROW_COLUMNS, series_run.UNCERTAIN: (*ROW_COLUMNS, *INTERVAL_COLUMNS)}
+
+BOARD_COLUMNS = ("estimator_name", "rank", "score")
+
+COMPONENTS, PREFIX = "components_json", "metric__"
+
+LOOSE = Bounds(None, None, nan_is_empty=True)
+
+
+@dataclass(frozen=True)
+class ClaimedTable:
+    """A table of claims, by its name in the contract; `reader` reads its cells as those of raw/metrics.csv."""
+
+    name: str
+    file: ReceivedFile
+    blocks: Iterator[Block]
+    reader: MetricRowReader
+    findings: Findings
+
+    def claims(self) -> Iterator[tuple[ClaimedValue, Place]]:
+        """Yield what each row claims."""
+        for block in self.blocks:
+            rows = self.reader.read(self._as_metric_rows(block), self.file)
+            stated = claims_of_rows(rows, self.reader.words(), {self.file.position: self.file.name})
+            yield from stated if self.name == series_run.STRATA else self._with_cells(stated, block)
+
+    def _as_metric_rows(self, block: Block) -> Block:
+        scope = pa.array(["aggregate" if self.name == series_run.STRATA else "uncertainty"] * len(block), pa.string())
+        return Block(block.rows, {**block.columns, "scope": scope, "record_id": pa.nulls(len(block), pa.string())})
+
+    def _with_cells(
+        self, claims: Iterator[tuple[ClaimedValue, Place]], block: Block
+    ) -> Iterator[tuple[ClaimedValue, Place]]:
+        cells = Cells(self.file.name, block.rows, block.columns, self.findings)
+        nominal, low, high = (numbers_of(cells, column).tolist() for column in INTERVAL_COLUMNS)
+        aggregation = cells.texts(AGGREGATION).to_pylist()
+        position = {row: at for at, row in enumerate(block.rows.tolist())}
+        for claim, place in claims:
+            at = position[place.row]
+            level, ends = _known(nominal[at]), (_known(low[at]), _known(high[at]))
+            stated_aggregation = aggregation[at] or claim.aggregation
+            yield replace(claim, nominal=level, low=ends[0], high=ends[1], aggregation=stated_aggregation), place
+
+
+def numbers_of(cells: Cells, column: str) -> FloatArray:
+    """Return a column of numbers, NaN where a cell is empty; one that is no finite number is a problem."""
+    texts = cells.texts(column)
+    numbers = read_numbers(texts)
+    wrong = wrong_cells(numbers, LOOSE)
+    cells.refuse(column, wrong, lambda at: describe_wrong(numbers.values[at], texts[at].as_py(), LOOSE))
+    return np.where(wrong, np.nan, numbers.values)
+
+
+def board_rows(file: ReceivedFile, blocks: Iterator[Block], findings: Findings) -> Iterator[tuple[BoardRow, Place]]:
+    """Yield the rows of a table of leaderboards; components are in columns, or in a column of JSON."""
+    seen: Counter[str] = Counter()
+    for block in blocks:
+        cells = Cells(file.name, block.rows, block.columns, findings)
+        wanted = [*BOARD_COLUMNS[1:], *(name for name in block.columns if name.startswith(PREFIX))]
+        numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted}
+        for at, name in enumerate(_names(cells)):
+            values = {column: _known(cells_of[at]) for column, cells_of in numbers.items()}
+            place = Place(file.name, int(block.rows[at]))
+            yield BoardRow(name, seen[name], {**values, **_components(cells, at)}), place
+            seen[name] += 1
+
+
+def _names(cells: Cells) -> list[str]:
+    texts = cells.texts("estimator_name").to_pylist()
+    wrong = np.array([text is None or not is_estimator_cell(text) for text in texts], dtype=np.bool_)
+    cells.refuse("estimator_name", wrong, lambda _: "not the name of an estimator")
+    return [text or "" for text in texts]
+
+
+def _components(cells: Cells, at: int) -> Mapping[str, float | None]:
+    text = cells.texts(COMPONENTS)[at].as_py()
+    try:
+        components = {} if text is None else object_of(text)
+    except NotAnObject as error:
+        row, value = int(cells.rows[at]), clip_for_message(text)
+        cells.findings.add(Problem(str(error), cells.file, row, COMPONENTS, value))
+        return {}
+    return {name: float(value) if isinstance(value, float | int) else None for name, value in components.items()}
+
+
+def _known(value: float) -> float | None:
+    return None if value != value else value
+
+
+# What a run says of itself that is not what the benchmark says: its suite, its seed, its estimators' estimands. None
+# of it refuses a run; the submitter gets warnings.
+
+SHOWN = 10
+
+
+def about_run(manifest: Manifest, stated: Mapping[str, Any], file: str) -> Iterator[Problem]:
+    """Yield where a run's own manifest is of another suite, or draws from another seed."""
+    name = stated.get("name")
+    if isinstance(name, str) and slug_of(name) not in (manifest.slug, slug_of(manifest.title)):
+        message = f"the run is of another suite than {manifest.title}; its records must still be the benchmark's"
+        yield Problem(message, file, column="name", value=clip_for_message(name))
+    drawn = part_of(manifest, SeriesPart).uncertainty
+    seed = _seed(stated)
+    if drawn is not None and drawn.stream == "lrdbench" and seed is not None and seed != drawn.rng_seed:
+        message = f"the run draws its intervals from another seed than the benchmark's {drawn.rng_seed}; they differ"
+        yield Problem(message, file, column="seeds.global_seed", value=str(seed))
+
+
+def _seed(stated: Mapping[str, Any]) -> int | None:
+    parts = [stated.get(part) for part in ("uncertainty", "seeds")]
+    seeds = [part.get(key) for part, key in zip(parts, ("seed", "global_seed"), strict=True) if isinstance(part, dict)]
+    return next((seed for seed in seeds if type(seed) is int), None)
+
+
+def about_estimators(
+    estimators: Sequence[str], described: Mapping[str, Mapping[str, Any]], estimands: Collection[str]
+) -> Iterator[Problem]:
+    """Yield which estimators the run does not describe, and which estimate something of which it has no truth."""
+    unknown = [name for name in estimators if "target_estimand" not in described.get(name, {})]
+    # A few rows without any description are no run that forgot one.
+    if unknown and described:
+        message = f"neither the run's manifest nor estimator_metadata.csv says what these estimate: {_some(unknown)}"
+        yield Problem(message, column="estimator_name")
+    others = [
+        f"{name} ({clip_for_message(str(estimand))})"
+        for name in estimators
+        if (estimand := described.get(name, {}).get("target_estimand")) is not None and estimand not in estimands
+    ]
+    if others and estimands:
+        yield Problem(f"the run has no truth of what these estimate: {_some(others)}", column="target_estimand")
+
+
+def about_classes(metrics: Collection[str], scores: ScoreTable) -> Iterator[Problem]:
+    """Yield which metrics cannot be computed without the scores and classes that they are made of."""
+    wanted = [name for name in metrics if name in CLASS_METRICS]
+    if wanted and (CLASS_SCORE not in scores.columns or np.isnan(scores.value(CLASS_SCORE)).all()):
+        message = (
+            f"{', '.join(wanted)} cannot be computed: they need raw/estimates.csv, and raw/truths.csv with the class "
+            f"of each record ({CLASS_ESTIMAND}), and an estimator of it"
+        )
+        yield Problem(message, column="metric_name")
+
+
+def _some(names: Sequence[str]) -> str:
+    return first_few(names, SHOWN, clip_for_message)

@@ -1,7 +1,6 @@
-"""A benchmark manifest from lrdbench's own, as `plumbline benchmark import-lrdbench` and our examples use it.
-
-Called by `app.cli.benchmarks`. What a run is made of (generators, seeds of series, report) stays with lrdbench; what
-its results mean (mode, metrics, boards, uncertainty) comes over. Source of the defaults: lrdbench 2.0.
+"""A benchmark manifest from lrdbench's own, as `plumbline benchmark import-lrdbench` and our examples use it. What a
+run is made of (generators, seeds of series, report) stays with lrdbench; what its results mean (mode, metrics,
+boards, uncertainty) comes over. Source of the defaults: lrdbench 2.0.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,16 +9,20 @@ from typing import Any
 
 import yaml
 
-from app.boards.methods.weighted_rank.discrimination import CLASS_ESTIMAND, CLASS_METRICS, THRESHOLD
-from app.boards.methods.weighted_rank.identity import identity_of, joined, split_identity
-from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK
+from app.boards.methods.weighted_rank.records import (
+    CLASS_ESTIMAND,
+    CLASS_METRICS,
+    NO_TIE_BREAK,
+    THRESHOLD,
+    identity_of,
+    joined,
+    split_identity,
+)
 from app.errors import ManifestRejected, Problem
-from app.kinds.series.catalog import CATALOG
-from app.kinds.series.definitions import OF_NULLS
-from app.kinds.series.names import VARIANT_MARK, is_estimator_name, slug_of
-from app.manifest.written import SCHEMA_LINE
+from app.kinds.series.manifest_part import CATALOG, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
+from app.manifest.build import SCHEMA_LINE
 from app.names import clip_for_message, is_name
-from app.yaml.strict import read_yaml
+from app.yaml import read_yaml
 
 MAX_MANIFEST_BYTES = 1 << 20
 MODES = ("ground_truth", "stress_test", "observational")

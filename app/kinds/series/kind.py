@@ -2,21 +2,17 @@
 
 from collections.abc import Collection
 
-from app.admission.case import Case, KindRules
-from app.admission.check import Check
+from app.admission.case import Case, Check, KindRules
 from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.contract import Kind, Published, Rows
-from app.kinds.series.contract_board import contract_leaderboard
-from app.kinds.series.contract_tables import series_tables
-from app.kinds.series.estimator_metadata import metadata_table, note_estimands
-from app.kinds.series.glossary import ENTRIES
+from app.kinds.series.contract import contract_leaderboard, metadata_table, note_estimands, series_tables
 from app.kinds.series.manifest_part import SeriesPart
-from app.kinds.series.pages import PAGES
+from app.kinds.series.pages import ENTRIES, PAGES
 from app.kinds.series.read import read_series_metrics
+from app.kinds.series.rows import SUFFIXES
 from app.kinds.series.rules import check_records
-from app.kinds.series.run import SUFFIXES
 from app.kinds.series.summary import own_claims, summarise
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import Manifest, part_of
 from app.values.table import Table
 
 

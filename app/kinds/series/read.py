@@ -1,58 +1,278 @@
 """Evidence kind series_metrics: runs of lrdbench, of which only the per-series rows count, as one wide ScoreTable.
-
-Called by `app.kinds.reader`. What the runs computed themselves goes into the facts, to be compared with ours.
+What the runs computed themselves goes into the facts, to be compared with ours.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
-from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS as OF_CLASSES
+from app.boards.methods.weighted_rank.records import (
+    CLASS_COLUMNS,
+    CLASS_ESTIMAND,
+    PAIRED_ERRORS,
+    PAIRED_RATIO,
+    split_identity,
+)
+from app.boards.methods.weighted_rank.records import CLASS_METRICS as OF_CLASSES
 from app.errors import Problem, TooLarge
-from app.files.blocks import Block
-from app.files.repeats import problems_of_case
+from app.files.columns import FLAGS, Block, Cells
+from app.files.findings import Findings, problems_of_case
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
-from app.kinds.reading import Reading, Request
+from app.kinds.contract import Reading, Request
 from app.kinds.series import estimates as series_estimates
-from app.kinds.series import run as series_run
-from app.kinds.series import truths as series_truths
-from app.kinds.series.checks import SeriesChecks
-from app.kinds.series.claimed_tables import AGGREGATION, BOARD_COLUMNS, CLAIMED, ClaimedTable, board_rows
-from app.kinds.series.claims import Backing, Claims, claims_of_rows
-from app.kinds.series.disagreements import about_classes, about_estimators, about_run
-from app.kinds.series.estimate_rows import REQUIRED as OF_RECORDS
-from app.kinds.series.estimate_rows import RecordStrata, unmeasured
-from app.kinds.series.estimates import Estimates
-from app.kinds.series.estimators import (
+from app.kinds.series import estimates as series_truths
+from app.kinds.series import rows as series_run
+from app.kinds.series.claims import (
+    AGGREGATION,
+    BOARD_COLUMNS,
+    CLAIMED,
+    Backing,
+    ClaimedTable,
+    Claims,
+    about_classes,
+    about_estimators,
+    about_run,
+    board_rows,
+    claims_of_rows,
+    numbers_of,
+)
+from app.kinds.series.estimates import (
+    DIAGNOSTIC,
+    ESTIMATOR,
     Described,
+    Estimates,
+    Pivot,
+    Truths,
+    code_texts,
     described_by,
     problem_of_mode,
     read_estimator_table,
     read_run_manifest,
 )
-from app.kinds.series.manifest_part import SeriesPart
-from app.kinds.series.metrics import row_metrics
-from app.kinds.series.names import slug_of
-from app.kinds.series.pivot import DIAGNOSTIC, ESTIMATOR, Pivot
-from app.kinds.series.recomputed import Difference, recompute, with_classes
-from app.kinds.series.rows import COLUMNS, PER_SERIES, MetricRowReader, MetricRows, Words, concatenate
-from app.kinds.series.run import RunFiles, split_runs
-from app.kinds.series.truths import Truths
-from app.manifest.manifest import part_of
-from app.names import first_few
+from app.kinds.series.manifest_part import (
+    CATALOG,
+    ESTIMATOR_RULE,
+    FROM_ONE_ESTIMATE,
+    OF_INTERVALS,
+    PAIRED,
+    Estimate,
+    Pair,
+    SeriesPart,
+    is_estimator_name,
+    row_metrics,
+    slug_of,
+    value_from,
+)
+from app.kinds.series.rows import (
+    COLUMNS,
+    PER_SERIES,
+    MetricRowReader,
+    MetricRows,
+    ObjectTexts,
+    RunFiles,
+    Words,
+    as_texts,
+    concatenate,
+    split_runs,
+    value_of,
+    write,
+)
+from app.manifest.model import Manifest, part_of
+from app.names import clip_for_message, first_few
+from app.stats.arrays import BoolArray, IntArray
 from app.values.facts import RunFacts
-from app.values.scores import ScoreTable
+from app.values.scores import NONE, Coded, ScoreTable
 
 MOST_SHOWN = 6
+
 CLASS_METRICS = frozenset(OF_CLASSES)
+
 BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
 
 
 def read_series_metrics(request: Request) -> Reading | None:
     """Read every run; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     return _Submission(request).read()
+
+
+@dataclass(frozen=True)
+class SeriesChecks:
+    """The rows of scope per_series of one submission, and where what is wrong with them goes."""
+
+    manifest: Manifest
+    rows: MetricRows
+    words: Words
+    files: Mapping[int, str]
+    findings: Findings
+
+    @property
+    def _used(self) -> Collection[str]:
+        return row_metrics(self.manifest.metrics)
+
+    def problem(self, message: str, at: int, column: str, value: str) -> Problem:
+        """Return a problem at one of the rows."""
+        rows = self.rows
+        return Problem(message, self.files[int(rows.file[at])], int(rows.row[at]), column, clip_for_message(value))
+
+    def kept(self) -> BoolArray:
+        """Say which rows the benchmark reads: those of the metrics that it uses, and those made of estimates."""
+        used = self._used
+        uses = np.array([*(name in used for name in self.words.metrics), True])
+        return uses[self.rows.metric]
+
+    def check(self) -> list[Problem]:
+        """Add every problem to the findings and return what the submitter should know."""
+        self.findings.extend(self._problems_of_metrics())
+        self.findings.extend(self._problems_of_estimators())
+        self._refuse_values_out_of_range()
+        self._refuse_repeats()
+        self._refuse_second_strata()
+        self._refuse_unlisted_strata()
+        return self._warnings_of_metrics()
+
+    def _problems_of_metrics(self) -> Iterator[Problem]:
+        for code, at, n_rows in _firsts(self.rows.metric):
+            identity = self.words.metrics[code]
+            complaint = self._complaint_about_metric(identity)
+            if complaint is not None:
+                yield self.problem(f"{complaint}{_many(n_rows)}", at, "metric_name", identity)
+
+    def _complaint_about_metric(self, identity: str) -> str | None:
+        # A label behind a colon tells variants of one metric apart.
+        metric = split_identity(identity)[0].partition(":")[0]
+        known, mode = CATALOG.get(metric), part_of(self.manifest, SeriesPart).mode
+        if metric == "coverage_error":
+            return "coverage_error is computed from the coverage of a stratum; a single series has none"
+        if known is not None and known.is_classification:
+            return f"{metric} is computed from the estimates and truths of many records; a single series has none"
+        if known is not None and known.needs_truth and mode == "observational":
+            return f"{metric} needs a known truth, which an observational benchmark does not have"
+        if known is None and identity not in self.manifest.metrics:
+            return "unknown metric: neither the benchmark nor lrdbench's catalog has it"
+        return None
+
+    def _warnings_of_metrics(self) -> list[Problem]:
+        delivered = {self.words.metrics[code] for code, _, _ in _firsts(self.rows.metric)}
+        unused = delivered - set(self._used)
+        if not unused:
+            return []
+        return [Problem(f"metrics that this benchmark does not use were ignored: {', '.join(sorted(unused))}")]
+
+    def _problems_of_estimators(self) -> Iterator[Problem]:
+        for code, at, n_rows in _firsts(np.where(self.is_diagnostic(), NONE, self.rows.estimator)):
+            name, enrolled = self.words.estimators[code], part_of(self.manifest, SeriesPart).estimators
+            if not is_estimator_name(name):
+                yield self.problem(f"not a name that is allowed: {ESTIMATOR_RULE}", at, "estimator_name", name)
+            elif enrolled is not None and name not in enrolled:
+                message = f"unknown estimator; the benchmark enrols {', '.join(enrolled[:20])}{_many(n_rows)}"
+                yield self.problem(message, at, "estimator_name", name)
+
+    def is_diagnostic(self) -> BoolArray:
+        """Say which rows measure something between estimators, under a made-up name."""
+        catalogued = [CATALOG.get(split_identity(name)[0]) for name in self.words.metrics]
+        flags = [metric is not None and metric.diagnostic for metric in catalogued]
+        return np.array([*flags, False])[self.rows.metric]
+
+    def _refuse_values_out_of_range(self) -> None:
+        bounds = [self.manifest.metrics.get(name) for name in self.words.metrics]
+        low = [-np.inf if metric is None or metric.min is None else metric.min for metric in bounds]
+        high = [np.inf if metric is None or metric.max is None else metric.max for metric in bounds]
+        lows, highs = np.array([*low, -np.inf])[self.rows.metric], np.array([*high, np.inf])[self.rows.metric]
+        value = self.rows.value
+        wrong = np.flatnonzero((value < lows) | (value > highs)).tolist()
+
+        def describe(position: int) -> Problem:
+            at = wrong[position]
+            name = self.words.metrics[self.rows.metric[at]]
+            message = f"{name} lies between {lows[at]:g} and {highs[at]:g}"
+            return self.problem(message, at, "value", repr(float(value[at])))
+
+        self.findings.add_each(range(len(wrong)), describe)
+
+    def _refuse_repeats(self) -> None:
+        rows = self.rows
+        named = np.flatnonzero((rows.record != NONE) & (rows.estimator != NONE) & (rows.metric != NONE))
+        keys = (rows.record[named] * len(self.words.estimators) + rows.estimator[named]) * len(self.words.metrics)
+        first = _earliest(keys + rows.metric[named])
+        repeated = np.flatnonzero(first != np.arange(len(first)))
+
+        def describe(position: int) -> Problem:
+            at, before = named[repeated[position]], named[first[repeated[position]]]
+            estimator, metric = self.words.estimators[rows.estimator[at]], self.words.metrics[rows.metric[at]]
+            place = f"row {rows.row[before]} of {self.files[int(rows.file[before])]}"
+            message = f"{estimator} has {metric} on this record already: {place}"
+            return self.problem(message, at, "record_id", self.words.records[rows.record[at]])
+
+        self.findings.add_each(range(len(repeated)), describe)
+
+    def _refuse_second_strata(self) -> None:
+        """A record belongs to one stratum: every other stratum of it is a problem at its first row."""
+        rows = self.rows
+        placed = np.flatnonzero((rows.record != NONE) & (self._stratum_numbers() != NONE))
+        _, first = np.unique(rows.record[placed] * len(self.words.strata) + rows.stratum[placed], return_index=True)
+        pairs = placed[np.sort(first)]
+        before = pairs[_earliest(rows.record[pairs])]
+        second = np.flatnonzero(before != pairs)
+
+        def describe(position: int) -> Problem:
+            at, earlier = pairs[second[position]], before[second[position]]
+            place = f"row {rows.row[earlier]} of {self.files[int(rows.file[earlier])]}"
+            stratum = self.words.strata[rows.stratum[earlier]]
+            message = f"record {self.words.records[rows.record[at]]} is in another stratum already: {place}"
+            value = "" if stratum is None else stratum.name
+            return self.problem(f"{message}, {value}", at, "stratum_json", self._stratum_name(at))
+
+        self.findings.add_each(range(len(second)), describe)
+
+    def _stratum_numbers(self) -> IntArray:
+        is_named = np.array([*(stratum is not None for stratum in self.words.strata), False])
+        return np.where(is_named[self.rows.stratum], self.rows.stratum, NONE)
+
+    def _stratum_name(self, at: int) -> str:
+        stratum = self.words.strata[self.rows.stratum[at]]
+        return "" if stratum is None else stratum.name
+
+    def _refuse_unlisted_strata(self) -> None:
+        listed, named = self.manifest.task_ids(), dict[str, int]()
+        for code, at, n_rows in _firsts(self._stratum_numbers()):
+            name = self._stratum_name(at)
+            if named.setdefault(name, code) != code:
+                self.findings.add(self.problem("two strata have one name", at, "stratum_json", name))
+            elif listed is not None and name not in listed:
+                message = f"not a stratum of {self.manifest.slug}{_many(n_rows)}"
+                self.findings.add(self.problem(message, at, "stratum_json", name))
+
+
+class RecordStrata:
+    """The stratum of each record of one run, as JSON."""
+
+    def __init__(self, findings: Findings) -> None:
+        self._findings = findings
+        self._known: dict[str, str] = {}
+
+    def read(self, block: Block, file: ReceivedFile) -> None:
+        """Take the records of a block; annotations that are no object are a problem."""
+        cells = Cells(file.name, block.rows, block.columns, self._findings)
+        notes = ObjectTexts[Mapping[str, Any]](lambda values: values)
+        codes = notes.encode(cells.texts(NOTES))
+        if notes.wrong:
+            cells.refuse(NOTES, np.isin(codes, list(notes.wrong)), lambda at: notes.wrong[int(codes[at])])
+        values = numbers_of(cells, VALUE).tolist()
+        records, targets = (cells.texts(name).to_pylist() for name in ("record_id", TARGET))
+        for record, code, target, value in zip(records, codes.tolist(), targets, values, strict=True):
+            self._known[record or ""] = write(_stratum(notes.parsed[code] or {}, target, value))
+
+    def beside(self, block: Block) -> Block:
+        """Return the estimates of a block whose records are known, with the stratum of each."""
+        records = block.columns["record_id"].to_pylist()
+        known = np.array([record in self._known for record in records], dtype=np.bool_)
+        strata = as_texts([self._known.get(record or "") for record in records])
+        columns = {**block.columns, "stratum_json": strata}
+        return Block(block.rows[known], {name: texts.filter(known) for name, texts in columns.items()})
 
 
 class _Submission:
@@ -93,7 +313,7 @@ class _Submission:
                 if strata is not None:
                     self._of_estimates.append(self._reader.read_estimates(strata.beside(block), file))
         for file in _present(run, series_run.TRUTHS):
-            for block in self._blocks(file, series_truths.REQUIRED, series_truths.COLUMNS):
+            for block in self._blocks(file, series_truths.TRUTHS_REQUIRED, series_truths.TRUTHS_COLUMNS):
                 self._truths.read(block, file)
         if run.get(series_run.ESTIMATES) and run.get(series_run.TRUTHS):
             files = (series_run.METRICS, series_run.ESTIMATES)
@@ -106,7 +326,7 @@ class _Submission:
             return None
         strata = RecordStrata(self._findings)
         for file in _present(run, series_run.RECORDS):
-            for block in self._blocks(file, OF_RECORDS, OF_RECORDS):
+            for block in self._blocks(file, REQUIRED, REQUIRED):
                 strata.read(block, file)
         return strata
 
@@ -233,3 +453,270 @@ class _Submission:
 def _present(run: RunFiles, name: str) -> list[ReceivedFile]:
     file = run.get(name)
     return [] if file is None else [file]
+
+
+# What the rows of a whole submission must agree on: metrics, estimators, strata, repeats, and what aggregates claim.
+#
+# Called by `app.kinds.series.read` when every raw/metrics.csv has been read.
+
+
+def _firsts(codes: IntArray) -> Sequence[tuple[int, int, int]]:
+    """Return each code with its first position and how often it occurs, in order of first appearance."""
+    distinct, first, counts = np.unique(codes, return_index=True, return_counts=True)
+    order = np.argsort(first)
+    triples = zip(distinct[order].tolist(), first[order].tolist(), counts[order].tolist(), strict=True)
+    return [triple for triple in triples if triple[0] != NONE]
+
+
+def _earliest(keys: IntArray) -> IntArray:
+    """Return for each position the first one with the same key."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def _many(n_rows: int) -> str:
+    return f" ({n_rows:,} rows)" if n_rows > 1 else ""
+
+
+# Rows of the estimates of which raw/metrics.csv has no row of one series: those that tell classes of series apart.
+# lrdbench computes those over all records, so where a suite has no other metric that applies to an estimator, nothing
+# but its estimates says what it was run on. A row of this kind has no metric, and the stratum that raw/records.csv
+# says of its record.
+
+TARGET, VALUE, NOTES = "target_estimand", "target_value", "annotations_json"
+
+REQUIRED = ("record_id", TARGET, VALUE, NOTES)
+
+STRATUM_KEYS = (
+    *("process_family", "simulation_method", "n", "H", "d", "sigma", "stress_role"),
+    *("contamination_operator", "contamination_family", "contamination_severity"),
+    *("preprocessing_role", "preprocessing_operator", "preprocessing_family", "preprocessing_kind"),
+    *("preprocessing_severity", "correction_target"),
+    *("nonstationary_case", "nonstationarity_source", "nonstationarity_family"),
+    *("source_kind", "source_path", "series_index", "subject", "session", "channel", "condition", "segment_id"),
+)
+"""What of a record's annotations its stratum is made of. Source: lrdbench 2.0, `stratum_from_record`."""
+
+
+def _stratum(notes: Mapping[str, Any], target: str | None, value: float) -> dict[str, Any]:
+    stratum = {key: notes[key] for key in STRATUM_KEYS if key in notes}
+    if target is None:
+        return stratum
+    return {**stratum, TARGET: target, VALUE: None if np.isnan(value) else value}
+
+
+def unmeasured(estimates: MetricRows, evidence: MetricRows, words: Words, used: Collection[str]) -> BoolArray:
+    """Say which rows of estimates are of an estimator and record without a row of a metric that is used."""
+    uses = np.array([*(name in used for name in words.metrics), False])[evidence.metric]
+    n_estimators = len(words.estimators)
+    keys = (evidence.record * n_estimators + evidence.estimator)[uses]
+    return ~np.isin(estimates.record * n_estimators + estimates.estimator, keys)
+
+
+# Per-series values recomputed from a run's own estimates and truths, by lrdbench's definitions.
+#
+# Called by `app.kinds.series.read` for runs that carry raw/estimates.csv and raw/truths.csv; pure. What
+# raw/metrics.csv states and does not follow from them does not count. Source: lrdbench 2.0,
+# `GroundTruthEvaluator._per_series_rows`.
+
+TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A stated value that does not follow from the estimate and the truth; None is null."""
+
+    estimator: str
+    record: str
+    metric: str
+    stated: float | None
+    recomputed: float | None
+
+    def in_words(self) -> str:
+        """Return whose value of what was stated, and what follows instead."""
+        whose = f"{clip_for_message(self.estimator)} {self.metric} of {clip_for_message(self.record)}"
+        return f"{whose}: {self.stated!r} stated, {self.recomputed!r} recomputed"
+
+
+def recompute(
+    scores: ScoreTable,
+    recorded: Mapping[str, Coded],
+    truths: Truths,
+    estimands: Mapping[str, str],
+    metrics: Collection[str],
+    is_complete: Callable[[int], bool],
+) -> tuple[ScoreTable, list[Difference]]:
+    """Return the scores with what can be recomputed, and where that differs from what the run states.
+
+    `recorded` are the cells of each row's estimate, `is_complete` says of a file's position whether its run carries
+    estimates and truths. A metric of the benchmark that no row states is computed all the same.
+    """
+    wanted = [metric for metric in metrics if split_identity(metric)[0] in FROM_ONE_ESTIMATE | PAIRED]
+    errors = PAIRED_ERRORS if PAIRED_RATIO in wanted else ()
+    columns = tuple(dict.fromkeys([*scores.columns, *wanted, *errors]))
+    values = np.full((len(scores), len(columns)), np.nan)
+    values[:, : len(scores.columns)] = scores.values
+    lists = _lists(scores)
+    missing = [words.split() for words in _texts(scores.recorded.get("missing_ci"), len(scores))]
+    differences: list[Difference] = []
+    estimates = list(_estimates(recorded, len(scores)))
+    cleans = _CleanEstimates.of(scores, estimates)
+    for at, estimate in enumerate(estimates):
+        if not is_complete(int(scores.file[at])) or _is_diagnostic(scores, at):
+            continue
+        estimator, record = scores.entrant.at(at) or "", _at(scores.item, at)
+        estimand = estimands.get(estimator)
+        truth = truths.of(record, estimand)
+        pair = cleans.pair(at, estimate, truth)
+        for metric in wanted:
+            place, is_paired = columns.index(metric), split_identity(metric)[0] in PAIRED
+            if is_paired:
+                has_row, recomputed = pair is not None, None if pair is None else pair.value(metric)
+            else:
+                has_row, recomputed = (
+                    (False, None) if estimate is None else value_from(metric, estimate, truth, estimand)
+                )
+            if not has_row and metric not in lists[at]:
+                continue
+            stated = None if np.isnan(values[at, place]) else float(values[at, place])
+            if metric in lists[at] and _differ(stated, recomputed):
+                differences.append(Difference(estimator, record or "", metric, stated, recomputed))
+            values[at, place] = np.nan if recomputed is None else recomputed
+            lists[at] += [] if metric in lists[at] else [metric]
+            lacks = recomputed is None and split_identity(metric)[0] in OF_INTERVALS
+            lacks = lacks if pair is None or not is_paired else pair.lacks_interval(metric)
+            missing[at] = [*(m for m in missing[at] if m != metric), *([metric] if lacks else [])]
+        if pair is not None and PAIRED_RATIO in wanted:
+            places = [columns.index(name) for name in PAIRED_ERRORS]
+            stated_errors, values[at, places] = values[at, places].copy(), pair.errors()
+            for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
+                if _differ(_known(stated_error), _known(error)):
+                    differences.append(Difference(estimator, record or "", name, _known(stated_error), _known(error)))
+    kept = {**scores.recorded, "metrics": code_texts([" ".join(names) or None for names in lists]),
+            "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
+    return replace(scores, columns=columns, values=values, recorded=kept), differences
+
+
+@dataclass(frozen=True)
+class _CleanEstimates:
+    """From which clean series each stressed one was made, and in which row an estimator's estimate of a series is."""
+
+    scores: ScoreTable
+    estimates: Sequence[Estimate | None]
+    clean_of: Mapping[str, str]
+    place: Mapping[tuple[str, str], int]
+
+    @classmethod
+    def of(cls, scores: ScoreTable, estimates: Sequence[Estimate | None]) -> "_CleanEstimates":
+        """Collect them; a row may leave out of which series it was made where another row of the record says it."""
+        clean = scores.recorded.get("clean_record_id")
+        names: dict[str, Counter[str]] = {}
+        place = {}
+        for at in range(len(scores)):
+            record, name = _at(scores.item, at) or "", None if clean is None else clean.at(at)
+            place[scores.entrant.at(at) or "", record] = at
+            if name is not None:
+                names.setdefault(record, Counter())[name] += 1
+        return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in names.items()}, place)
+
+    def pair(self, at: int, stressed: Estimate | None, truth: float | None) -> Pair | None:
+        """Return the estimates of both series by the estimator of a row; None where the row's is no stressed one."""
+        clean = self.clean_of.get(_at(self.scores.item, at) or "")
+        if clean is None:
+            return None
+        where = self.place.get((self.scores.entrant.at(at) or "", clean))
+        return Pair(stressed, None if where is None else self.estimates[where], truth)
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
+
+
+def with_classes(
+    scores: ScoreTable,
+    recorded: Mapping[str, Coded],
+    truths: Truths,
+    estimands: Mapping[str, str],
+    is_complete: Callable[[int], bool],
+) -> ScoreTable:
+    """Return the scores with what metrics of classes are made of: each record's score, and the class of its truth.
+
+    Only those of estimators that tell classes apart; an estimate that is invalid has no score.
+    """
+    scores_and_classes = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
+    for at, estimate in enumerate(_estimates(recorded, len(scores))):
+        class_label = truths.class_of(_at(scores.item, at))
+        is_asked = estimands.get(scores.entrant.at(at) or "") == CLASS_ESTIMAND and is_complete(int(scores.file[at]))
+        if is_asked and class_label is not None and not _is_diagnostic(scores, at):
+            point = None if estimate is None else estimate.usable()
+            scores_and_classes[at] = (np.nan if point is None else point, class_label)
+    return replace(
+        scores, columns=(*scores.columns, *CLASS_COLUMNS), values=np.column_stack([scores.values, scores_and_classes])
+    )
+
+
+def _is_diagnostic(scores: ScoreTable, at: int) -> bool:
+    role = scores.recorded.get("role")
+    return role is not None and role.at(at) == "diagnostic"
+
+
+def _lists(scores: ScoreTable) -> list[list[str]]:
+    recorded = scores.recorded.get("metrics")
+    if recorded is None:
+        return [list(scores.columns) for _ in range(len(scores))]
+    return [words.split() for words in _texts(recorded, len(scores))]
+
+
+def _texts(coded: Coded | None, n_rows: int) -> list[str]:
+    return [""] * n_rows if coded is None else [text or "" for text in coded.to_list()]
+
+
+def _estimates(recorded: Mapping[str, Coded], n_rows: int) -> Iterator[Estimate | None]:
+    """Yield each row's estimate, None where it has none."""
+    numbers = {name: _numbers(recorded[name]) for name in ("point_estimate", "ci_low", "ci_high", "runtime_seconds")}
+    intervals = [_intervals(text) for text in recorded["bootstrap_cis_json"].words]
+    flags, cis = recorded["valid"], recorded["bootstrap_cis_json"].codes
+    for at in range(n_rows):
+        if flags.codes[at] == NONE:
+            yield None
+            continue
+        of_row = {name: column[at] for name, column in numbers.items()}
+        yield Estimate(
+            valid=FLAGS[flags.at(at) or "False"],
+            point=of_row["point_estimate"],
+            ends=(of_row["ci_low"], of_row["ci_high"]),
+            intervals=intervals[cis[at]] if cis[at] != NONE else (),
+            runtime=of_row["runtime_seconds"],
+        )
+
+
+def _numbers(coded: Coded) -> list[float | None]:
+    words = [_number(word) for word in coded.words]
+    return [None if code == NONE else words[code] for code in coded.codes.tolist()]
+
+
+def _number(word: str) -> float | None:
+    value = float(word)
+    return value if np.isfinite(value) else None
+
+
+def _intervals(text: str) -> Sequence[tuple[float, float, float]]:
+    entries = value_of(text)
+    cells: list[list[Any]] = [
+        [each.get(key) for key in ("nominal", "ci_low", "ci_high")] for each in entries if isinstance(each, dict)
+    ]
+    return [
+        (float(three[0]), float(three[1]), float(three[2]))
+        for three in cells
+        if all(isinstance(number, int | float) for number in three)
+    ]
+
+
+def _at(coded: Coded | None, at: int) -> str | None:
+    return None if coded is None else coded.at(at)
+
+
+def _differ(stated: float | None, recomputed: float | None) -> bool:
+    if stated is None or recomputed is None:
+        return stated is not recomputed
+    return abs(stated - recomputed) > TOLERANCE * max(1.0, abs(recomputed))

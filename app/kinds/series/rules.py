@@ -1,6 +1,5 @@
 """Admission rules of series: a record has one stratum and one class; whoever has fewer than others gets a warning.
-
-Called by `app.admission.rules`. What others hold is handed in, read by `app.store.series`; each rule gives one check.
+What others hold is handed in, read by `app.store.series`; each rule gives one check.
 """
 
 import json
@@ -8,12 +7,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from app.admission.check import Check, CurrentRecord, listed, some
-from app.boards.methods.weighted_rank.discrimination import record_labels
-from app.boards.methods.weighted_rank.groups import enrolled_estimators
-from app.boards.methods.weighted_rank.records import HeldRecords, held_records
-from app.boards.methods.weighted_rank.resampling import clean_series
-from app.kinds.series.truths import DEPENDENT_ABOVE
+from app.admission.case import Check, CurrentRecord, listed, some
+from app.boards.methods.weighted_rank.records import (
+    HeldRecords,
+    clean_series,
+    enrolled_estimators,
+    held_records,
+    record_labels,
+)
+from app.kinds.series.estimates import DEPENDENT_ABOVE
 from app.values.scores import ScoreTable
 
 SHOWN_RECORDS = 3

@@ -1,21 +1,29 @@
-"""One submission's own series: its aggregates over strata, and what its runs claim compared with ours.
-
-Called by `app.jobs.own_tables` and `app.receiving.receive` through the kind; pure. A claim that differs is shown with
-both numbers; it does not keep a run off the boards, because nothing of it is used.
+"""One submission's own series: its aggregates over strata, and what its runs claim compared with ours. A claim that
+differs is shown with both numbers; it does not keep a run off the boards, because nothing of it is used.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from app.admission.check import Check
+from app.admission.case import Check
 from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
-from app.boards.methods.weighted_rank.discrimination import discriminations
-from app.boards.methods.weighted_rank.groups import balanced, series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.method import RankedRows, rank_rows
+from app.boards.methods.weighted_rank.records import (
+    WeightedRank,
+    balanced,
+    discriminations,
+    series_groups,
+    stratum_aggregates,
+)
 from app.kinds.contract import Evaluation, Summary
-from app.kinds.series.compared import compare_claims
+from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
+from app.kinds.series.contract import series_intervals
 from app.kinds.series.manifest_part import SeriesPart
-from app.manifest.manifest import Manifest, part_of
+from app.kinds.series.rows import BALANCED_GLOBAL
+from app.manifest.model import Manifest, part_of
+from app.stats.strata import Aggregate
 from app.values.facts import ClaimedValue
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
@@ -87,3 +95,128 @@ def summarise_series(manifest: Manifest, scores: ScoreTable) -> Table:
 
 def _null(value: float) -> float | None:
     return None if np.isnan(value) else float(value)
+
+
+# What a run of lrdbench computed itself, compared with its own rows: aggregates, intervals and leaderboards. A claim
+# that nothing of the benchmark corresponds to is not compared, and does not count as agreeing.
+
+TOLERANCE = 1e-9
+
+RANK, SCORE = "rank", "score"
+
+Key = tuple[str, str, str]
+
+BoardKey = tuple[str, str, str]
+
+Ends = tuple[float | None, float | None]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """How many claims could be compared with the rows, a sentence for each that differs, and how many could not.
+
+    `n_of_boards` of those are about leaderboards.
+    """
+
+    n_compared: int
+    different: Sequence[str]
+    n_beyond: int
+    n_of_boards: int
+
+
+def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Compared:
+    """Compare what a run claims with what its own rows come to."""
+    own = _Own.of(manifest, scores, claimed)
+    outcomes = [(claim, own.outcome(claim)) for claim in claimed if not own.is_no_claim(claim)]
+    comparable = [outcome for _, outcome in outcomes if outcome is not None]
+    beyond = [claim for claim, outcome in outcomes if outcome is None]
+    different = [sentence for sentence in comparable if sentence]
+    return Compared(len(comparable), different, len(beyond), sum(claim.table == BOARD for claim in beyond))
+
+
+@dataclass(frozen=True)
+class _Own:
+    """What the rows come to: aggregates, intervals at each level, and cells of the boards that the run claims."""
+
+    values: Mapping[Key, float | None]
+    ends: Mapping[tuple[str, str, str, float], Ends]
+    boards: Mapping[BoardKey, float | None]
+
+    @classmethod
+    def of(cls, manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> "_Own":
+        groups, part = series_groups(scores), part_of(manifest, SeriesPart)
+        aggregates = stratum_aggregates(groups, manifest.metrics)
+        over_strata = [*balanced(aggregates), *discriminations(scores, manifest.metrics)]
+        # Intervals can only be compared where the benchmark draws them as lrdbench does.
+        is_drawn = part.drawn.stream == "lrdbench" and any(claim.table == UNCERTAIN for claim in claimed)
+        ends = {
+            (i.estimator, i.metric, i.stratum or BALANCED_GLOBAL, i.level): (i.low, i.high)
+            for i in (series_intervals(groups, aggregates, part.drawn) if is_drawn else ())
+        }
+        return cls(_values([*aggregates, *over_strata]), ends, dict(_board_cells(manifest, scores, claimed)))
+
+    def is_no_claim(self, claim: ClaimedValue) -> bool:
+        """Say so of an empty cell of another board's component: lrdbench's table has the columns of all its boards."""
+        boards = {key[0] for key in self.boards}
+        is_of_board = claim.table == BOARD and claim.value is None and claim.board in boards
+        return is_of_board and (claim.board or "", claim.entrant, claim.metric) not in self.boards
+
+    def outcome(self, claim: ClaimedValue) -> str | None:
+        """Return what differs, an empty text where nothing does, None where there is nothing to compare with."""
+        about = f"{claim.entrant} {claim.metric} in {claim.board or claim.task}"
+        key = (claim.entrant, claim.metric, claim.task or "")
+        if claim.table == UNCERTAIN:
+            interval = self.ends.get((*key, claim.nominal or 0.0))
+            if interval is None:
+                return None
+            same = not (_differ(claim.low, interval[0]) or _differ(claim.high, interval[1]))
+            difference = f"{claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
+            return "" if same else f"{about}: {difference}"
+        known, place = self._known(claim, key)
+        if place not in known:
+            return None
+        computed = known[place]
+        return f"{about}: {claim.value!r} claimed, {computed!r} computed" if _differ(claim.value, computed) else ""
+
+    def _known(self, claim: ClaimedValue, key: Key) -> tuple[Mapping[Key, float | None], Key]:
+        if claim.table == BOARD:
+            return self.boards, (claim.board or "", claim.entrant, claim.metric)
+        return (self.values if claim.table == STRATA else {}), key
+
+
+def _board_cells(
+    manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]
+) -> Iterator[tuple[BoardKey, float | None]]:
+    """Yield the cells of each claimed board, of the very estimators that the run ranks there; None for no rank."""
+    rows = {(claim.board, claim.entrant): None for claim in claimed if claim.table == BOARD}
+    for at, spec in enumerate(manifest.leaderboards, start=1):
+        # A run without its manifest does not say what its boards are called.
+        for name in (spec.name, f"board {at}"):
+            names = sorted(entrant for board, entrant in rows if board == name)
+            of = rank_rows(manifest, spec, scores, names) if isinstance(spec, WeightedRank) and names else None
+            if isinstance(spec, WeightedRank) and of is not None:
+                yield from _cells_of(of, names, name, spec)
+
+
+def _cells_of(
+    of: RankedRows, names: Sequence[str], name: str, spec: WeightedRank
+) -> Iterator[tuple[BoardKey, float | None]]:
+    points = of.points
+    for estimator in set(names) - set(points.components.names):
+        yield from (((name, estimator, column), None) for column in (RANK, SCORE))
+    for at, rank in points.placed:
+        estimator = points.components.names[at]
+        yield (name, estimator, RANK), float(rank)
+        yield (name, estimator, SCORE), points.scores[at]
+        for component, value in zip(spec.weights, points.components.values[at].tolist(), strict=True):
+            yield (name, estimator, component.partition("@")[0]), _null(value)
+
+
+def _values(aggregates: Sequence[Aggregate]) -> Mapping[Key, float | None]:
+    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): _null(a.value) for a in aggregates}
+
+
+def _differ(claimed: float | None, computed: float | None) -> bool:
+    if claimed is None or computed is None:
+        return claimed is not computed
+    return abs(claimed - computed) > TOLERANCE * max(1.0, abs(computed))

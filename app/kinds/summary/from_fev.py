@@ -1,19 +1,31 @@
-"""A benchmark manifest from a task list of fev, as its command line and our example use it.
-
-Called by `plumbline benchmark import-fev`. Which model is the baseline, whose errors replace leaked ones, and whether
-times are per forecast is taken from options, else from result files, else as on fev-bench.
+"""A benchmark manifest from a task list of fev, as its command line and our example use it. Which model is the
+baseline, whose errors replace leaked ones, and whether times are per forecast is taken from options, else from
+result files, else as on fev-bench.
 """
 
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path, PurePosixPath
 from typing import Any
 
+import numpy as np
 import yaml
 
+from app.boards.methods.skill_score import RankBy
+from app.config import MIB
 from app.errors import ManifestRejected, Problem
-from app.kinds.summary.fev_choices import FevChoices
-from app.kinds.summary.fev_tasks import FevTask, read_fev_tasks
-from app.manifest.written import SCHEMA_LINE
+from app.files.findings import Findings
+from app.files.tables import open_table
+from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.kinds.summary.read import BlockReader, FileColumns, Part, columns_of
+from app.manifest.build import SCHEMA_LINE
+from app.manifest.model import Manifest
+from app.names import clip_for_message, first_few, is_name
+from app.values.scores import NONE
+from app.yaml import read_yaml
 
 TITLES = {
     "SQL": "Scaled quantile loss",
@@ -32,9 +44,35 @@ TITLES = {
     "WAPEB": "Weighted absolute percentage error plus absolute bias",
     "test_error": "Error by each task's own metric",
 }
+
 OWN_METRIC = "test_error"
 """fev's column, and default, for what each task declares as its `eval_metric`."""
+
 RECORDED = ("model_class", "dataset_fingerprint", "fev_version", "framework_version", "fev_commit", "model_kwargs")
+
+
+# What a task list of fev does not say of a benchmark: the baseline, the leakage model, how times are normalised.
+
+BASELINE = "Seasonal Naive"
+
+LEAKAGE_MODEL = "Chronos-Bolt"
+
+NORMALIZE_TIME_PER = 100
+
+
+@dataclass(frozen=True)
+class FevChoices:
+    """What a task list does not say. `leakage_model` None is none; `per_n_forecasts` None is times as they are.
+
+    `counts` are the forecasts of each task. `rank_by` is the column that ranks: fev's own list is sorted by `win_rate`.
+    """
+
+    baseline: str = BASELINE
+    leakage_model: str | None = LEAKAGE_MODEL
+    per_n_forecasts: int | None = NORMALIZE_TIME_PER
+    description: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    rank_by: RankBy = "skill_score"
 
 
 AS_FEV_BENCH = FevChoices()
@@ -70,6 +108,15 @@ def manifest_from_fev_tasks(
     }
     text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return f"{SCHEMA_LINE}{text}".encode()
+
+
+@dataclass(frozen=True)
+class FevTask:
+    """One task: its name, what a row must say of it, and the metrics that fev computes on it."""
+
+    name: str
+    where: Mapping[str, Any]
+    metrics: tuple[str, ...]
 
 
 def _declared(task: FevTask, choices: FevChoices) -> dict[str, Any]:
@@ -153,3 +200,366 @@ class _Dumper(yaml.SafeDumper):
 
     def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
         super().increase_indent(flow, False)
+
+
+# What the models that fev's own lists use are called once case and signs are left out, the likeliest first.
+BASELINES = ("seasonalnaive", "snaive")
+
+LEAKAGE_MODELS = ("chronosbolt", "chronosboltbase")
+
+
+@dataclass(frozen=True)
+class FevOptions:
+    """What a steward chose outright. None is no choice, and `no_leakage_model` and `plain_times` say no."""
+
+    baseline: str | None = None
+    leakage_model: str | None = None
+    no_leakage_model: bool = False
+    per_n_forecasts: int | None = None
+    plain_times: bool = False
+    description: str | None = None
+    rank_by: RankBy = "skill_score"
+
+
+@dataclass
+class FevResults:
+    """What the rows say: the models, those that have seen some task's data, and the forecasts of each task.
+
+    `n_other` counts rows that are not of the list's tasks, or not as they are defined there.
+    """
+
+    models: set[str] = field(default_factory=set)
+    leaked: set[str] = field(default_factory=set)
+    counts: dict[str, set[int]] = field(default_factory=dict)
+    n_other: int = 0
+
+    def forecasts(self) -> dict[str, int]:
+        """Return the count of each task that has one. Raises ManifestRejected where the rows differ, as fev does."""
+        problems = [
+            Problem(f"num_forecasts of task {task} is {' and '.join(map(str, sorted(different)))} in the result files")
+            for task, different in sorted(self.counts.items())
+            if len(different) > 1
+        ]
+        if problems:
+            raise ManifestRejected("The result files do not agree on how many forecasts a task asks for.", problems)
+        return {task: next(iter(different)) for task, different in self.counts.items()}
+
+
+def choose(options: FevOptions, results: FevResults | None, tasks: Sequence[str]) -> FevChoices:
+    """Return the choices of a benchmark. Raises ManifestRejected where nothing says them."""
+    counts = {} if results is None else results.forecasts()
+    counted = results is None or all(task in counts for task in tasks)
+    per = options.per_n_forecasts or (NORMALIZE_TIME_PER if counted else None)
+    problems: list[Problem] = []
+    baseline = _baseline(options, results, problems)
+    leakage_model = None if options.no_leakage_model else _leakage_model(options, results, problems)
+    if problems:
+        raise ManifestRejected("The result files leave open what the boards need.", problems)
+    per = None if options.plain_times else per
+    return FevChoices(baseline, leakage_model, per, options.description, counts, options.rank_by)
+
+
+def _baseline(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str:
+    if results is None:
+        return options.baseline or BASELINE
+    name = options.baseline or _first_named(BASELINES, results.models)
+    if name not in results.models:
+        who = "a seasonal naive forecast is" if name is None else f"{name} is"
+        problems.append(Problem(f"{who} not among the models ({_some(results.models)}); name one with --baseline"))
+    return name or BASELINE
+
+
+def _leakage_model(options: FevOptions, results: FevResults | None, problems: list[Problem]) -> str | None:
+    if results is None:
+        return options.leakage_model or LEAKAGE_MODEL
+    unspoiled = results.models - results.leaked
+    if options.leakage_model is not None:
+        if options.leakage_model not in unspoiled:
+            why = "has itself seen data" if options.leakage_model in results.leaked else "is not among the models"
+            problems.append(Problem(f"{options.leakage_model} {why} ({_some(unspoiled)} have not seen any)"))
+        return options.leakage_model
+    model = _first_named(LEAKAGE_MODELS, unspoiled)
+    if model is None and results.leaked:
+        problems.append(
+            Problem(
+                f"{_some(results.leaked)} have seen data, and there is no Chronos-Bolt that has not, to replace their "
+                "errors; name another model with --leakage-model, or pass --no-leakage-model"
+            )
+        )
+    return model
+
+
+def _first_named(plain_names: Sequence[str], models: set[str]) -> str | None:
+    """Return the model that has the first of some names, whatever its case and signs."""
+    plain = {re.sub(r"[^a-z0-9]", "", name.lower()): name for name in sorted(models, reverse=True)}
+    return next((plain[name] for name in plain_names if name in plain), None)
+
+
+def _some(names: set[str]) -> str:
+    return first_few(sorted(names), 6)
+
+
+# The tasks of fev's task lists, spelled out as fev would run them.
+#
+# The result files that submitters send spell everything out, so what a list leaves to fev's defaults is filled in,
+# and what `fev.Task` would refuse is a problem. Source of the rules: `fev.Task`, releases 0.6 to 0.10.
+
+MAX_TASK_LIST_BYTES = 1 << 20
+
+# In the order of the columns of fev's result files. A value of None is an empty cell there.
+DEFAULTS: Mapping[str, Any] = {
+    "dataset_path": None,
+    "dataset_config": None,
+    "horizon": 1,
+    "num_windows": 1,
+    "initial_cutoff": None,
+    "window_step_size": None,
+    "min_context_length": 1,
+    "max_context_length": None,
+    "seasonality": 1,
+    "eval_metric": "MASE",
+    "extra_metrics": [],
+    "quantile_levels": [],
+    "id_column": "id",
+    "timestamp_column": "timestamp",
+    "target": "target",
+    "generate_univariate_targets_from": None,
+    "known_dynamic_columns": [],
+    "past_dynamic_columns": [],
+    "static_columns": [],
+}
+
+# fev sorts these, so that the same columns or levels in another order are the same task.
+SORTED = ("target", "quantile_levels", "known_dynamic_columns", "past_dynamic_columns", "static_columns")
+
+RENAMES = {
+    "num_rolling_windows": "num_windows",
+    "rolling_step_size": "window_step_size",
+    "cutoff": "initial_cutoff",
+    "target_column": "target",
+    "multiple_target_columns": "generate_univariate_targets_from",
+}
+
+# Never used by any release; fev drops it.
+DROPPED = frozenset({"lead_time"})
+
+OF_QUANTILES = frozenset({"MQL", "SQL", "WQL"})
+
+# pandas' names of calendar offsets, and how it completes those that are anchored.
+ANCHORS = {"W": "SUN", "QE": "DEC", "BQE": "DEC", "YE": "DEC", "BYE": "DEC",
+           "QS": "JAN", "BQS": "JAN", "YS": "JAN", "BYS": "JAN"}  # fmt: skip
+
+OFFSETS = frozenset({"ns", "us", "ms", "s", "min", "h", "bh", "D", "B", "C", "ME", "MS", "BME", "BMS", *ANCHORS})
+
+_OFFSET = re.compile(r"(\d{1,6})?([A-Za-z]{1,3})(?:-([A-Z]{3}))?")
+
+
+def read_fev_tasks(tasks_yaml: bytes, what: str) -> list[FevTask]:
+    """Return the tasks of a list in its order, with every default filled in. `what` names the list in errors."""
+    document = read_yaml(tasks_yaml, max_bytes=MAX_TASK_LIST_BYTES, what=what)
+    listed = document.get("tasks") if isinstance(document, dict) else None
+    if not isinstance(listed, list) or not listed:
+        raise ManifestRejected(f"{what} is not one of fev.", [Problem("expected a list under the key tasks")])
+    problems = [problem for position, task in enumerate(listed) for problem in _problems_of(task, f"tasks.{position}")]
+    if not problems:
+        tasks = [_task(declared) for declared in listed]
+        problems = list(_problems_of_names(tasks))
+    if problems:
+        raise ManifestRejected(f"{what} cannot be imported.", problems)
+    return tasks
+
+
+def _problems_of(task: Any, path: str) -> Iterator[Problem]:
+    if not isinstance(task, dict):
+        yield Problem("a task must be a mapping", column=path)
+        return
+    for key in task:
+        if key not in DEFAULTS and key not in RENAMES and key not in DROPPED and key != "task_name":
+            yield Problem("not a part of a task of fev", column=f"{path}.{clip_for_message(key)}")
+        elif RENAMES.get(key) in task:
+            yield Problem(f"a deprecated name of {RENAMES[key]}, which the task has too", column=f"{path}.{key}")
+    if not isinstance(task.get("dataset_path"), str):
+        yield Problem("dataset_path must be text", column=f"{path}.dataset_path")
+    given: dict[str, Any] = {RENAMES.get(str(key), str(key)): value for key, value in task.items()}
+    wrong = list(_problems_of_counts(given, path))
+    yield from wrong
+    if not wrong:
+        yield from _problems_of_windows(given, path)
+    yield from _problems_of_metrics(given, path)
+
+
+def _problems_of_counts(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    for key in ("horizon", "num_windows", "min_context_length", "max_context_length", "seasonality"):
+        value = given.get(key, 1)
+        if key == "max_context_length" and value is None:
+            continue
+        if type(value) is not int or value < 1:
+            yield _wrong("must be a whole number, at least 1", f"{path}.{key}", value)
+    step = given.get("window_step_size")
+    if type(step) is int and step < 1:
+        yield _wrong("must be at least 1", f"{path}.window_step_size", step)
+    elif isinstance(step, str) and offset_of(step) is None:
+        message = (
+            f"no positive offset of pandas; those that are known are a number and one of {', '.join(sorted(OFFSETS))}"
+        )
+        yield _wrong(message, f"{path}.window_step_size", step)
+    elif step is not None and not isinstance(step, str) and type(step) is not int:
+        yield _wrong("must be a whole number, or an offset such as 7D", f"{path}.window_step_size", step)
+
+
+def _problems_of_windows(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    cutoff, step = given.get("initial_cutoff"), given.get("window_step_size")
+    if not _is_cutoff(cutoff):
+        yield Problem("must be a whole number or a date and time", column=f"{path}.initial_cutoff")
+    elif isinstance(step, str) and not isinstance(cutoff, str):
+        message = "an offset needs a date and time as initial_cutoff; beside a number it must be a whole number"
+        yield _wrong(message, f"{path}.window_step_size", step)
+    elif type(cutoff) is int and 0 > cutoff > (latest := _latest_cutoff(given)):
+        message = f"leaves no room for every window; it must be at most {latest}"
+        yield _wrong(message, f"{path}.initial_cutoff", cutoff)
+
+
+def _problems_of_metrics(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
+    names, levels = _metric_names(given), given.get("quantile_levels", [])
+    if not all(names):
+        yield Problem("a metric must be a name, or a mapping with a name", column=f"{path}.extra_metrics")
+    elif len(set(names)) < len(names):
+        yield Problem("a metric is named twice", column=f"{path}.extra_metrics")
+    is_level = isinstance(levels, list) and all(isinstance(level, float) and 0 < level < 1 for level in levels)
+    if not is_level:
+        yield Problem("must be numbers between 0 and 1, neither of them included", column=f"{path}.quantile_levels")
+    elif not levels and (needing := sorted(OF_QUANTILES & set(names))):
+        yield Problem(f"{', '.join(needing)} needs quantile_levels", column=f"{path}.quantile_levels")
+    if isinstance(given.get("target"), list) and given.get("generate_univariate_targets_from") is not None:
+        message = "cannot be used where target is a list"
+        yield Problem(message, column=f"{path}.generate_univariate_targets_from")
+
+
+def _wrong(message: str, path: str, value: Any) -> Problem:
+    return Problem(message, column=path, value=clip_for_message(str(value)))
+
+
+def _is_cutoff(value: Any) -> bool:
+    if not isinstance(value, str):
+        return value is None or type(value) is int
+    try:
+        datetime.fromisoformat(value)
+    except ValueError:
+        return False
+    return True
+
+
+def offset_of(text: str) -> str | None:
+    """Return an offset as pandas writes it (`1D` is `D`, `2W` is `2W-SUN`); None for what is none, or not positive."""
+    match = _OFFSET.fullmatch(text)
+    if match is None or match[2] not in OFFSETS or int(match[1] or 1) < 1 or (match[3] and match[2] not in ANCHORS):
+        return None
+    number = "" if int(match[1] or 1) == 1 else str(int(match[1]))
+    anchor = match[3] or ANCHORS.get(match[2])
+    return f"{number}{match[2]}{'' if anchor is None else f'-{anchor}'}"
+
+
+def _latest_cutoff(given: Mapping[str, Any]) -> int:
+    horizon = int(given.get("horizon", DEFAULTS["horizon"]))
+    step = given.get("window_step_size")
+    return -(horizon + (int(given.get("num_windows", 1)) - 1) * int(horizon if step is None else step))
+
+
+def _task(declared: Mapping[str, Any]) -> FevTask:
+    given = {RENAMES.get(key, key): value for key, value in declared.items()}
+    where = {column: given.get(column, default) for column, default in DEFAULTS.items()}
+    step = where["window_step_size"]
+    where["window_step_size"] = where["horizon"] if step is None else offset_of(step) if isinstance(step, str) else step
+    if where["initial_cutoff"] is None:
+        where["initial_cutoff"] = _latest_cutoff(given)
+    elif isinstance(where["initial_cutoff"], str):
+        where["initial_cutoff"] = datetime.fromisoformat(where["initial_cutoff"]).isoformat()
+    for column in SORTED:
+        if isinstance(where[column], list):
+            where[column] = sorted(where[column])
+    name = given.get("task_name") or where["dataset_config"] or _parents(where["dataset_path"])
+    return FevTask(name, where, tuple(dict.fromkeys(_metric_names(given))))
+
+
+def _parents(path: str) -> str:
+    """Return the names of the last two folders of a file: `foo/bar` of `/home/foo/bar/data.parquet`."""
+    return "/".join(PurePosixPath(path).parts[-3:-1])
+
+
+def _metric_names(task: Mapping[str, Any]) -> list[str]:
+    extra = task.get("extra_metrics") or []
+    declared = [task.get("eval_metric", DEFAULTS["eval_metric"]), *(extra if isinstance(extra, list) else [extra])]
+    names = [metric.get("name") if isinstance(metric, dict) else metric for metric in declared]
+    return [name if isinstance(name, str) else "" for name in names]
+
+
+def _problems_of_names(tasks: Sequence[FevTask]) -> Iterator[Problem]:
+    seen: set[str] = set()
+    for position, task in enumerate(tasks):
+        if not isinstance(task.name, str) or not is_name(task.name):
+            message = "no allowed name can be made from its data; give it a task_name"
+            yield Problem(message, column=f"tasks.{position}", value=clip_for_message(str(task.name)))
+        elif task.name in seen:
+            message = "another task has this name; give each a task_name"
+            yield Problem(message, column=f"tasks.{position}", value=task.name)
+        seen.add(task.name)
+
+
+# What result files of fev say that its task lists do not: who the models are, who has seen data, how many forecasts.
+# Read leniently, unlike a submission: result files in fev's own folders have rows of tasks that the list no longer
+# has, and the names in them are right all the same.
+
+LIMITS = Limits(max_unpacked_bytes=512 * MIB, max_json_bytes=64 * MIB, max_files=2000, max_rows=2_000_000)
+
+SUFFIXES = (".csv", ".json", ".jsonl")
+
+
+def result_files(places: Sequence[Path]) -> list[Path]:
+    """Return the files, and those in the folders, that may be result files."""
+    candidates = [path for place in places for path in (sorted(place.iterdir()) if place.is_dir() else [place])]
+    return [path for path in candidates if path.suffix in SUFFIXES or not any(path.parent == place for place in places)]
+
+
+def read_results(places: Sequence[Path], manifest: Manifest) -> FevResults:
+    """Read result files for the tasks of a manifest. Raises ManifestRejected where one cannot be read at all."""
+    findings, results = Findings(), FevResults()
+    with tempfile.TemporaryDirectory(prefix="plumbline-results-") as folder:
+        unpacking = Unpacking(LIMITS, Path(folder), findings, SUFFIXES)
+        unpacking.take_all([Upload(path.name, path) for path in result_files(places)])
+        for file in unpacking.files:
+            _take(file, manifest, findings, results)
+    if findings.n_problems:
+        raise ManifestRejected("The result files cannot be read.", findings.kept)
+    return results
+
+
+def _take(file: ReceivedFile, manifest: Manifest, findings: Findings, results: FevResults) -> None:
+    table = open_table(file, findings, [], LIMITS.max_rows)
+    if table is None:
+        return
+    columns, wrong = columns_of(manifest), Findings()
+    file_columns = FileColumns(columns, table.header, file.name)
+    if not file_columns.has(columns.entrant):
+        findings.add(Problem(f"the column {columns.entrant} is missing", file=file.name, column=columns.entrant))
+        return
+    reader = BlockReader(manifest, columns, None, wrong)
+    parts = [reader.read(block, file_columns, file) for block in table.blocks(file_columns.sources)]
+    # Beyond the most problems that are kept nothing says which rows are as the list defines them.
+    bad = None if wrong.n_problems > len(wrong.kept) else {problem.row for problem in wrong.kept}
+    for part in parts:
+        _add(part, reader, columns.value_names().index("n_forecasts"), bad, results)
+
+
+def _add(part: Part, reader: BlockReader, counted: int, bad: set[int | None] | None, results: FevResults) -> None:
+    names, tasks = reader.entrants.words, reader.tasks.words
+    rows = zip(part.entrant.tolist(), part.task.tolist(), part.leaked.tolist(), part.values, part.row, strict=True)
+    for entrant, task, leaked, values, row in rows:
+        if entrant != NONE:
+            results.models.add(names[entrant])
+        if task == NONE or bad is None or int(row) in bad:
+            results.n_other += 1
+            continue
+        if leaked and entrant != NONE:
+            results.leaked.add(names[entrant])
+        if not np.isnan(values[counted]):
+            results.counts.setdefault(tasks[task], set()).add(int(values[counted]))

@@ -1,6 +1,6 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Read by `app.kinds.known`."""
 
-from app.files.parquet_tables import PARQUET
+from app.files.tables import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.contract import Kind, Rows
 from app.kinds.summary.manifest_part import SummaryPart

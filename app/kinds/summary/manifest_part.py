@@ -5,9 +5,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from app.manifest.base import ColumnName, Part
-from app.manifest.manifest import Common, KindPart
-from app.manifest.tasks import OpenTasks
+from app.manifest.model import ColumnName, Common, KindPart, OpenTasks, Part
 
 
 class Columns(Part):

@@ -1,7 +1,4 @@
-"""A submission's own numbers: the average of each metric over its tasks with its interval.
-
-Called by `app.jobs.own_tables` through the kind; pure.
-"""
+"""A submission's own numbers: the average of each metric over its tasks with its interval."""
 
 from collections.abc import Sequence
 from functools import lru_cache, partial
@@ -11,10 +8,9 @@ import numpy as np
 
 from app.admission.claims import claims_of_means
 from app.kinds.contract import Evaluation, Summary
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.interval import percentile_interval
-from app.stats.resample import Resamples, board_generator
+from app.stats.resample import Resamples, board_generator, percentile_interval
 from app.values.frame import Ends
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table

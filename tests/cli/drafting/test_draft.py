@@ -5,11 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.drafting.draft import Wishes, draft_manifest
-from app.cli.drafting.metrics import metric_name
-from app.cli.drafting.roles import Roles
-from app.cli.drafting.sheet import read_sheet
-from app.cli.drafting.words import tokens
+from app.cli.drafting import Roles, Wishes, draft_manifest, metric_name, read_sheet, tokens
 from app.errors import EvidenceRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody

@@ -2,10 +2,9 @@
 
 import pytest
 
-from app.manifest.admission import LeastSeeds
-from app.manifest.tasks import Task
+from app.manifest.model import LeastSeeds, Task
+from app.prereg.fields import IID_REFUSED
 from app.prereg.prereg import git_blob_sha1, sha256_hex
-from app.prereg.shared import IID_REFUSED
 from tests.cases.admission import AXIS, case, check, demanding, facts, failed, grid, registered, rules
 from tests.cases.chamber import PREREG
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.examples import Example, ExampleSubmission
+from app.cli.demo import Example, ExampleSubmission
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from tests.cases.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
 from tests.cases.chamber_http import register, send

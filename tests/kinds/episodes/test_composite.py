@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.tables import COMPONENTS

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.prereg.prereg import git_blob_sha1
-from app.stats.aggregate import estimate, interquartile_mean
-from app.stats.cluster import chamber_generator, draw_chamber, group_sample
+from app.stats.cluster import chamber_generator, draw_chamber, estimate, group_sample, interquartile_mean
 from tests.cases.chamber import EXAMPLES, lines, with_sums, zipped
 from tests.cases.chamber_http import register, send
 from tests.fixtures import Site, new_database, open_site

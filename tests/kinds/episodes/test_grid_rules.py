@@ -4,16 +4,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from app.admission.check import Check
+from app.admission.case import Check
 from app.boards.measured import EntrantEvidence
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Evaluation
-from app.kinds.episodes.grid import MOST_CELLS, hold_against_grid
-from app.kinds.episodes.grid_rules import check_grid
+from app.kinds.episodes.coverage import MOST_CELLS, hold_against_grid
+from app.kinds.episodes.rules import check_grid
 from app.kinds.episodes.summary import summarise
 from app.kinds.parse import parse_manifest
-from app.manifest.asked import ItemNames
-from app.manifest.manifest import Manifest
+from app.manifest.model import ItemNames, Manifest
 from app.values.facts import RunFacts
 from tests.cases.admission import Row, case, grid, registered, table
 from tests.cases.chamber import MANIFEST

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from app.kinds.episodes.named_scores import DrawnScore, averaged, draw_by_name
-from app.manifest.uncertainty import Uncertainty
-from app.stats.contests import Contests
+from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name
+from app.manifest.model import Uncertainty
+from app.stats.rank_sets import Contests
 from app.values.scores import Coded, ScoreTable
 
 DRAWN = Uncertainty(n_resamples=2_000, rng_seed=1)

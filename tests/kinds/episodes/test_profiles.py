@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from app.kinds.episodes.calibrated import SeedScores, mean_over_tasks, plain_mean
-from app.kinds.episodes.profiles import calibrated_band, profile_rows
+from app.kinds.episodes.measure import SeedScores, calibrated_band, mean_over_tasks, plain_mean, profile_rows
 from app.stats.spreads import SHARE
 
 SEEDS = np.repeat(np.arange(5), 10)

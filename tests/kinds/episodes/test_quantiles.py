@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.boards.measured import EntrantEvidence
-from app.boards.methods.estimate.spec import EstimateBoard
+from app.boards.methods.estimate import EstimateBoard
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.episodes.tables import QUANTILES

@@ -8,7 +8,7 @@ import pytest
 
 from app.errors import Problem
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.manifest.manifest import part_of
+from app.manifest.model import part_of
 from tests.cases.chamber import episode, episodes, lines, manifest, zipped
 from tests.cases.evidence_tables import problems, read
 

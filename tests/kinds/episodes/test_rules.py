@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from app.admission.case import Case
-from app.admission.cells import count_runs
+from app.admission.rules import count_runs
 from tests.cases.admission import (
     AXIS,
     Row,

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 
 from app.admission.case import Case
-from app.boards.missing_scores import with_worst
+from app.boards.coverage import with_worst
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
-from app.manifest.metric import Metric
+from app.manifest.model import Manifest, Metric
 from app.values.scores import ScoreTable
 from tests.cases.admission import case, check, demanding, failed, grid, registered, table
 from tests.cases.chamber import MANIFEST, PREREG, manifest

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.config.settings import Settings
+from app.config import Settings
 from app.files.uploads import Limits, Upload
-from app.jobs.offline import OfflineBenchmark, OfflineSubmission
+from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 from app.values.table import Table

@@ -5,11 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.kinds.predictions import weighted
-from app.stats.areas_beside import LANES
+from app.kinds.predictions import task
 from app.stats.arrays import Weights
-from app.stats.example_draws import BATCH_CELLS
-from app.stats.resampled_curves import Areas, SortedScores, curve_areas
+from app.stats.curve_bands import BATCH_CELLS
+from app.stats.curves import LANES, Areas, SortedScores, curve_areas
 from tests.cases.prediction_boards import BINARY, benchmark, measure, two_classes
 
 N_EXAMPLES, N_RESAMPLES = 100_000, 100
@@ -34,7 +33,7 @@ def test_weighted_and_constrained_metrics_take_few_resamples_at_a_time(
         sizes.append(len(weights))
         return curve_areas(scores, weights)
 
-    monkeypatch.setattr(weighted, "curve_areas", counted)
+    monkeypatch.setattr(task, "curve_areas", counted)
     labels, scores = two_classes(N_EXAMPLES)
     labels = replace(labels, weight=np.full(N_EXAMPLES, 2.0)) if is_weighted else labels
 

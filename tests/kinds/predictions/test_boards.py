@@ -23,17 +23,16 @@ from sklearn.metrics import (
 )
 
 from app.boards.measured import Measurement
-from app.boards.methods.estimate.board import assemble_board
+from app.boards.methods.estimate import assemble_board
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.comparisons import MAX_ENTRANTS
-from app.kinds.predictions.pair_tests import pair_tables
-from app.kinds.predictions.reports import report_tables
-from app.manifest.manifest import Manifest
-from app.stats.comparison import holm
-from app.values.predictions import Labels
+from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
+from app.kinds.predictions.report import report_tables
+from app.manifest.model import Manifest
+from app.stats.pair_tests import holm
+from app.values.scores import Labels
 from app.values.table import Table
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_text, measure, spec, two_classes
 

@@ -7,11 +7,10 @@ import numpy as np
 from sqlalchemy import delete, select, text, update
 
 from app.db.models import LabelPart, LabelSet, Measured
-from app.kinds.predictions.commitment import labels_digest
 from app.kinds.predictions.declared import Predictions
-from app.store.labels import close_due
-from app.store.predictions import pack_floats, unpack_floats
-from app.values.predictions import Labels
+from app.kinds.predictions.labels import labels_digest
+from app.store.disclosure import close_due, pack_floats, unpack_floats
+from app.values.scores import Labels
 from tests.cases.secret_labels import SLUG, begin, board, items, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records
 from tests.fixtures import Site

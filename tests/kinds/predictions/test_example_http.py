@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from app.cli.examples import Example
+from app.cli.demo import Example
 from app.prereg.prereg import sha256_hex
 from tests.fixtures import Site
 

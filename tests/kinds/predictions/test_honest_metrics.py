@@ -10,9 +10,9 @@ from sklearn.metrics import average_precision_score, log_loss, precision_score, 
 
 from app.boards.measured import Measurement
 from app.errors import ManifestRejected
-from app.kinds.predictions.reports import report_tables
+from app.kinds.predictions.report import report_tables
 from app.stats.arrays import FloatArray
-from app.values.predictions import Labels
+from app.values.scores import Labels
 from app.values.table import Cell
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, measure, two_classes
 

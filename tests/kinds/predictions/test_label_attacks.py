@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.kinds.predictions.steps import share_step
+from app.kinds.predictions.report import share_step
 from tests.cases.label_attacks import ATTACKS, Attacker, values_by_rmse
 from tests.cases.secret_labels import begin, manifest, send, words
 from tests.cases.ydf_http import records

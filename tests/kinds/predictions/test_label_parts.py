@@ -7,14 +7,12 @@ import numpy as np
 import pytest
 
 from app.boards.measured import Estimate
-from app.kinds.predictions.commitment import Opening, labels_digest, parts_key
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.grain import Grain
-from app.kinds.predictions.label_parts import choose_public, warn_of_parts
-from app.kinds.predictions.ladder import Rung, climbs
-from app.kinds.predictions.steps import in_steps, nice_step
+from app.kinds.predictions.disclosed import Grain, Rung, climbs
+from app.kinds.predictions.labels import Opening, choose_public, labels_digest, parts_key, warn_of_parts
+from app.kinds.predictions.report import in_steps, nice_step
 from app.stats.calibrated import Calibrated
-from app.values.predictions import Labels
+from app.values.scores import Labels
 
 KEY = parts_key("0" * 64)
 CLASSES = Predictions(kind="classification", classes=["no", "yes"])

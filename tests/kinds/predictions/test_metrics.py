@@ -5,12 +5,11 @@ import pytest
 
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.manifest_part import PredictionsPart
-from app.kinds.predictions.metrics import METRICS, find_metric
-from app.kinds.predictions.scores import area_of_class, scorer_of
+from app.kinds.predictions.metrics import METRICS, area_of_class, find_metric, scorer_of
 from app.kinds.predictions.task import TaskPredictions, complete
-from app.manifest.manifest import part_of
+from app.manifest.model import part_of
 from app.render.glossary import glossary_entries
-from app.values.predictions import Labels, PredictionBlock
+from app.values.scores import Labels, PredictionBlock
 from tests.cases.prediction_boards import benchmark_text
 
 PARTS = {

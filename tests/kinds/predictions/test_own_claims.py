@@ -2,8 +2,8 @@
 
 import pytest
 
+from app.admission.case import Claims
 from app.admission.claims import Claimed
-from app.admission.fields import Claims
 from app.kinds.contract import Evaluation
 from app.kinds.predictions.summary import own_claims, summarise
 from app.values.facts import RunFacts

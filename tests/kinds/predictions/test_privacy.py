@@ -6,7 +6,7 @@ from html import unescape
 import numpy as np
 import pytest
 
-from app.values.predictions import Labels
+from app.values.scores import Labels
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, measure, two_classes
 from tests.cases.ydf_http import begin, manifest, submit, table
 from tests.fixtures import Site

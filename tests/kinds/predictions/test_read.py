@@ -12,12 +12,12 @@ import pytest
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TooLarge
 from app.files.uploads import Limits
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions import matching as prediction_matching
+from app.kinds.predictions import read as prediction_matching
 from app.kinds.predictions.labels import LabelReading, read_labels
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.reader import read_evidence
-from app.manifest.manifest import part_of
-from app.values.predictions import Labels
+from app.manifest.model import part_of
+from app.values.scores import Labels
 from tests.cases.evidence_tables import LIMITS
 from tests.cases.predictions import BINARY, COLOURS, labels, manifest, problems, read, uploaded, yaml
 from tests.cases.read import parquet

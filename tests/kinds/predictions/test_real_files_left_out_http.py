@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from sklearn.metrics import precision_score
 
-from app.config.settings import Settings
+from app.config import Settings
 from tests.cases import grids
 from tests.cases.publications import table
 from tests.fixtures import Site, new_database, open_site

@@ -10,16 +10,15 @@ from sklearn.metrics import roc_curve
 
 from app.admission.claims import Claimed
 from app.boards.measured import Measurement
-from app.kinds.predictions.grain import Grain
-from app.kinds.predictions.reports import MAX_REPORTED, report_tables, reports_beside
-from app.kinds.predictions.steps import share_step
+from app.kinds.predictions.disclosed import Grain
+from app.kinds.predictions.report import MAX_REPORTED, report_tables, reports_beside, share_step
 from app.kinds.predictions.summary import own_claims
 from app.render.drawings import build_drawings
 from app.stats.arrays import FloatArray
-from app.stats.example_draws import map_resamples
+from app.stats.curve_bands import map_resamples
 from app.stats.resample import board_generator
 from app.values.facts import RunFacts
-from app.values.predictions import Labels
+from app.values.scores import Labels
 from app.values.table import Cell, Table
 from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
 from tests.cases.small_tables import small_table

@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 
 from app.db.models import LabelAttempt
 from app.store.benchmarks import find_declared
-from app.store.quotas import look_up_quota
+from app.store.disclosed import look_up_quota
 from tests.cases.secret_labels import SLUG, begin, board, checks, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records
 from tests.fixtures import Site

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.admission.check import CurrentRecord
+from app.admission.case import CurrentRecord
 from app.boards.example import rows as example_rows
-from app.boards.methods.weighted_rank.resampling import CLEAN_SERIES, unit_names
+from app.boards.methods.weighted_rank.records import CLEAN_SERIES, unit_names
 from app.kinds.series.rules import check_records
 from app.values.scores import Coded, ScoreTable
 from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table

@@ -8,13 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from app.kinds.series.contract_aggregates import AS_STATED
-from app.kinds.series.contract_tables import series_tables
-from app.kinds.series.estimator_metadata import metadata_table
+from app.kinds.series.contract import AS_STATED, metadata_table, series_tables
 from app.kinds.series.manifest_part import SeriesPart
-from app.manifest.manifest import part_of
+from app.manifest.model import part_of
 from app.render.exports import table_to_csv
-from app.render.heatmap import build_heatmap
+from app.render.plot import build_heatmap
 from app.values.table import Table
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, given_manifest, member, read_given
 

@@ -5,9 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from app.kinds.series.contract_failures import failed_records, failure_modes
-from app.kinds.series.contract_rows import Series
-from app.kinds.series.estimator_metadata import metadata_table
+from app.kinds.series.contract import Series, failed_records, failure_modes, metadata_table
 from app.values.scores import NONE, Coded, ScoreTable
 
 COVERAGE = "coverage@0.95"

@@ -8,15 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL, CLASS_METRICS, discriminations
 from app.boards.methods.weighted_rank.method import compute
-from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.records import CLASS_LABEL, CLASS_METRICS, WeightedRank, discriminations
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.claims import STRATA
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.kinds.series.summary import check_series_claims
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import GIVEN, LIMITS, MANIFESTS, member
 from tests.cases.zips import replaced

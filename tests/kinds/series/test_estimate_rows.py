@@ -11,20 +11,18 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.boards.methods.weighted_rank.discrimination import CLASS_METRICS, discriminations
 from app.boards.methods.weighted_rank.method import compute
-from app.boards.methods.weighted_rank.spec import WeightedRank
-from app.files.blocks import Block
+from app.boards.methods.weighted_rank.records import CLASS_METRICS, WeightedRank, discriminations
+from app.files.columns import Block
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
-from app.kinds.series.contract_failures import NO_SERIES
-from app.kinds.series.contract_tables import series_tables
-from app.kinds.series.estimate_rows import RecordStrata
+from app.kinds.series.contract import NO_SERIES, series_tables
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.series.read import RecordStrata
 from app.kinds.series.summary import check_series_claims
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import problems, read
 from tests.cases.lrdbench_http import make_benchmark, submit
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, MANIFESTS, given_manifest, member

@@ -7,11 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.admission.check import CurrentRecord
+from app.admission.case import CurrentRecord
 from app.admission.claims import Claimed
 from app.boards.example import rows
-from app.kinds.series.contract_board import contract_leaderboard
-from app.kinds.series.contract_tables import series_tables
+from app.kinds.series.contract import contract_leaderboard, series_tables
 from app.kinds.series.rules import check_records
 from app.kinds.series.summary import own_claims, summarise_series
 from app.values.scores import Coded

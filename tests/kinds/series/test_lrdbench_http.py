@@ -16,7 +16,7 @@ from sqlalchemy import QueuePool
 
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.store import benchmark_rows, snapshots
-from app.store.series_rows import HEADER, metric_rows
+from app.store.series import HEADER, metric_rows
 from app.web.exports import blocks_of
 from tests.cases.labels import create
 from tests.cases.lrdbench_http import (

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from app.boards.methods.weighted_rank.method import compute
-from app.boards.methods.weighted_rank.spec import WeightedRank
+from app.boards.methods.weighted_rank.records import WeightedRank
 from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
-from app.kinds.series.contract_board import contract_leaderboard
+from app.kinds.series.contract import contract_leaderboard
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.kinds.series.summary import check_series_claims
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.values.table import Table
 from tests.cases.evidence_tables import read
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, RUNS, rows_of_member

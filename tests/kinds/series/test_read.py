@@ -9,7 +9,7 @@ import pytest
 
 from app.errors import Problem
 from app.kinds.reader import Evidence
-from app.kinds.series.strata import stratum_of
+from app.kinds.series.rows import stratum_of
 from app.names import clip_for_message, is_name
 from app.values.facts import RunFacts
 from tests.cases.evidence_tables import problems, read

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from app.kinds.reader import Evidence
-from app.kinds.series.definitions import Estimate, Pair
+from app.kinds.series.manifest_part import Estimate, Pair
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import GIVEN, LIMITS, given_manifest, member
 

@@ -9,10 +9,10 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import OperationalError
 
-from app.boards.methods.weighted_rank.method import WeightedRank, compute
-from app.boards.methods.weighted_rank.records import held_records, records_table
+from app.boards.methods.weighted_rank.method import compute
+from app.boards.methods.weighted_rank.records import WeightedRank, held_records, records_table
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from app.store.series import standing_records
 from app.values.scores import Coded, ScoreTable
 from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table

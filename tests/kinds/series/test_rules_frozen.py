@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from app.admission.check import CurrentRecord
+from app.admission.case import CurrentRecord
 from app.boards.example import rows
-from app.boards.methods.weighted_rank.discrimination import CLASS_LABEL
-from app.boards.methods.weighted_rank.resampling import CLEAN_SERIES
+from app.boards.methods.weighted_rank.records import CLASS_LABEL, CLEAN_SERIES
+from app.kinds.series.estimates import DEPENDENT_ABOVE
 from app.kinds.series.rules import check_records
-from app.kinds.series.truths import DEPENDENT_ABOVE
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.frozen import assert_frozen, checks_as_text
 

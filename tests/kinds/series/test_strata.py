@@ -2,12 +2,12 @@
 
 import pytest
 
-from app.admission.check import Check, CurrentRecord
+from app.admission.case import Check, CurrentRecord
 from app.boards.example import rows
 from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.parse import parse_manifest
 from app.kinds.series.rules import check_records
-from app.manifest.asked import Asked, GridFacts
+from app.manifest.model import Asked, GridFacts
 from tests.cases import grids, publications
 from tests.cases.lrdbench_http import EXAMPLES
 from tests.fixtures import Site

@@ -7,9 +7,9 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from app.boards.methods.weighted_rank.groups import series_groups, stratum_aggregates
+from app.boards.methods.weighted_rank.records import series_groups, stratum_aggregates
+from app.kinds.series.contract import series_intervals
 from app.kinds.series.manifest_part import SeriesUncertainty
-from app.kinds.series.uncertainty import series_intervals
 from app.values.scores import Coded, ScoreTable
 
 ESTIMATORS, STRATA, METRICS = ("RS", "DFA"), ("a", "b"), ("mae", "coverage@0.95")

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pytest
 
-from app.boards.methods.weighted_rank.method import WeightedRank, compute
+from app.boards.methods.weighted_rank.method import compute
+from app.boards.methods.weighted_rank.records import WeightedRank
 from app.kinds.parse import parse_manifest
 from app.values.scores import Coded, ScoreTable
 

@@ -10,7 +10,7 @@ from app.errors import EvidenceRejected
 from app.files.uploads import Upload
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.summary.from_fev import manifest_from_fev_tasks
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import FEV, LIMITS, parse, problems, read
 
 OLD_NAMES = {

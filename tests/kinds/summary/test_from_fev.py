@@ -11,10 +11,14 @@ from pandas.tseries.frequencies import to_offset
 from app.boards.registry import compute_board
 from app.errors import ManifestRejected, Rejected
 from app.kinds.parse import parse_manifest
-from app.kinds.summary.fev_choices import FevOptions, choose
-from app.kinds.summary.fev_results import read_results
-from app.kinds.summary.fev_tasks import offset_of, read_fev_tasks
-from app.kinds.summary.from_fev import manifest_from_fev_tasks
+from app.kinds.summary.from_fev import (
+    FevOptions,
+    choose,
+    manifest_from_fev_tasks,
+    offset_of,
+    read_fev_tasks,
+    read_results,
+)
 from app.prereg.prereg import parse_prereg
 from tests.cases.evidence_tables import FEV, parse, problems, read
 

@@ -8,7 +8,7 @@ import pytest
 
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
-from app.manifest.manifest import Manifest
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import FEV, make_manifest, problems, read
 
 EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from app.errors import MAX_PROBLEMS, EvidenceRejected, ManifestRejected
-from app.kinds.summary.task_rules import TaskRules
+from app.kinds.summary.read import TaskRules
 from tests.cases.evidence_tables import CLOSED, make_manifest, problems, read, the_problem
 
 FULL = "{entrant: model, task: task, leaked: leaked, training_time_s: train, n_forecasts: n, recorded: [print]}"

@@ -4,54 +4,79 @@ Found by `app.boards.registry`. Ranks are over the records of the benchmark's gr
 of at least half of the owners; rank intervals come from resampling records within strata, the same for every estimator.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
+from app.boards.calibrated import DrawnSpread, how_of, range_of
+from app.boards.columns import Place, board_table
 from app.boards.coverage import Roster
-from app.boards.methods.weighted_rank.bounds import Ends, component_bounds
-from app.boards.methods.weighted_rank.calibrated import Ranking, calibrated_ranks, widened
 from app.boards.methods.weighted_rank.coverage import (
     CoveredMetric,
     covered_metrics,
+    declared_failures,
     left_out,
     on_asked,
     record_roster,
     with_worst,
 )
-from app.boards.methods.weighted_rank.discrimination import class_aggregates, class_groups, record_labels
-from app.boards.methods.weighted_rank.failures import declared_failures
-from app.boards.methods.weighted_rank.groups import (
+from app.boards.methods.weighted_rank.records import (
     BY_SIZE,
-    balanced,
-    enrolled_estimators,
-    series_groups,
-    stratum_aggregates,
-)
-from app.boards.methods.weighted_rank.identity import levels_of, split_identity
-from app.boards.methods.weighted_rank.pairs import score_pairs, terms_table
-from app.boards.methods.weighted_rank.records import HeldRecords, held_records, on_records, on_tasks
-from app.boards.methods.weighted_rank.resampling import (
+    CLASS_METRICS,
+    NO_TIE_BREAK,
     DrawnComponents,
+    HeldRecords,
+    RankedPart,
     Records,
+    WeightedRank,
+    balanced,
+    class_aggregates,
+    class_groups,
+    enrolled_estimators,
+    held_records,
+    levels_of,
+    on_records,
+    on_tasks,
     over_levels,
+    record_labels,
+    record_notes,
     resample_components,
+    series_groups,
     source_metric,
+    split_identity,
+    strata_note,
+    strata_of_grid,
+    stratum_aggregates,
     unit_names,
 )
-from app.boards.methods.weighted_rank.spec import NO_TIE_BREAK, RankedPart, WeightedRank
-from app.boards.methods.weighted_rank.tables import Components, RankedBoard, leaderboard
-from app.boards.standing import Gaps, stand
-from app.boards.tables import Beside, BoardTables, TableMethod, pairs_beside
+from app.boards.standing import BoardStanding, Gaps, stand, unranked_places
+from app.boards.tables import (
+    MAX_COMPARED,
+    NO_ENDS,
+    RESAMPLED,
+    Beside,
+    BoardTables,
+    Pair,
+    TableMethod,
+    contrast_field,
+    pairs_beside,
+    pairwise_table,
+)
+from app.boards.wording import names_in_words
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.manifest import Manifest, part_of
+from app.manifest.model import Manifest, part_of
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.strata import Aggregate, Group
-from app.stats.weighted_ranks import average_ranks, exact_scores, ordinal_ranks
+from app.stats.calibrated import ALL_EQUAL, intervals
+from app.stats.resample import percentile_interval
+from app.stats.spreads import Spread
+from app.stats.strata import Aggregate, Group, average_ranks, decided_by_name, exact_scores, ordinal_ranks
+from app.values.frame import CalibratedCells, Ends, Frame, FrameField, with_calibrated, with_own_interval
 from app.values.scores import ScoreTable
+from app.values.table import Cell, Column, Table, finite
 
 NOISE_DIGITS = 12
 """Component values of magnitude one that agree to this many decimals are tied."""
@@ -201,6 +226,16 @@ def _gaps(spec: WeightedRank, of: RankedRows) -> Gaps | None:
 
 
 @dataclass(frozen=True)
+class Components:
+    """Component values [n_estimators, n_components] as published, and the same oriented so that smaller is better."""
+
+    names: tuple[str, ...]
+    metrics: tuple[str, ...]
+    values: FloatArray
+    oriented: FloatArray
+
+
+@dataclass(frozen=True)
 class Points:
     """Ranks by the points alone; `placed` are (position, rank) from best to worst."""
 
@@ -247,8 +282,11 @@ def _behind(spec: WeightedRank, components: Components, others: Components, n_en
     return scores
 
 
+BoundEnds = tuple[float, float]
+
+
 def _bounds(
-    manifest: Manifest, spec: WeightedRank, components: Components, own: FloatArray, ends: Mapping[str, Ends]
+    manifest: Manifest, spec: WeightedRank, components: Components, own: FloatArray, ends: Mapping[str, BoundEnds]
 ) -> tuple[int, int] | None:
     """Return an estimator's ranks if the values it lacks were worst and best; None where it lacks nothing.
 
@@ -260,7 +298,9 @@ def _bounds(
     return _rank_of(spec, components, worst), _rank_of(spec, components, best)
 
 
-def _with_end(manifest: Manifest, spec: WeightedRank, own: FloatArray, ends: Mapping[str, Ends], at: int) -> FloatArray:
+def _with_end(
+    manifest: Manifest, spec: WeightedRank, own: FloatArray, ends: Mapping[str, BoundEnds], at: int
+) -> FloatArray:
     oriented = _orient(manifest, tuple(spec.weights), own)
     for place, metric in enumerate(spec.weights):
         sources = [source for each in levels_of(metric) if (source := source_metric(each)) in ends]
@@ -351,3 +391,571 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
 
 
 METHOD = TableMethod(WeightedRank, compute)
+
+VALIDITY = "validity_rate"
+
+
+@dataclass(frozen=True)
+class CalibratedRanks:
+    """Intervals of the scores [n_estimators] and of component values [n_estimators][n_components], as cells.
+
+    `n_units` is the (effective) number of records behind them.
+    """
+
+    scores: Sequence[CalibratedCells]
+    values: Sequence[Sequence[CalibratedCells]]
+    n_units: float
+
+
+@dataclass(frozen=True)
+class RankedBoard:
+    """The contents of the board: `placed` are (position, rank) from best to worst, `spread` is that of −score.
+
+    `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` the plotted intervals from
+    them. `others` are the estimators listed below, `behind` their scores if added to the ranked, larger being better,
+    and `bounds` their ranks if missing values were worst and best. `groups` are the rows on the benchmark's records.
+    """
+
+    components: Components
+    ranks: FloatArray
+    scores: list[float]
+    placed: list[tuple[int, int]]
+    spread: DrawnSpread | None
+    again: FloatArray | None
+    calibrated: CalibratedRanks | None
+    standing: BoardStanding
+    others: Components
+    held: HeldRecords
+    groups: Sequence[Group]
+    roster: Roster
+    behind: Mapping[str, float]
+    bounds: Mapping[str, tuple[int, int] | None]
+
+
+NOTHING = CalibratedCells()
+
+
+# The table of a board of weighted ranks.
+
+
+@dataclass(frozen=True)
+class _Line:
+    """One row of the board; an unranked estimator has no score, and no rank in any component."""
+
+    values: FloatArray
+    invalid: float | None
+    score: Ends = NO_ENDS
+    ranks: Sequence[float] | None = None
+    by_name: float | None = None
+    calibrated: CalibratedCells = NOTHING
+    calibrated_values: Sequence[CalibratedCells] = ()
+
+
+def leaderboard(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Table:
+    """Return the board: the ranked from best to worst, then those that lack something; unknown cells are None.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows(metric="mae")).leaderboard.name
+    'leaderboard/main'
+    """
+    rows = (*_ranked_rows(spec, shown), *_other_rows(shown))
+    notes = _notes(manifest, spec, shown)
+    return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, shown))
+
+
+def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+    ends = _score_ends(spec, shown)
+    by_name = decided_by_name(shown.components.oriented, list(spec.weights.values()))
+    for place, at in _places(shown):
+        low, high = (None if end is None else float(end[at]) for end in ends)
+        yield (
+            replace(place, standing=shown.roster.standing(place.entrant)),
+            _Line(
+                values=shown.components.values[at],
+                invalid=_invalid_rate(shown.groups, place.entrant),
+                score=(shown.scores[at], low, high),
+                ranks=shown.ranks[at].tolist(),
+                by_name=float(by_name[at]),
+                calibrated=NOTHING if shown.calibrated is None else shown.calibrated.scores[at],
+                calibrated_values=() if shown.calibrated is None else shown.calibrated.values[at],
+            ),
+        )
+
+
+def _other_rows(shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+    values = dict(zip(shown.others.names, shown.others.values, strict=True))
+    for place in unranked_places(shown.roster, shown.behind):
+        standing = shown.roster.standing(place.entrant, shown.bounds[place.entrant])
+        yield (
+            replace(place, standing=standing),
+            _Line(values[place.entrant], _invalid_rate(shown.groups, place.entrant)),
+        )
+
+
+def _places(shown: RankedBoard) -> Iterator[tuple[Place, int]]:
+    """Yield places with positions, in the order and with the ranks of the rule, including how it breaks ties."""
+    for at, rank in shown.placed:
+        place = shown.standing.place(at, shown.components.names[at])
+        # Rule 1 breaks ties by name, which the rank interval does not allow for.
+        at_worst = shown.standing.at_worst
+        is_behind = at_worst is not None and bool(at_worst.behind[at])
+        low = place.rank_low if place.rank_low is None or is_behind else min(place.rank_low, rank)
+        high = None if place.rank_high is None else max(place.rank_high, rank)
+        yield replace(place, rank=rank, rank_low=low, rank_high=high), at
+
+
+def _score_ends(spec: WeightedRank, shown: RankedBoard) -> tuple[FloatArray | None, FloatArray | None]:
+    """Return the score's interval; none under rule 1, whose points are ordinal ranks while replicates share ranks."""
+    if shown.spread is None or spec.ranking_rule == 1:
+        return (None, None)
+    return percentile_interval(-shown.spread.replicates, spec.uncertainty.level)
+
+
+def _invalid_rate(groups: Sequence[Group], name: str) -> float | None:
+    validity = [g.values[g.included] for g in groups if g.estimator == name and g.metric == VALIDITY]
+    valid = np.concatenate(validity) if validity else np.zeros(0)
+    return float(1.0 - valid.mean()) if len(valid) else None
+
+
+def _fields(manifest: Manifest, spec: WeightedRank) -> Iterator[FrameField[_Line]]:
+    score = Column("score", "Score", direction="minimize", glossary="weighted_rank", digits=3)
+    yield from with_calibrated(score, lambda line: line.score, lambda line: line.calibrated)
+    for at, name in enumerate(spec.weights):
+        each = levels_of(name)
+        metric = manifest.metrics[each[0]]
+        title = metric.title or name if len(each) == 1 else f"{name.partition('@')[0]}, mean of {len(each)} levels"
+        entry = "discrimination" if each[0] in CLASS_METRICS else "balanced_global"
+        column = Column(f"metric__{name}", title, unit=metric.unit, direction=metric.direction, glossary=entry,
+                        digits=3)  # fmt: skip
+        yield from with_own_interval(column, partial(_value, at), partial(_calibrated_value, at))
+    for at, name in enumerate(spec.weights):
+        column = Column(f"rank__{name}", f"Rank in {name}", digits=1, detail=True, glossary="weighted_rank")
+        yield FrameField(column, partial(_rank, at))
+    yield from COUNTS
+    if spec.ranking_rule == 1:
+        yield FrameField(
+            Column("decided_by_name", "Left to the name", digits=2, glossary="rule_1"), lambda line: line.by_name
+        )
+
+
+def _value(at: int, line: _Line) -> Cell:
+    return finite(float(line.values[at]))
+
+
+def _calibrated_value(at: int, line: _Line) -> CalibratedCells:
+    return line.calibrated_values[at] if line.calibrated_values else NOTHING
+
+
+def _rank(at: int, line: _Line) -> Cell:
+    return None if line.ranks is None else line.ranks[at]
+
+
+COUNTS: tuple[FrameField[_Line], ...] = (
+    FrameField(
+        Column("invalid_rate", "Invalid", direction="minimize", glossary="invalid_rate", digits=3),
+        lambda line: line.invalid,
+    ),
+)
+
+
+def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
+    yield from record_notes(shown.held)
+    yield from strata_note(shown.held, strata_of_grid(manifest.asked))
+    yield from shown.roster.notes("records")
+    if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
+        yield f"Enrolled, and without any row yet: {names_in_words(silent)}."
+    missing = np.isnan(shown.components.values).any(axis=1)
+    if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
+        yield f"A missing component takes the worst rank: {names_in_words(lacking)}."
+    if spec.ranking_rule == 1:
+        yield "Rule 1: ties are broken in the order of the names; a column says how much of the weight that decided."
+        yield (
+            "Rule 1 has no interval of the score: resamples share ranks between ties and the score does not, so it "
+            "could lie outside of its own interval. Rank intervals are there."
+        )
+    yield "The score is a rank among these estimators: its interval is about other records, not about other opponents."
+
+
+def _meta(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> dict[str, Any]:
+    drawn = spec.uncertainty
+    return {
+        "method": spec.method,
+        "ranking_rule": spec.ranking_rule,
+        "weights": dict(spec.weights),
+        "tie_break": spec.tie_break or next(iter(spec.weights)),
+        "rank_by": "score",
+        **part_of(manifest, RankedPart).board_meta(),
+        "n_entrants": len(shown.held.contenders),
+        "interval": None if shown.spread is None else "percentile bootstrap over records within strata",
+        "interval_reason": "too_few_clusters" if shown.spread is None else None,
+        "level": drawn.level,
+        "n_resamples": drawn.n_resamples,
+        "rng_seed": drawn.rng_seed,
+        "stream": drawn.stream,
+    }
+
+
+# The scores of a board of weighted ranks, term by term and pair by pair.
+
+WIDENED = "as far apart as so few records make them"
+
+ORDINAL_POINTS = "points_break_ties_by_name_and_resamples_do_not"
+
+
+@dataclass(frozen=True)
+class _Term:
+    """One component of one estimator's score."""
+
+    entrant: str
+    component: str
+    value: float
+    rank: float
+    weight: float
+
+
+TERMS: Frame[_Term] = Frame(
+    [
+        FrameField(Column("entrant", "Entrant", "text"), lambda term: term.entrant),
+        FrameField(Column("component", "Component", "text"), lambda term: term.component),
+        FrameField(Column("value", "Value", glossary="balanced_global", digits=4), lambda term: finite(term.value)),
+        FrameField(Column("rank", "Rank in it", digits=1, glossary="weighted_rank"), lambda term: term.rank),
+        FrameField(Column("weight", "Weight", digits=3, glossary="weighted_rank"), lambda term: term.weight),
+        FrameField(
+            Column("term", "Weight × rank", digits=3, glossary="weighted_rank"), lambda term: term.weight * term.rank
+        ),
+    ]
+)
+
+
+def terms_table(spec: WeightedRank, shown: RankedBoard) -> Table:
+    """Return the score term by term: a row for each estimator and component, whose terms add up to the score.
+
+    A missing component has no value, None, and the worst rank. Source: lrdbench 2.0, its leaderboard score.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows(metric="mae")).extra[0].rows[0][0]
+    'Good'
+    """
+    note = "The terms of an estimator add up to its score; lower is better."
+    title = f"{spec.title or spec.name}, term by term"
+    return TERMS.table(f"score/{spec.name}", title, _terms(spec, shown), (note,))
+
+
+def _terms(spec: WeightedRank, shown: RankedBoard) -> Iterator[_Term]:
+    components = shown.components
+    for at, _ in shown.placed:
+        parts = (components.metrics, components.values[at].tolist(), shown.ranks[at].tolist(), spec.weights.values())
+        for metric, value, rank, weight in zip(*parts, strict=True):
+            yield _Term(components.names[at], metric, value, rank, weight)
+
+
+DIFFERENCE = contrast_field(
+    Column("difference", "Score of A minus B", direction="minimize", glossary="difference", digits=3),
+    ends_title="A minus B",
+)
+
+
+def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
+    """Return every ordered pair of ranked estimators; None for fewer than two.
+
+    Differences are of scores, A minus B, smaller being better for A. Source: `app.boards.standing`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.weighted_rank.method import compute
+    >>> board = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> compute(benchmark(board), board, rows({"Good": [0.1]}, "mae")).pairwise is None
+    True
+    """
+    if len(shown.placed) < 2:
+        return None
+    order = [at for at, _ in shown.placed][:MAX_COMPARED]
+    how = f"percentiles and mirrored percentiles of {RESAMPLED}, {WIDENED}"
+    why_none = _why_no_interval(spec, shown)
+    meta = {"level": spec.uncertainty.level, "interval_reason": why_none, "contrast": "difference",
+            "contrast_interval": how, "score": "score"}  # fmt: skip
+    return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
+
+
+def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iterator[Pair]:
+    contrasts, level = shown.standing.contrasts(order), spec.uncertainty.level
+    names = [shown.components.names[at] for at in order]
+    for a, name in enumerate(names):
+        ends = _ends(spec, shown, order, a)
+        for b, other in enumerate(names):
+            contrast = ends[b] if a == b else _as_tested(ends[b], float(contrasts.p_values[a, b]), level)
+            yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=contrast))
+
+
+def _as_tested(ends: Ends, p_value: float, level: float) -> Ends:
+    """Return a difference with its interval, which holds zero where the test of the board does not exclude it.
+
+    Where it does, the end towards zero is the test's own if the interval would reach beyond: mirrored percentiles put
+    it there where one leads in every resample by more or less, and of few records the test is the more careful one.
+    """
+    point, low, high = ends
+    if not (isinstance(point, float) and isinstance(low, float) and isinstance(high, float)):
+        return ends
+    if not p_value < 1.0 - level:
+        return point, min(low, 0.0), max(high, 0.0)
+    nearest = point * (1.0 - float(ndtri((1.0 - level) / 2.0) / ndtri(p_value / 2.0)))
+    if point > 0.0:
+        return point, low if low > 0.0 else nearest, high
+    return point, low, high if high < 0.0 else nearest
+
+
+def _ends(spec: WeightedRank, shown: RankedBoard, order: Sequence[int], a: int) -> list[Ends]:
+    """Return the differences of one to all, scores of A minus B; they move in steps.
+
+    Under rule 1 there are none: its points are ordinal ranks, its replicates share them.
+    """
+    points = [shown.scores[order[a]] - shown.scores[other] for other in order]
+    if shown.again is None or shown.calibrated is None or spec.ranking_rule == 1:
+        return [(point, None, None) for point in points]
+    replicates = shown.again[:, list(order)]
+    level = rank_level(spec.uncertainty.level, shown.calibrated.n_units)
+    low, high = ends_of_ranks(replicates[:, [a]] - replicates, np.array(points), level)
+    drawn = zip(points, low.tolist(), high.tolist(), strict=True)
+    return [(point, None, None) if at == a else (point, *ends) for at, (point, *ends) in enumerate(drawn)]
+
+
+def _why_no_interval(spec: WeightedRank, shown: RankedBoard) -> str | None:
+    if shown.spread is None:
+        return "too_few_clusters"
+    return ORDINAL_POINTS if spec.ranking_rule == 1 else None
+
+
+# The worst and best values of an estimator's components if the records it lacks had the worst or the best value.
+
+
+def component_bounds(
+    manifest: Manifest, held: HeldRecords, covered: Sequence[CoveredMetric], groups: Sequence[Group], name: str
+) -> Mapping[str, BoundEnds]:
+    """Return the worst and best value of each metric that an estimator lacks records of; infinite without a bound.
+
+    Values have the metric's own unit and direction.
+    Raises ValueError for a name that is not a contender.
+    Source: the mean over strata of means over records, monotone in each record.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.weighted_rank.records import series_groups
+    >>> from app.boards.methods.weighted_rank.records import held_records
+    >>> from app.boards.methods.weighted_rank.coverage import covered_metrics
+    >>> from app.boards.methods.weighted_rank.records import WeightedRank
+    >>> board = WeightedRank(name="m", method="weighted_rank", weights={"error": 1.0})
+    >>> scores = rows({"A": [np.nan, 0.5]})
+    >>> held, groups = held_records(scores, ("A",)), series_groups(scores)
+    >>> covered = covered_metrics(benchmark(board), board, held, groups, np.full(3, np.nan))
+    >>> component_bounds(benchmark(board), held, covered, groups, "A")
+    {'error': (0.75, 0.25)}
+    """
+    at = held.contenders.index(name)
+    own = [group for group in groups if group.estimator == name]
+    return {
+        metric.metric: _component_ends(manifest, held, metric, [g for g in own if g.metric == metric.metric], at)
+        for metric in covered
+        if metric.lacking(at).any()
+    }
+
+
+def _component_ends(
+    manifest: Manifest, held: HeldRecords, metric: CoveredMetric, own: Sequence[Group], at: int
+) -> BoundEnds:
+    declared = manifest.metrics[metric.metric]
+    sign = 1.0 if declared.direction == "minimize" else -1.0
+    is_mean = all(group.rule == "mean" for group in own)
+    lacking = metric.lacking(at)
+    worst, best = (
+        edge if end is None or not is_mean else _balanced(held, own, lacking, end)
+        for end, edge in ((declared.worst, sign * np.inf), (declared.best, -sign * np.inf))
+    )
+    return worst, best
+
+
+def _balanced(held: HeldRecords, own: Sequence[Group], lacking: BoolArray, value: float) -> float:
+    """Return the mean over strata of means in which every lacking record has `value`."""
+    missing: dict[str, int] = {}
+    for record in np.flatnonzero(lacking).tolist():
+        missing[held.strata[record]] = missing.get(held.strata[record], 0) + 1
+    sums = dict(_sums(own))
+    means = [
+        (sums.get(stratum, (0.0, 0))[0] + value * missing.get(stratum, 0))
+        / (sums.get(stratum, (0.0, 0))[1] + missing.get(stratum, 0))
+        for stratum in dict.fromkeys([*sums, *missing])
+    ]
+    return float(np.mean(means))
+
+
+def _sums(own: Sequence[Group]) -> Iterator[tuple[str, tuple[float, int]]]:
+    for group in own:
+        values = group.values[group.included]
+        if len(values):
+            yield group.stratum, (float(values.sum()), len(values))
+
+
+# The calibrated intervals of a board of weighted ranks: of each component's value and of the score. Pure.
+# `bench.interval_coverage` measures their coverage.
+
+ROUNDING = 1e-12
+"""A spread below this fraction of the numbers' own size is rounding and counts as zero."""
+
+RANKED_AGAIN = "widened_ranks"
+
+NO_ORDINAL = CalibratedCells(how="points_break_ties_by_name_and_resamples_do_not")
+"""Reason for a score under rule 1: its points are ordinal ranks, while tied replicates share ranks."""
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """How component values become scores: `orient` makes smaller better, `weights` [n_components] multiply ranks."""
+
+    orient: Callable[[FloatArray], FloatArray]
+    weights: FloatArray
+    n_enrolled: int
+
+    def scores(self, values: FloatArray) -> FloatArray:
+        """Return Σ weight × rank for values [n_resamples, n_estimators, n_components], ties sharing a rank."""
+        totals: FloatArray = average_ranks(self.orient(values), self.n_enrolled) @ self.weights
+        return totals
+
+
+def widened(points: FloatArray, drawn: DrawnComponents, level: float) -> FloatArray:
+    """Return replicates around the points [n_estimators, n_components], widened for the small number of units.
+
+    They are [n_resamples, n_estimators, n_components]; NaN stays NaN. A bootstrap's variance is too small by the
+    inflation factor, and its percentiles have normal instead of Student's tails.
+    Source: Hesterberg 2004, Unbiasing the bootstrap, section 2; Davison & Hinkley 1997, section 5.2.
+
+    >>> from app.boards.calibrated import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0]], [[3.0]]]), Precision(8.0, 1.5), 10.0)
+    >>> widened(np.array([[2.0]]), drawn, 0.95).ravel().round(3).tolist()
+    [0.559, 3.441]
+    """
+    tail = (1.0 + level) / 2.0
+    quantile = float(stdtrit(drawn.precision.freedom, tail) / ndtri(tail))
+    apart = drawn.values - drawn.values.mean(axis=0)
+    moved: FloatArray = points + apart * quantile * np.sqrt(drawn.precision.inflation)
+    return moved
+
+
+def ends_of_ranks(again: FloatArray, points: FloatArray, level: float) -> tuple[FloatArray, FloatArray]:
+    """Return interval ends of scores, or of differences of scores, [n_numbers], from widened replicates `again`.
+
+    Ranks of replicates are biased towards the middle relative to those of the points, as those are relative to the true
+    ranks, so the interval is the union of the percentile interval and its mirror image at the points.
+    Source: Efron & Tibshirani 1993, chapter 13, for both intervals; chosen by `bench.interval_coverage`.
+
+    >>> low, high = ends_of_ranks(np.linspace(2.0, 4.0, 101)[:, None], np.array([2.0]), 0.9)
+    >>> round(float(low[0]), 3), round(float(high[0]), 3)
+    (0.1, 3.9)
+    """
+    low, high = percentile_interval(again, level)
+    return np.minimum(low, 2.0 * points - high), np.maximum(high, 2.0 * points - low)
+
+
+def rank_level(level: float, n_units: float) -> float:
+    """Return the nominal level at which the ends of a score, or of a difference, have the coverage `level`.
+
+    Among many nearly equal estimators only the mirror image covers the extreme scores, so it alone may use half of the
+    error rate. Below sixteen records the rate is smaller still, down to a tenth, because in nearly every resample the
+    first and the last ranks are closer together than the true ones.
+    Source: chosen by `bench.interval_coverage`.
+
+    >>> rank_level(0.95, 100.0), rank_level(0.95, 8.0)
+    (0.975, 0.995)
+    """
+    return 1.0 - (1.0 - level) / float(np.clip(18.0 - n_units, 2.0, 10.0))
+
+
+def calibrated_ranks(
+    manifest: Manifest,
+    spec: WeightedRank,
+    values: FloatArray,
+    scores: FloatArray,
+    drawn: DrawnComponents | None,
+    again: FloatArray | None,
+) -> CalibratedRanks | None:
+    """Return the intervals of component values [n_estimators, n_components] and of scores; None without replicates.
+
+    `again` are scores of widened replicates [n_resamples, n_estimators]. Rule 1 has no interval of a score.
+    Source: `ends_of_ranks` and `value_intervals`.
+
+    >>> from app.boards.example import benchmark
+    >>> spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> from app.boards.calibrated import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0], [2.0]], [[1.2], [2.1]]]), Precision(8.0, 1.5), 10.0)
+    >>> values, scores = np.array([[1.1], [2.05]]), np.array([1.0, 2.0])
+    >>> ours = calibrated_ranks(benchmark(spec), spec, values, scores, drawn, np.array([[1.0, 2.0], [1.0, 2.0]]))
+    >>> [(cells.low, cells.high) for cells in ours.scores] if ours else None
+    [(1.0, 1.0), (2.0, 2.0)]
+    """
+    if drawn is None or again is None:
+        return None
+    level, n_estimators = spec.uncertainty.level, len(scores)
+    by_metric = [
+        value_intervals(manifest, levels_of(metric)[0], values[:, at], drawn, at, level)
+        for at, metric in enumerate(spec.weights)
+    ]
+    of_values = list(zip(*by_metric, strict=True))
+    if spec.ranking_rule == 1:
+        return CalibratedRanks([NO_ORDINAL] * n_estimators, of_values, drawn.n_units)
+    low, high = ends_of_ranks(again, scores, rank_level(level, drawn.n_units))
+    most = max(float(again.max()), float(scores.max()))
+    ends = zip(np.maximum(low, 1.0).tolist(), np.minimum(high, most).tolist(), strict=True)
+    cells = [CalibratedCells(*each, RANKED_AGAIN, drawn.n_units) for each in ends]
+    return CalibratedRanks(cells, of_values, drawn.n_units)
+
+
+def value_intervals(
+    manifest: Manifest, metric: str, points: FloatArray, drawn: DrawnComponents, at: int, level: float
+) -> list[CalibratedCells]:
+    """Return the interval of each estimator's value of the component at `at`; `points` [n_estimators], NaN is missing.
+
+    The ends are in the unit of the metric, and within its declared range.
+    Source: `app.stats.calibrated.intervals`, with the errors of the replicates.
+
+    >>> from app.boards.example import benchmark
+    >>> spec = WeightedRank(name="main", method="weighted_rank", weights={"mae": 1.0})
+    >>> from app.boards.calibrated import Precision
+    >>> drawn = DrawnComponents(np.array([[[1.0]], [[1.4]], [[1.2]]]), Precision(8.0, 1.25), 9.0)
+    >>> (cells,) = value_intervals(benchmark(spec), "mae", np.array([1.2]), drawn, 0, 0.95)
+    >>> round(float(cells.low or 0), 2), round(float(cells.high or 0), 2), cells.how
+    (0.78, 1.76, 'gamma')
+    """
+    replicates = drawn.values[:, :, at]
+    known = ~np.isnan(points) & ~np.isnan(replicates).any(axis=0)
+    cells = [NOTHING] * len(points)
+    if not known.any():
+        return cells
+    within = range_of(manifest.metrics[metric]).holding(float(points[known].min()), float(points[known].max()))
+    low, high = intervals(component_spread(points[known], replicates[:, known], drawn), within, level)
+    for place, *ends in zip(np.flatnonzero(known).tolist(), low.tolist(), high.tolist(), strict=True):
+        how = ALL_EQUAL if np.isnan(ends[0]) else how_of(within)
+        cells[place] = CalibratedCells(finite(ends[0]), finite(ends[1]), how, drawn.n_units)
+    return cells
+
+
+def component_spread(points: FloatArray, replicates: FloatArray, drawn: DrawnComponents) -> Spread:
+    """Return the spread of component values [n_estimators] from their replicates [n_resamples, n_estimators].
+
+    Errors are in the unit of the values, unbiased by the inflation.
+    Source: `app.stats.curves.replicate_spread`.
+
+    >>> from app.boards.calibrated import Precision
+    >>> drawn = DrawnComponents(np.zeros((2, 1, 1)), Precision(8.0, 1.25), 9.0)
+    >>> component_spread(np.array([1.2]), np.array([[1.0], [1.4]]), drawn).error.round(4).tolist()
+    [0.2236]
+    """
+    moved = replicates - replicates.mean(axis=0)
+    size = np.abs(points) + np.abs(moved).max(axis=0)
+    variance = (moved**2).mean(axis=0)
+    variance = np.where(np.sqrt(variance) > ROUNDING * size, variance, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        cubed = variance**1.5  # zero below a spread of about 1e-108, where no skewness can be estimated
+        skewness = np.where(cubed > 0, (moved**3).mean(axis=0) / cubed, 0.0)
+    units, freedom = (np.full(len(points), number) for number in (drawn.n_units, drawn.precision.freedom))
+    error = np.sqrt(variance * drawn.precision.inflation)
+    return Spread(points, error, skewness, units, freedom, np.zeros(len(points)))

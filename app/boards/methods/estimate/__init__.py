@@ -1,1 +1,0 @@
-"""The method `estimate`: metrics with intervals, each entrant measured by itself."""

@@ -1,0 +1,1041 @@
+"""A commented manifest of a benchmark that a table of results could be evidence of. What the table does not say is
+asked, or stays as TODO, which no check passes.
+"""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from app.errors import EvidenceRejected, Problem
+from app.files.columns import read_numbers
+from app.files.findings import Findings
+from app.files.tables import open_table
+from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
+from app.harnesses.known import split_harnesses
+from app.manifest.build import SCHEMA, TODO
+from app.names import SLUG_PATTERN, is_name
+from app.stats.arrays import FloatArray, IntArray
+from app.yaml import ScalarNotAllowed, resolve_plain
+
+Ask = Callable[[str, Sequence[str]], str | None]
+"""Asks a question with its possible answers; None where nobody can answer."""
+
+NO_COLUMN = "(none)"
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Columns by role; None where there is none. `unknown` are the roles to ask about, each with the reason."""
+
+    entrant: str | None = None
+    task: str | None = None
+    condition: str | None = None
+    seed: str | None = None
+    item: tuple[str, ...] = ()
+    metrics: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    recorded: tuple[str, ...] = ()
+    n_repeated: int = 0
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Return the columns that identify a row, from entrant to item."""
+        one = (self.entrant, self.task, self.condition, self.seed)
+        return (*(name for name in one if name is not None), *self.item)
+
+    @property
+    def has_items(self) -> bool:
+        """Say whether there are rows below the task."""
+        return bool(self.item) or self.seed is not None
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What the person drafting has stated already: columns by role, and the direction of metrics by their columns.
+
+    `schema` is the address at which a server of theirs serves the schema, for their editor.
+    """
+
+    slug: str | None = None
+    title: str | None = None
+    roles: Roles = field(default_factory=Roles)
+    directions: Mapping[str, str] | None = None
+    schema: str = SCHEMA
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A manifest as text, what it takes columns to be, and how many answers are missing."""
+
+    text: str
+    roles: Roles
+    n_missing: int
+
+
+@dataclass(frozen=True)
+class SheetColumn:
+    """One column: its name and its cells, a pyarrow array of text with null where a cell is empty."""
+
+    name: str
+    cells: Any
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The distinct texts, in the order of their first rows."""
+        return [word for word in self._coded.dictionary.to_pylist() if word is not None]
+
+    @cached_property
+    def codes(self) -> IntArray:
+        """Which word each row has; -1 where its cell is empty."""
+        codes: IntArray = np.asarray(self._coded.indices.fill_null(-1)).astype(np.int64)
+        return codes
+
+    @cached_property
+    def _coded(self) -> Any:
+        return pc.dictionary_encode(self.cells)
+
+    @property
+    def n_empty(self) -> int:
+        """How many cells are empty."""
+        return int(self.cells.null_count)
+
+    @cached_property
+    def numbers(self) -> FloatArray | None:
+        """Return the cells as numbers, NaN where empty; None if any is text, or all are empty."""
+        parsed = read_numbers(self.cells)
+        is_number = not parsed.is_text.any() and not parsed.empty.all()
+        return parsed.values if is_number else None
+
+    @property
+    def finite(self) -> FloatArray:
+        """Return the numbers that are not empty; none if the column is text."""
+        if self.numbers is None:
+            return np.zeros(0)
+        return self.numbers[np.isfinite(self.numbers)]
+
+    @property
+    def is_whole(self) -> bool:
+        """Say whether every number is a whole one."""
+        return bool(len(self.finite)) and bool((self.finite == np.round(self.finite)).all())
+
+    @property
+    def is_flag(self) -> bool:
+        """Say whether every cell is true or false."""
+        return bool(self.words) and {word.lower() for word in self.words} <= {"true", "false"}
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The columns of a table; of a harness's output `about` says what it is, and `roles` what its columns are.
+
+    `left_out` says which files are of something else.
+    """
+
+    columns: Mapping[str, SheetColumn]
+    n_rows: int
+    files: tuple[str, ...]
+    roles: Mapping[str, Any] = field(default_factory=dict)
+    about: str = ""
+    left_out: tuple[str, ...] = ()
+
+    def keys(self, names: Sequence[str]) -> IntArray:
+        """Return a number for each row that two rows share where they have the same words in some columns."""
+        key = np.zeros(self.n_rows, dtype=np.int64)
+        for name in names:
+            column = self.columns[name]
+            _, key = np.unique(key * (len(column.words) + 1) + column.codes + 1, return_inverse=True)
+        return key.reshape(-1)
+
+    def n_distinct(self, names: Sequence[str]) -> int:
+        """Return how many different rows there are in some columns."""
+        return len(np.unique(self.keys(names)))
+
+
+def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
+    """Return the manifest of a sheet. Raises EvidenceRejected for a table that no kind of evidence is."""
+    _refuse_long_form(sheet)
+    roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
+    if not roles.metrics:
+        listed = ", ".join(list(sheet.columns)[:20])
+        problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
+        raise EvidenceRejected("No metric to rank by.", [problem])
+    metrics = _metrics(sheet, roles, wishes, ask)
+    writer = writer_of(roles)(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
+    text = "\n".join([*writer.lines(), ""])
+    n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
+    return Draft(text, roles, n_missing)
+
+
+def _given(sheet: Sheet, wishes: Wishes) -> Roles:
+    fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__ and value}
+    wished = {name: value for name, value in vars(wishes.roles).items() if value}
+    unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
+               if name not in sheet.columns]  # fmt: skip
+    if unknown:
+        listed = ", ".join(list(sheet.columns)[:20])
+        problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
+        raise EvidenceRejected("The file lacks a column that you named.", problems)
+    return Roles(**{**fixed, **wished})
+
+
+def _refuse_long_form(sheet: Sheet) -> None:
+    names = {plain(name): name for name in sheet.columns}
+    name = next((names[each] for each in names if each in LONG_NAME), None)
+    value = next((names[each] for each in names if each in LONG_VALUE), None)
+    if name is not None and value is not None and sheet.columns[name].numbers is None:
+        message = (
+            f"a row holds one metric ({such_as(sheet.columns[name].words)}), and its value is in {value}; plumbline "
+            "reads a column for each metric: pivot the table, in pandas "
+            f"df.pivot_table(index=…, columns='{name}', values='{value}')"
+        )
+        raise EvidenceRejected("The table is in the long form.", [Problem(message, sheet.files[0], column=name)])
+
+
+def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
+    """Return the roles with answers in place of what could not be guessed."""
+    names = [name for name in sheet.columns if name not in roles.metrics]
+    if roles.entrant is None and "entrant" not in sheet.roles:
+        answer = ask("Which column names the entrant (the model, the system)?", [*names, NO_COLUMN])
+        roles = _again(sheet, roles, entrant=answer)
+    if roles.task is None and "task" not in sheet.roles:
+        answer = ask("Which column names the task (the data set, the workload)?", [*names, NO_COLUMN])
+        roles = _again(sheet, roles, task=answer)
+    if roles.n_repeated:
+        question = f"{roles.n_repeated:,} rows repeat {', '.join(roles.names)}. Which column distinguishes them?"
+        answer = ask(question, [name for name in sheet.columns if name not in roles.names])
+        roles = _again(sheet, roles, item=None if answer is None else (*roles.item, answer))
+    return roles
+
+
+def _again(sheet: Sheet, roles: Roles, **answer: object) -> Roles:
+    answers = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
+    kept = replace(roles, metrics=(), groups=(), recorded=(), **answers)  # type: ignore[arg-type]
+    return guess_roles(sheet, kept) if answers else roles
+
+
+@dataclass(frozen=True)
+class MetricGuess:
+    """A metric as it would be declared; `direction` is None where the name does not say it, `why` is of the range."""
+
+    name: str
+    column: str
+    direction: str | None
+    low: float | None
+    high: float | None
+    unit: str | None
+    observed: tuple[float, float]
+    why: str
+
+
+def _metrics(sheet: Sheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[MetricGuess]:
+    guesses: list[MetricGuess] = []
+    for name in roles.metrics:
+        stated = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
+        guess = guess_metric(sheet.columns[name], {each.name for each in guesses}, stated)
+        if guess.direction is None:
+            low, high = guess.observed
+            question = f"Which way is {name} better (it goes from {low:g} to {high:g})?"
+            guess = replace(guess, direction=ask(question, ["maximize", "minimize"]))
+        guesses.append(guess)
+    return guesses
+
+
+def _slug(wishes: Wishes, stem: str) -> str:
+    name = re.sub(r"[^a-z0-9]+", "-", (wishes.slug or stem).lower()).strip("-")[:63].strip("-")
+    return name if re.fullmatch(SLUG_PATTERN, name) else "my-benchmark"
+
+
+def _title(stem: str) -> str:
+    return re.sub(r"[_-]+", " ", stem).strip()[:200] or "My benchmark"
+
+
+# A table of results before there is a manifest: every column as text, from one file or several. Files are unpacked
+# within the limits of an upload, by the code that reads uploads.
+
+SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
+
+
+def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
+    """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
+    findings = Findings()
+    unpacking = Unpacking(limits, folder, findings, SUFFIXES)
+    unpacking.take_all([Upload(path.name, path) for path in paths])
+    harnesses, others = split_harnesses(unpacking.files)
+    if harnesses:
+        sheets = [sheet_of_harness(*harnesses[0], findings)]
+    else:
+        sheets = [sheet for file in others if (sheet := _read(file, findings, limits)) is not None]
+    findings.raise_if_any([record.name for record in unpacking.records])
+    if not harnesses:
+        return _joined(sheets)
+    further = [f"{len(own):,} of {harness.title}" for harness, own in harnesses[1:]]
+    unknown = [f"{len(others):,} of no harness, such as {others[0].name}"] if others else []
+    return replace(sheets[0], left_out=(*further, *unknown))
+
+
+def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> Sheet:
+    """Return what a harness's files hold as a sheet: rows of items where there are some, else of tasks."""
+    run = HarnessRun(files, findings)
+    rows = list(sound_rows(run, harness.items(run))) if harness.items is not None else []
+    has_items = bool(rows)
+    if not has_items and harness.summary is not None:
+        run = HarnessRun(files, findings)
+        rows = list(sound_rows(run, harness.summary(run)))
+    if not rows:
+        findings.add(Problem(f"the files of {harness.title} hold no rows", file=files[0].name))
+    records = _merged(rows)
+    names = list(dict.fromkeys(name for record in records for name in record))
+    columns = {name: SheetColumn(name, pa.array([_text(r.get(name)) for r in records], pa.string())) for name in names}
+    scored = dict.fromkeys(name for row in rows for name in row.scores if len(columns[name].finite))
+    metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
+    directions = {**harness.preset, **_directions(run, metrics)}
+    roles: dict[str, Any] = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
+    if has_items:
+        seeds = {row.seed for row in rows}
+        roles |= {"item": ("item",) if "item" in columns else None, "seed": "seed" if len(seeds) > 1 else None}
+    return Sheet(columns, len(records), tuple(file.name for file in files), roles, f"Results of {harness.title}.")
+
+
+def _merged(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """Return a record for each entrant, task, seed and item: several filters of one sample score the same sample."""
+    by_key: dict[tuple[Any, ...], dict[str, Any]] = {}
+    for row in rows:
+        kept = {"entrant": row.entrant, "task": row.task, "seed": row.seed, "item": row.item}
+        # What is no name is no reason to stop here: a check of the manifest against the results refuses it.
+        key = tuple(cell if isinstance(cell, str | int) else repr(cell) for cell in kept.values())
+        plain = {name: cell for name, cell in kept.items() if name != "item" or cell is not None}
+        by_key.setdefault(key, plain).update({**row.scores, **({} if row.item is not None else row.beside)})
+    return list(by_key.values())
+
+
+def _directions(run: HarnessRun, metrics: Sequence[str]) -> dict[str, str]:
+    """Return the direction of each metric of which the run says it, whatever its filter."""
+    plain = {name: name.partition(",")[0] for name in metrics}
+    return {name: run.directions[of] for name, of in plain.items() if of in run.directions}
+
+
+def _text(cell: Any) -> str | None:
+    if cell is None:
+        return None
+    return repr(cell) if isinstance(cell, float) else str(cell)
+
+
+def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> Sheet | None:
+    table = open_table(file, findings, [], limits.max_rows)
+    if table is None:
+        return None
+    parts: dict[str, list[Any]] = {name: [] for name in table.header}
+    n_rows = 0
+    for block in table.blocks(table.header):
+        n_rows += len(block)
+        for name in table.header:
+            parts[name].append(block.columns[name])
+    if not n_rows:
+        findings.add(Problem("the file contains no rows", file=file.name))
+        return None
+    columns = {name: SheetColumn(name, _concat(chunks)) for name, chunks in parts.items()}
+    return Sheet(columns, n_rows, (file.name,))
+
+
+def _concat(chunks: Sequence[Any]) -> Any:
+    plain = [chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk for chunk in chunks]
+    return pa.concat_arrays([pc.cast(chunk, pa.string()) for chunk in plain])
+
+
+def _joined(sheets: Sequence[Sheet]) -> Sheet:
+    if not sheets:
+        raise EvidenceRejected("No table was given.", [Problem("no table was given", column="files")])
+    names = list(dict.fromkeys(name for sheet in sheets for name in sheet.columns))
+    columns = {name: SheetColumn(name, pa.concat_arrays([_column(sheet, name) for sheet in sheets])) for name in names}
+    n_rows = sum(sheet.n_rows for sheet in sheets)
+    return Sheet(columns, n_rows, tuple(file for sheet in sheets for file in sheet.files))
+
+
+def _column(sheet: Sheet, name: str) -> Any:
+    column = sheet.columns.get(name)
+    return pa.nulls(sheet.n_rows, pa.string()) if column is None else column.cells
+
+
+# The meanings of column names in tables of results: entrants, tasks, and which way a metric is better.
+#
+# Read by `app.cli.drafting` and `app.cli.drafting`. A name that is not here is asked about, never
+# guessed.
+
+ENTRANT = ("entrant", "model", "model_name", "model_id", "method", "algorithm", "system", "system_name", "policy",
+           "policy_id", "agent", "estimator", "participant", "player", "team", "engine", "library", "framework",
+           "implementation", "backend", "solver", "optimizer", "submission", "name")  # fmt: skip
+
+TASK = ("task", "task_name", "dataset", "dataset_name", "benchmark", "problem", "problem_name", "scenario", "suite",
+        "subset", "env", "environment", "workload", "domain", "language", "corpus", "subject", "endpoint")  # fmt: skip
+
+CONDITION = ("condition", "setting", "perturbation", "variant", "difficulty", "mode")
+
+SEED = ("seed", "random_seed", "train_seed", "training_seed", "seed_id", "run", "run_id", "trial", "repeat",
+        "repetition", "replicate", "rep", "fold")  # fmt: skip
+
+ITEM = ("item", "item_id", "doc_id", "sample_id", "example_id", "instance_id", "question_id", "query_id", "episode",
+        "episode_idx", "request_id", "record_id", "sample", "example", "instance", "question", "query", "request", "id",
+        "idx", "index", "uid")  # fmt: skip
+
+# Numbers that describe a row and rank nobody.
+NO_METRIC = frozenset(
+    {"rank", "year", "version", "epoch", "step", "steps", "timestamp", "date", "time_stamp", "n", "count", "size",
+     "params", "parameters", "num_parameters", "n_params", "n_parameters", "batch_size", "index", "idx", "id",
+     "seed", "stderr", "std", "se", "ci", "n_samples", "weight"}
+)  # fmt: skip
+
+NO_METRIC_BEGINS = ("n_", "num_", "unnamed", "rank_", "stderr", "std_")
+
+NO_METRIC_ENDS = ("_id", "_count", "_stderr", "_std", "_se", "_rank", "_seed", "_version", "_size", "_at")
+
+# Columns of the long form, a row for each metric.
+LONG_NAME = frozenset({"metric", "metric_name", "measure", "measure_name"})
+
+LONG_VALUE = frozenset({"value", "score", "metric_value", "result"})
+
+MAXIMIZE = frozenset(
+    {"acc", "accuracy", "f1", "auc", "auroc", "auprc", "roc", "map", "mrr", "ndcg", "precision", "recall", "score",
+     "success", "reward", "return", "bleu", "rouge", "rougel", "rouge1", "rouge2", "chrf", "meteor", "em", "exact",
+     "match", "r2", "pass", "win", "wins", "correct", "correctness", "iou", "miou", "dice", "throughput", "fps",
+     "tps", "qps", "rps", "speedup", "psnr", "ssim", "spearman", "pearson", "cosine", "correlation", "kendall",
+     "hit", "hits", "mcc", "kappa", "sharpe", "likelihood", "goodput", "safety", "helpfulness", "elo", "rating",
+     "points", "pass1", "acceptance"}
+)  # fmt: skip
+
+MINIMIZE = frozenset(
+    {"err", "error", "errors", "loss", "rmse", "mae", "mse", "mape", "smape", "mase", "wape", "wql", "crps", "sql",
+     "nll", "perplexity", "ppl", "bpb", "latency", "time", "seconds", "duration", "runtime", "elapsed", "cost",
+     "costs", "price", "memory", "mem", "wer", "cer", "fid", "brier", "logloss", "energy", "regret", "distance",
+     "violation", "violations", "failure", "failures", "toxicity", "lpips", "ece", "power", "watts", "joules",
+     "ttft", "tpot", "delay", "overhead", "lag", "ms", "ns", "us", "usd", "hallucination", "mistakes", "collisions",
+     "collision"}
+)  # fmt: skip
+
+SHARE = frozenset(
+    {"acc", "accuracy", "f1", "auc", "auroc", "auprc", "precision", "recall", "em", "exact", "match", "success",
+     "pass", "win", "iou", "dice", "map", "mrr", "ndcg", "brier", "ece", "wer", "correct", "correctness", "hit",
+     "kendall"}
+)  # fmt: skip
+
+SIGNED = frozenset(
+    {"spearman", "pearson", "cosine", "correlation", "kendall", "mcc", "kappa", "r2"}
+)  # fmt: skip
+
+UNITS = {"ms": "ms", "milliseconds": "ms", "msec": "ms", "us": "µs", "ns": "ns", "s": "s", "sec": "s", "secs": "s",
+         "seconds": "s", "min": "min", "minutes": "min", "mb": "MB", "mib": "MiB", "gb": "GB", "gib": "GiB",
+         "bytes": "bytes", "usd": "USD", "eur": "EUR", "joules": "J", "watts": "W", "percent": "%", "pct": "%",
+         "fps": "1/s", "qps": "1/s", "rps": "1/s", "tps": "1/s"}  # fmt: skip
+
+
+def tokens(name: str) -> list[str]:
+    """Return the words of a column's name, in lower case.
+
+    >>> tokens("p95LatencyMs")
+    ['p95', 'latency', 'ms']
+    """
+    parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z][a-z])|(?<=[a-z])(?=[A-Z])", " ", name)
+    return [word for word in re.split(r"[^a-z0-9%]+", parted.lower()) if word]
+
+
+def plain(name: str) -> str:
+    """Return a column's name as the lists above write it."""
+    return "_".join(tokens(name))
+
+
+# The roles of a table's columns: entrant, task, seed, item, and which numbers are metrics. By the names of columns,
+# then by what their cells can be: a seed is a whole number, and rows that share every name must differ somewhere.
+
+MAX_TASKS = 5_000
+
+
+def guess_roles(sheet: Sheet, given: Roles) -> Roles:
+    """Return the role of each column; given ones are kept, and a role that fits no column is None."""
+    free = dict(sheet.columns)
+
+    def take(asked: str | None, known: Sequence[str], *, whole: bool = False) -> str | None:
+        name = asked or _first(free, known, whole=whole)
+        free.pop(name or "", None)
+        return name
+
+    for name in (*given.metrics, *given.item, given.seed, given.condition, given.task):
+        free.pop(name or "", None)
+    entrant = take(given.entrant, ENTRANT)
+    task = take(given.task, TASK)
+    roles = replace(given, entrant=entrant, task=task)
+    if _repeats(sheet, roles):
+        roles = replace(roles, condition=take(given.condition, CONDITION))
+    if given.seed or _repeats(sheet, roles):
+        roles = replace(roles, seed=take(given.seed, SEED, whole=True))
+    if not given.item and _repeats(sheet, roles):
+        roles = replace(roles, item=_item(sheet, roles, free))
+    for name in roles.item:
+        free.pop(name, None)
+    return _with_rest(sheet, roles, free)
+
+
+def _first(columns: dict[str, SheetColumn], known: Sequence[str], *, whole: bool) -> str | None:
+    by_name = {plain(name): name for name in reversed(columns)}
+    for word in known:
+        name = by_name.get(word)
+        if name is not None and _fits(columns[name], whole=whole):
+            return name
+    return None
+
+
+def _fits(column: SheetColumn, *, whole: bool) -> bool:
+    if whole:
+        return column.is_whole and not column.n_empty and len(column.words) > 1
+    return not column.n_empty and all(is_name(word) for word in column.words[:1000])
+
+
+def _repeats(sheet: Sheet, roles: Roles) -> bool:
+    return sheet.n_distinct(roles.names) < sheet.n_rows
+
+
+def _item(sheet: Sheet, roles: Roles, free: dict[str, SheetColumn]) -> tuple[str, ...]:
+    """Return the column, or the two, that distinguish rows which are otherwise alike."""
+    by_name = {plain(name): name for name in reversed(free)}
+    known = [by_name[word] for word in ITEM if word in by_name]
+    candidates = [name for name in known if _fits(free[name], whole=False)]
+    for name in candidates:
+        if not _repeats(sheet, replace(roles, item=(name,))):
+            return (name,)
+    for at, first in enumerate(candidates):
+        for second in candidates[at + 1 :]:
+            if not _repeats(sheet, replace(roles, item=(first, second))):
+                return (first, second)
+    return tuple(candidates[:1])
+
+
+def _with_rest(sheet: Sheet, roles: Roles, free: dict[str, SheetColumn]) -> Roles:
+    metrics = roles.metrics or tuple(name for name, column in free.items() if _is_metric(column))
+    others = [name for name, column in free.items() if name not in metrics and column.numbers is None]
+    groups = tuple(name for name in others if _is_group(sheet, roles, name))
+    recorded = tuple(name for name in others if name not in groups and len(sheet.columns[name].words) <= MAX_TASKS)
+    n_repeated = sheet.n_rows - sheet.n_distinct(roles.names)
+    return replace(roles, metrics=metrics, groups=groups, recorded=recorded, n_repeated=n_repeated)
+
+
+def _is_metric(column: SheetColumn) -> bool:
+    if column.is_flag:
+        return True
+    if not len(column.finite):
+        return False
+    name = plain(column.name)
+    if name in NO_METRIC or name.startswith(NO_METRIC_BEGINS) or name.endswith(NO_METRIC_ENDS):
+        return False
+    return bool({*tokens(column.name)} & (MAXIMIZE | MINIMIZE)) or name not in SEED + ITEM
+
+
+def _is_group(sheet: Sheet, roles: Roles, name: str) -> bool:
+    """Say whether a column is a property of the task: each task has one value of it, and several share one."""
+    if roles.task is None or sheet.columns[name].n_empty:
+        return False
+    n_values, n_tasks = len(sheet.columns[name].words), len(sheet.columns[roles.task].words)
+    return 1 < n_values < n_tasks and sheet.n_distinct((roles.task, name)) == n_tasks
+
+
+def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
+    """Yield each column that groups tasks, with the group of each task."""
+    if roles.task is None:
+        return
+    task = sheet.columns[roles.task]
+    for name in roles.groups:
+        column = sheet.columns[name]
+        pairs = dict(zip(task.codes.tolist(), column.codes.tolist(), strict=True))
+        yield name, {task.words[code]: column.words[value] for code, value in pairs.items()}
+
+
+# Guesses a metric from a column of numbers: its name in a manifest, which way is better, its range and unit. A
+# direction comes from the words of the name alone: the numbers cannot say it.
+
+SHARE_METRICS, PERCENT, SIGNED_METRICS = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
+
+
+def guess_metric(column: SheetColumn, taken: Collection[str], direction: str | None = None) -> MetricGuess:
+    """Return what can be guessed of a metric from the name of its column and from its numbers."""
+    spoken = tokens(column.name)
+    ends = (column.finite.min(), column.finite.max()) if len(column.finite) else (0.0, 1.0)
+    observed = (0.0, 1.0) if column.is_flag else (float(ends[0]), float(ends[1]))
+    low, high, why = _range(column, spoken, observed)
+    return MetricGuess(
+        name=metric_name(column.name, taken),
+        column=column.name,
+        direction=direction or _direction(spoken),
+        low=low,
+        high=high,
+        unit=next((UNITS[word] for word in reversed(spoken) if word in UNITS), None),
+        observed=observed,
+        why=why,
+    )
+
+
+def metric_name(column: str, taken: Collection[str] = ()) -> str:
+    """Return a name that a metric may have, close to its column's.
+
+    >>> metric_name("exact_match,strict-match"), metric_name("exact_match,none"), metric_name("95th latency (ms)")
+    ('exact_match.strict-match', 'exact_match', 'm95th_latency_ms')
+    """
+    name = re.sub(r",(none|main)$", "", column).replace(",", ".")
+    name = re.sub(r"[^A-Za-z0-9_.@=-]+", "_", name).strip("_.") or "metric"
+    name = (name if name[0].isascii() and name[0].isalpha() else f"m{name}")[:60]
+    at, free = 2, name
+    while free in taken:
+        free, at = f"{name}_{at}", at + 1
+    return free
+
+
+def _direction(spoken: list[str]) -> str | None:
+    """Return the direction that the words of a name say; the last one decides: an accuracy loss is a loss."""
+    for word in reversed(spoken):
+        if word in MINIMIZE:
+            return "minimize"
+        if word in MAXIMIZE:
+            return "maximize"
+    return None
+
+
+def _range(
+    column: SheetColumn, spoken: list[str], observed: tuple[float, float]
+) -> tuple[float | None, float | None, str]:
+    low, high = observed
+    named = set(spoken)
+    if column.is_flag or (column.is_whole and {low, high} <= {0.0, 1.0}):
+        return *SHARE_METRICS, "every value is 0 or 1"
+    if low >= -1.0 and high <= 1.0 and low < 0.0:
+        return *SIGNED_METRICS, "values lie within -1 and 1, and some are negative"
+    if low >= 0.0 and high <= 1.0 and (named & SHARE or not named & MINIMIZE):
+        return *SHARE_METRICS, "values lie within 0 and 1"
+    if low >= 0.0 and 1.0 < high <= 100.0 and named & {"percent", "pct", "%", *SHARE}:
+        return *PERCENT, "values lie within 0 and 100: a percentage?"
+    if low >= 0.0:
+        return 0.0, None, "no value is negative"
+    return None, None, "any number"
+
+
+# The grid of a drafted benchmark of items: which seeds, conditions and items every entrant is asked for. Items are
+# listed by name: a mere count would let one choose easy ones.
+
+MAX_NAMED = 20_000
+
+MAX_SEEDS = 1_000
+
+
+def grid_lines(sheet: Sheet, roles: Roles) -> list[str]:
+    """Return the lines of the grid, with a comment on who lacks some of it; none for an empty grid."""
+    lines = [*_seeds(sheet, roles), *_conditions(sheet, roles), *_items(sheet, roles)]
+    if not lines:
+        return []
+    return ["", "grid:", *lines, commented("  absent: unranked", "or worst: what is missing counts as the worst")]
+
+
+def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
+    if roles.seed is None:
+        yield commented("  seeds: [0]", "there are none: every row is of seed 0")
+        return
+    column = sheet.columns[roles.seed]
+    seeds = sorted({int(float(word)) for word in column.words})
+    if len(seeds) > MAX_SEEDS or seeds[0] < 0 or not _shared(sheet, roles, (roles.seed,)):
+        yield "  # Entrants have different seeds, so none are asked for; `seeds: 5` asks each for five of its own."
+    else:
+        yield commented(f"  seeds: {flow_list(seeds, '    ')}", "every entrant has these")
+
+
+def _conditions(sheet: Sheet, roles: Roles) -> Iterator[str]:
+    if roles.condition is not None:
+        yield f"  conditions: {flow_list(sheet.columns[roles.condition].words, '    ')}"
+
+
+def _shared(sheet: Sheet, roles: Roles, names: tuple[str, ...]) -> bool:
+    """Say whether most entrants have the same of some columns."""
+    if roles.entrant is None:
+        return True
+    n_all = sheet.n_distinct(names)
+    n_entrants = len(sheet.columns[roles.entrant].words)
+    return 2 * sheet.n_distinct((roles.entrant, *names)) > n_all * n_entrants
+
+
+def _items(sheet: Sheet, roles: Roles) -> Iterator[str]:
+    if len(roles.item) != 1 or roles.n_repeated:
+        return
+    by_task = _items_by_task(sheet, roles)
+    if sum(map(len, by_task.values())) > MAX_NAMED:
+        yield "  # Too many items to list here: put them with `plumbline benchmark items`, columns task and item."
+        yield "  items: file"
+        return
+    lists = list(by_task.values())
+    if all(items == lists[0] for items in lists):
+        yield commented(f"  items: {flow_list(lists[0], '    ')}", f"{len(lists[0]):,} in each task and seed")
+        return
+    yield "  tasks:"
+    for task, items in by_task.items():
+        yield commented(f"    {scalar(task)}: {{items: {flow_list(items, '      ')}}}", f"{len(items):,}")
+
+
+def _items_by_task(sheet: Sheet, roles: Roles) -> dict[str, list[str]]:
+    item = sheet.columns[roles.item[0]]
+    if roles.task is None:
+        return {"all": _in_order(item.words)}
+    task = sheet.columns[roles.task]
+    pairs = np.unique(np.stack([task.codes, item.codes]), axis=1)
+    by_task: dict[str, list[str]] = {name: [] for name in sorted(task.words)}
+    for of_task, of_item in pairs.T.tolist():
+        by_task[task.words[of_task]].append(item.words[of_item])
+    return {name: _in_order(items) for name, items in by_task.items()}
+
+
+def _in_order(items: list[str]) -> list[str]:
+    """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
+    whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
+    return sorted(items, key=int) if whole else sorted(items)
+
+
+# The boards of a drafted benchmark.
+
+FEW_TASKS = 5
+
+MAX_BOARDS = 10
+
+
+def average_lines(sheet: Sheet, roles: Roles, metrics: Sequence[MetricGuess]) -> list[str]:
+    """Return the lines of the boards that suit rows of tasks: averages over tasks, and over their groups."""
+    first, *others = metrics[:MAX_BOARDS]
+    lines = [*_mean(sheet, roles, first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
+    return [*lines, *[line for each in others for line in _mean(sheet, roles, each, _board_slug(f"mean-{each.name}"))]]
+
+
+def estimate_lines(metrics: Sequence[MetricGuess]) -> list[str]:
+    """Return the lines of the board that suits rows of items: an estimate of each metric, ranked by the first."""
+    first = metrics[0]
+    is_share = (first.low, first.high) == (0.0, 1.0)
+    statistic = ("mean", "of 0 and 1: a share") if is_share else ("iqm", "the interquartile mean; or mean")
+    return [
+        f"  - name: {_board_slug(first.name)}",
+        commented("    method: estimate", "each entrant's own score with its interval, ranked with rank sets"),
+        f"    metrics: {flow_list([metric.name for metric in metrics], '      ')}",
+        commented(f"    rank_by: {first.name}", "the others are shown beside it"),
+        commented(f"    statistic: {statistic[0]}", statistic[1]),
+    ]
+
+
+def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
+    """Return the tasks that have a metric, where others have none of it; None where all have it."""
+    if roles.task is None:
+        return None
+    task, numbers = sheet.columns[roles.task], sheet.columns[metric.column].numbers
+    if numbers is None:
+        return None
+    having = {task.words[code] for code in task.codes[np.isfinite(numbers)].tolist() if code >= 0}
+    return sorted(having) if 0 < len(having) < len(task.words) else None
+
+
+def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
+    about = "the average over tasks; an entrant that lacks one is listed separately, without a rank"
+    keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
+    return _board(keys, about, tasks_with(sheet, roles, metric))
+
+
+def _board(keys: Mapping[str, str], about: str, tasks: Sequence[str] | None) -> list[str]:
+    """Return a board in one line, or with the tasks that it is over in several."""
+    if tasks is None:
+        return [commented(f"  - {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}", about)]
+    (key, name), *rest = keys.items()
+    lines = [f"    {key}: {value}" for key, value in rest]
+    listed = commented(f"    tasks: {flow_list(tasks, '      ')}", "the others have no such metric")
+    return [commented(f"  - {key}: {name}", about), *lines, listed]
+
+
+def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
+    grouping = next(task_groups(sheet, roles), None)
+    if grouping is None:
+        return []
+    column, of = grouping
+    groups: dict[str, list[str]] = {}
+    for task in tasks_with(sheet, roles, metric) or sorted(of):
+        groups.setdefault(of[task], []).append(task)
+    return [
+        f"  - name: {_board_slug(f'mean-{column}')}",
+        commented("    method: group_mean", f"the mean over groups of tasks, each {column} counting the same"),
+        f"    metric: {metric.name}",
+        "    groups:",
+        *[f"      {scalar(name)}: {flow_list(groups[name], '        ')}" for name in sorted(groups)],
+    ]
+
+
+def _borda(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
+    tasks = tasks_with(sheet, roles, metric)
+    if roles.task is None or len(tasks or sheet.columns[roles.task].words) < FEW_TASKS:
+        return []
+    about = "points for everybody ranked behind, task by task; an absent task gives none"
+    return _board({"name": "borda", "method": "borda", "metric": metric.name}, about, tasks)
+
+
+def _board_slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-") or "board"
+
+
+@dataclass(frozen=True)
+class Writer(ABC):
+    """One manifest on its way to text: its evidence, and what a row of that is, are those of the class."""
+
+    evidence: ClassVar[str]
+    row: ClassVar[str]
+
+    sheet: Sheet
+    roles: Roles
+    metrics: Sequence[MetricGuess]
+    slug: str
+    title: str
+    schema: str
+
+    def lines(self) -> list[str]:
+        """Return every line of it."""
+        return [
+            *self._head(),
+            "schema_version: 1",
+            commented(f"slug: {self.slug}", "the benchmark's name in addresses; it can never change"),
+            f"title: {scalar(self.title)}",
+            commented(f"description: {scalar(self.sheet.about or '')}", "Markdown: what is measured, by whom, how"),
+            commented(f"evidence: {self.evidence}", f"a row per {self.row}"),
+            "",
+            *self.columns(),
+            "",
+            "metrics:",
+            *[line for metric in self.metrics for line in self._metric(metric)],
+            "",
+            *self._tasks(),
+            *self.grid(),
+            "",
+            "admission:",
+            commented(
+                "  prereg: optional",
+                "required: every run must be registered first, and is checked against its registration",
+            ),
+            commented(
+                "  started_at: optional",
+                "required: a run must state when it began, which must be after its registration",
+            ),
+            "",
+            "leaderboards:",
+            *self.boards(),
+        ]
+
+    @abstractmethod
+    def columns(self) -> list[str]:
+        """Return the lines that say what is in which column."""
+
+    @abstractmethod
+    def grid(self) -> list[str]:
+        """Return the lines of what every entrant is asked for, beside the tasks."""
+
+    @abstractmethod
+    def boards(self) -> list[str]:
+        """Return the lines of the boards."""
+
+    def column(self, key: str, column: str | None, what: str, why: str, without: str = TODO) -> str:
+        """Return the line of a role: its column with what is in it, or what is asked or holds without one."""
+        if column is None:
+            return commented(f"  {key}: {without}", why)
+        return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.columns[column].words)}")
+
+    def _head(self) -> list[str]:
+        files = self.sheet.files
+        of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
+        counts = f"{self.sheet.n_rows:,} rows of {of}"
+        return [
+            f"# yaml-language-server: $schema={self.schema}",
+            f"# Drafted by `plumbline benchmark init` from {counts}.",
+            "# Read it, correct what is wrong, then run `plumbline benchmark check`, which lists every TODO.",
+        ]
+
+    def _metric(self, metric: MetricGuess) -> list[str]:
+        low, high = metric.observed
+        lines = [f"  {metric.name}:"]
+        if metric.column != metric.name:
+            lines.append(f"    from: {scalar(metric.column)}")
+        if metric.direction is None:
+            lines.append(commented(f"    direction: {TODO}", "maximize or minimize?"))
+        else:
+            lines.append(f"    direction: {metric.direction}")
+        ends = (("min", metric.low), ("max", metric.high))
+        for at, (key, end) in enumerate((key, end) for key, end in ends if end is not None):
+            line = f"    {key}: {number(end)}"
+            remark = f"found {low:g} to {high:g} ({metric.why}); values outside are refused"
+            lines.append(line if at else commented(line, remark))
+        return [*lines, *([f"    unit: {scalar(metric.unit)}"] if metric.unit else [])]
+
+    def _tasks(self) -> list[str]:
+        if self.roles.task is None:
+            return [commented("tasks: [{id: all}]", "one task: no column names another")]
+        names = sorted(self.sheet.columns[self.roles.task].words)
+        groups = dict(task_groups(self.sheet, self.roles))
+        return [
+            "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
+            "tasks:",
+            *[task_line(task, {name: of[task] for name, of in groups.items()}) for task in names],
+        ]
+
+
+# The manifests that a table may become: of rows that are items, and of rows that hold for a whole task; pure.
+
+
+class TaskWriter(Writer):
+    """A row is an entrant on a task; boards average over tasks."""
+
+    evidence: ClassVar[str] = "evaluation_summary"
+    row: ClassVar[str] = "entrant and task"
+
+    def columns(self) -> list[str]:
+        """Return who, on what, and what is only kept."""
+        roles = self.roles
+        lines = [
+            "columns:",
+            self.column("entrant", roles.entrant, "who is compared", "which column names the entrant?"),
+            self.column("task", roles.task, "what they are compared on", "one task, which no column names", "null"),
+        ]
+        if roles.recorded:
+            listed = flow_list(roles.recorded, "    ")
+            lines.append(commented(f"  recorded: {listed}", "stored and shown, never used in computations"))
+        return lines
+
+    def grid(self) -> list[str]:
+        """Return nothing: the tasks are the grid."""
+        return []
+
+    def boards(self) -> list[str]:
+        """Return boards of averages."""
+        return average_lines(self.sheet, self.roles, self.metrics)
+
+
+class ItemWriter(Writer):
+    """A row is an item, once for each seed and condition; boards estimate."""
+
+    evidence: ClassVar[str] = "episodes"
+    row: ClassVar[str] = "item"
+
+    def columns(self) -> list[str]:
+        """Return who, on what, and what tells the rows of both apart."""
+        roles = self.roles
+        lines = ["episodes:"]
+        lines += [self.column("entrant", roles.entrant, "who is compared", "which column names the entrant?")]
+        lines += [] if roles.task is None else [self.column("task", roles.task, "the task", "")]
+        lines += [self._seed_line(), self._item_line()]
+        if roles.condition is None:
+            lines.append(commented("  condition: null", "every item is run once, under one condition"))
+        else:
+            lines.append(self.column("condition", roles.condition, "the condition", ""))
+        return lines
+
+    def _seed_line(self) -> str:
+        if self.roles.seed is None:
+            return commented("  seed: null", "no seeds: intervals resample items")
+        return commented(f"  seed: {scalar(self.roles.seed)}", "intervals resample seeds, then items within them")
+
+    def _item_line(self) -> str:
+        if self.roles.n_repeated:
+            return commented(
+                f"  item: [{TODO}]", f"{self.roles.n_repeated:,} rows repeat: which column distinguishes them?"
+            )
+        item = self.roles.item or (self.roles.seed or "",)
+        return commented(f"  item: {flow_list(item, '    ')}", "what identifies a row within a seed and task")
+
+    def grid(self) -> list[str]:
+        """Return the seeds, conditions and items that every entrant is asked for."""
+        return grid_lines(self.sheet, self.roles)
+
+    def boards(self) -> list[str]:
+        """Return one board of estimates."""
+        return estimate_lines(self.metrics)
+
+
+def writer_of(roles: Roles) -> type[Writer]:
+    """Return what writes the manifest: rows that name items, or repeat their task, are items."""
+    return ItemWriter if roles.has_items or roles.n_repeated else TaskWriter
+
+
+# The common parts of every drafted manifest. `app.cli.drafting` has what differs; pure.
+
+MOST_NAMED = 3
+
+
+# YAML written by hand, because comments belong to it: scalars in quotes where they need them, lists that are folded.
+# What is written is read back by `app.yaml`, whose scalars these are.
+
+WIDTH = 110
+
+# What a plain scalar may hold inside a flow list without meaning something else.
+_PLAIN = re.compile(r"[A-Za-z0-9_./(][A-Za-z0-9_./()@+=%~^ -]*")
+
+
+def scalar(value: str | float | bool | None) -> str:
+    """Return a scalar as YAML.
+
+    >>> [scalar(value) for value in ("task", "yes, no", "0", 1.0, None)]
+    ['task', '"yes, no"', '"0"', '1.0', 'null']
+    """
+    if isinstance(value, bool) or value is None:
+        return json.dumps(value)
+    if isinstance(value, int | float):
+        return repr(value)
+    return value if _is_plain(value) else json.dumps(value, ensure_ascii=False)
+
+
+def number(value: float) -> str:
+    """Return a number as a person writes it: 1 for 1.0."""
+    return str(int(value)) if value == int(value) and abs(value) < 1e15 else repr(value)
+
+
+def _is_plain(text: str) -> bool:
+    if text != text.strip() or not _PLAIN.fullmatch(text):
+        return False
+    try:
+        return isinstance(resolve_plain(text), str)
+    except ScalarNotAllowed:
+        return False
+
+
+def flow_list(values: Iterable[str | int], indent: str) -> str:
+    """Return a list in brackets, its further lines indented."""
+    lines, line = [], "["
+    parts = [scalar(value) for value in values]
+    for at, part in enumerate(parts):
+        end = "]" if at == len(parts) - 1 else ","
+        if len(indent) + len(line) + len(part) + 2 > WIDTH and len(line) > 1:
+            lines.append(line.rstrip())
+            line = " "
+        line += f"{part}{end}" if end == "]" else f"{part}, "
+    return f"\n{indent}".join([*lines, line if parts else "[]"])
+
+
+def commented(line: str, comment: str) -> str:
+    """Return a line with a comment behind it, or above it where both are long."""
+    if len(line) + len(comment) + 4 <= WIDTH:
+        return f"{line}  # {comment}"
+    indent = line[: len(line) - len(line.lstrip())]
+    return f"{indent}# {comment}\n{line}"
+
+
+def such_as(words: Sequence[str], n_shown: int = 3) -> str:
+    """Return a few of many, for a comment."""
+    shown = ", ".join(word[:40] for word in words[:n_shown])
+    return f"{len(words):,}, such as {shown}" if len(words) > n_shown else shown
+
+
+def task_line(task: str, where: Mapping[str, str]) -> str:
+    """Return a task of the list, with what its rows say of it in some columns.
+
+    >>> task_line("SST2", {"type": "Classification"})
+    '  - {id: SST2, where: {type: Classification}}'
+    """
+    words = ", ".join(f"{scalar(name)}: {scalar(value)}" for name, value in where.items())
+    return f"  - {{id: {scalar(task)}" + (f", where: {{{words}}}" if words else "") + "}"

@@ -1,0 +1,364 @@
+"""Settings, read from PLUMBLINE_* once at start.
+
+An unknown PLUMBLINE_* name is refused with the nearest known one: a misspelt limit must not pass silently.
+"""
+
+import difflib
+import ipaddress
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from app.errors import SettingsError
+
+PREFIX = "PLUMBLINE_"
+
+MIB = 1024 * 1024
+
+MAIL_SERVER = re.compile(r"(smtp|smtps|smtp\+plain)://([^/?#\s]+@)?([^][/?#\s@:]+|\[[\da-f:.]+\])(:\d{1,5})?", re.I)
+
+
+def default_data_dir() -> Path:
+    """Return where the embedded database is unless configured otherwise.
+
+    As root the server runs as an unprivileged user, who can rarely enter root's own folders.
+    """
+    return Path("/var/lib/plumbline") if os.geteuid() == 0 else Path(".plumbline").absolute()
+
+
+@dataclass(frozen=True)
+class GroupRole:
+    """What a group of the identity provider may do here: a role on the server, or in the benchmark of a slug."""
+
+    group: str
+    role: str
+    benchmark: str | None = None
+
+
+@dataclass(frozen=True)
+class Oidc:
+    """The identity provider of a server: its address, our client credentials, and the claims to use."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+    base_url: str
+    name: str
+    groups_claim: str
+    roles: tuple[GroupRole, ...]
+    domains: frozenset[str]
+    days: int
+
+
+class Settings(BaseModel):
+    """Every setting of the server; the field name in capitals after PLUMBLINE_ is its variable."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    host: str = Field("127.0.0.1", description="address to listen on")
+    port: int = Field(8000, ge=0, le=65535, description="port to listen on; 0 takes a free one")
+    data_dir: Path = Field(default_factory=default_data_dir, description="folder of the embedded database")
+    database_url: str | None = Field(
+        None, description="postgresql://… of your own Postgres 15 or newer; unset: embedded"
+    )
+    owner_database_url: str | None = Field(
+        None,
+        description="the same database for the role that owns its tables; only migrations, backups and restores use it",
+    )
+    admin_token: str | None = Field(
+        None, description="first admin token, at least 32 random characters; unset: generated and printed once"
+    )
+    direct_database_url: str | None = Field(
+        None, description="address of the Postgres itself, where PLUMBLINE_DATABASE_URL leads to a pooler (pgbouncer)"
+    )
+    log_format: Literal["text", "json"] = Field("text", description="form of the log: lines for people, or JSON")
+    tracing: bool = Field(False, description="send traces by OpenTelemetry; needs the extra otel and OTEL_* settings")
+    metrics_port: int | None = Field(
+        None, ge=1, le=65535, description="port on which a separate `plumbline worker` answers /metrics; unset: none"
+    )
+    base_url: str | None = Field(None, description="public address behind a proxy")
+    oidc_issuer: str | None = Field(
+        None, description="address of your OpenID Connect provider; needs the three below and PLUMBLINE_BASE_URL"
+    )
+    oidc_client_id: str | None = Field(None, description="client ID of this server at the provider")
+    oidc_client_secret: str | None = Field(None, description="client secret issued by the provider")
+    oidc_roles: str | None = Field(
+        None, description="roles for its groups: `ml=steward, guests=reviewer@a-benchmark, *=submitter`"
+    )
+    oidc_groups_claim: str = Field("groups", min_length=1, description="claim that lists a person's groups")
+    oidc_domains: str = Field("", description="e-mail domains that may sign in, separated by commas; empty: all")
+    oidc_days: int = Field(1, ge=1, le=90, description="how long roles granted at sign-in last, days")
+    oidc_name: str = Field("your organisation", min_length=1, description="name of the provider on the sign-in button")
+    demo: bool = Field(False, description="load the examples into an empty database at start")
+    workers: int | None = Field(
+        None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
+    )
+    web_patience_s: int = Field(
+        15, ge=2, description="a web process without a heartbeat for this long is replaced, seconds"
+    )
+    worker_patience_s: int = Field(
+        120, ge=2, description="a worker process without a heartbeat for this long is replaced, seconds"
+    )
+    stop_grace_s: int = Field(20, ge=0, description="how long running requests may take at a stop, seconds")
+    max_body_mib: int = Field(512, ge=1, description="largest request body, MiB")
+    max_unpacked_mib: int = Field(1024, ge=1, description="largest total size of an upload after unpacking, MiB")
+    max_json_mib: int = Field(64, ge=1, description="largest single .json file, MiB (above that, use .jsonl or .csv)")
+    max_files: int = Field(1000, ge=1, description="most files in one submission, zip members included")
+    max_rows: int = Field(2_000_000, ge=1, description="most rows in one submission")
+    max_entrants: int = Field(5000, ge=1, description="most entrants of a benchmark; boards compare every pair")
+    max_entrants_of_submitter: int = Field(2500, ge=1, description="most entrants of one submitter in a benchmark")
+    max_cells: int = Field(20_000_000, ge=1, description="most entrants times tasks of a benchmark with open tasks")
+    max_requests_per_minute: int = Field(600, ge=1, description="writes per minute and token")
+    max_reads_per_minute: int = Field(
+        6000, ge=1, description="requests per minute of an address, reads of a token; see PLUMBLINE_FORWARDED_HOPS"
+    )
+    max_wrong_tokens_per_minute: int = Field(
+        60, ge=1, description="wrong tokens and logins per minute and address, and as many writes without a token"
+    )
+    forwarded_hops: int = Field(
+        0, ge=0, le=10, description="your proxies in front, which append to X-Forwarded-For; other entries are ignored"
+    )
+    audit_address_days: int = Field(
+        90, ge=0, le=3650, description="how long the audit record keeps addresses, days; 0: never stored"
+    )
+    max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
+    max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
+    max_connections: int = Field(2000, ge=16, description="most connections at a time")
+    connections_per_address: int | None = Field(
+        None,
+        ge=1,
+        description="most connections from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)",
+    )
+    head_timeout_s: float = Field(
+        10, gt=0, description="longest that a request's headers may take, seconds; also the window of a body's rate"
+    )
+    min_body_rate: int = Field(1000, ge=1, description="lowest rate at which a body may arrive, bytes per second")
+    stall_timeout_s: float = Field(
+        60, gt=0, description="longest that a client may pause in receiving an answer, seconds"
+    )
+    max_readings: int = Field(2, ge=1, le=64, description="uploads that are read at the same time")
+    max_waiting_readings: int = Field(
+        32, ge=0, description="uploads that may wait to be read; of more, the last of whoever has most is refused"
+    )
+    max_wait_s: float = Field(30, gt=0, description="longest that an upload may wait to be read, seconds")
+    max_reading_mib: int = Field(3072, ge=256, description="memory for reading one upload, MiB")
+    max_reading_cpu_s: int = Field(120, ge=1, description="processor time for reading one upload, seconds")
+    max_reading_s: float = Field(180, gt=0, description="longest that reading one upload may take, seconds")
+    max_cache_mib: int = Field(128, ge=1, description="memory for published pages, MiB")
+    max_stale_s: int = Field(
+        10,
+        ge=0,
+        le=3600,
+        description="how long an old page is served while its new one is rendered, s; 0: readers wait",
+    )
+
+    smtp_url: str | None = Field(
+        None, description="mail server, smtp://user:password@host:587 (smtps://, smtp+plain://); unset: no mail is sent"
+    )
+    mail_from: str | None = Field(None, description="address that mail is sent from")
+    webhook_networks: tuple[str, ...] = Field(
+        (), description="private networks that notifications may reach, separated by commas (10.1.0.0/16)"
+    )
+
+    @field_validator("webhook_networks", mode="before")
+    @classmethod
+    def _are_networks(cls, given: object) -> object:
+        parts = [part.strip() for part in given.split(",") if part.strip()] if isinstance(given, str) else given
+        for part in parts if isinstance(parts, (list, tuple)) else ():
+            ipaddress.ip_network(part)
+        return parts
+
+    @field_validator("smtp_url")
+    @classmethod
+    def _is_of_mail(cls, url: str | None) -> str | None:
+        if url is not None and not MAIL_SERVER.fullmatch(url):
+            raise ValueError("expected smtp://, smtps:// or smtp+plain://, then user:password@host:port")
+        return url
+
+    @field_validator("admin_token")
+    @classmethod
+    def _is_hard_to_guess(cls, text: str | None) -> str | None:
+        if text is not None and not is_plausible_secret(text):
+            raise ValueError(HARD_TO_GUESS)
+        return text
+
+    @field_validator("oidc_roles")
+    @classmethod
+    def _are_group_roles(cls, text: str | None) -> str | None:
+        if text is not None:
+            read_group_roles(text)
+        return text
+
+    @field_validator("oidc_issuer")
+    @classmethod
+    def _is_safe_address(cls, text: str | None) -> str | None:
+        if text is not None and not re.match(r"https://|http://(localhost|127\.0\.0\.1|\[::1\])[:/]", text):
+            raise ValueError("expected an https address, or an http one of this machine")
+        return text
+
+    @property
+    def oidc(self) -> Oidc | None:
+        """Return the identity provider; None without one. Raises SettingsError where half of it is given."""
+        if self.oidc_issuer is None:
+            return None
+        given = (self.oidc_client_id, self.oidc_client_secret, self.oidc_roles, self.base_url)
+        if not all(given):
+            names = ("oidc_client_id", "oidc_client_secret", "oidc_roles", "base_url")
+            missing = [PREFIX + name.upper() for name, value in zip(names, given, strict=True) if not value]
+            raise SettingsError(f"{PREFIX}OIDC_ISSUER also needs {', '.join(missing)}")
+        domains = frozenset(part.strip().lower() for part in self.oidc_domains.split(",") if part.strip())
+        return Oidc(
+            self.oidc_issuer,
+            self.oidc_client_id or "",
+            self.oidc_client_secret or "",
+            (self.base_url or "").rstrip("/"),
+            self.oidc_name,
+            self.oidc_groups_claim,
+            read_group_roles(self.oidc_roles or ""),
+            domains,
+            self.oidc_days,
+        )
+
+    @property
+    def tells_addresses_apart(self) -> bool:
+        """Say whether readers have addresses of their own here, not all that of a proxy."""
+        return self.base_url is None or self.forwarded_hops > 0
+
+    @classmethod
+    def from_env(cls, environ: Mapping[str, str] | None = None) -> Self:
+        """Read every PLUMBLINE_* variable. Raises SettingsError naming all that are wrong."""
+        environ = os.environ if environ is None else environ
+        given, complaints = with_secret_files(
+            {name: text for name, text in environ.items() if name.startswith(PREFIX)}, PREFIX
+        )
+        complaints += [_unknown(name) for name in given if name not in variable_names()]
+        values = {name.removeprefix(PREFIX).lower(): text for name, text in given.items() if text != ""}
+        try:
+            settings = cls.model_validate({key: values[key] for key in values if key in cls.model_fields})
+        except ValidationError as error:
+            complaints += [_complaint(str(e["loc"][0]), e["input"], e["msg"]) for e in error.errors()]
+        if complaints:
+            raise SettingsError("; ".join(complaints))
+        # What belongs together is looked at when every part of it is there.
+        _ = settings.oidc
+        return settings
+
+
+GONE = {
+    "PLUMBLINE_READ_DATABASE_URL": "exports are read from PLUMBLINE_DATABASE_URL, which may be a managed Postgres",
+}
+"""Settings that there were, and what to use instead of each."""
+
+# Read by the test-suite and the benches, not by the server.
+FOREIGN_NAMES = frozenset({"PLUMBLINE_TEST_DATABASE_URL", "PLUMBLINE_TOKEN", "PLUMBLINE_SERVER"})
+
+
+def variable_names() -> frozenset[str]:
+    """Return every PLUMBLINE_* name that means something to one of our commands."""
+    return frozenset(PREFIX + name.upper() for name in Settings.model_fields) | FOREIGN_NAMES
+
+
+def _complaint(field: str, value: object, message: str) -> str:
+    shown = "" if field in SECRETS else f"={value!r}"
+    return f"{PREFIX}{field.upper()}{shown}: {message}"
+
+
+def _unknown(name: str) -> str:
+    if (instead := GONE.get(name.removesuffix(FROM_FILE))) is not None:
+        return f"{name} is not a setting any more: {instead}"
+    near = difflib.get_close_matches(name, sorted(variable_names()), n=1, cutoff=0.0)
+    return f"{name} is not a setting; did you mean {near[0]}?"
+
+
+# Secrets among the settings: which they are, how hard to guess they must be, and reading them from files.
+
+# Their values are never shown: what is almost a token must not reach a log.
+SECRETS = (
+    "admin_token",
+    "database_url",
+    "owner_database_url",
+    "direct_database_url",
+    "oidc_client_secret",
+    "smtp_url",
+)
+
+FROM_FILE = "_FILE"
+
+MAX_SECRET_BYTES = 64 * 1024
+
+HARD_TO_GUESS = (
+    "expected at least 32 characters, drawn at random: letters, digits and signs without spaces, at least 8 different "
+    "ones, none of them more than half of the text, and no repeated piece; openssl rand -hex 32 makes one"
+)
+
+
+def is_plausible_secret(text: str) -> bool:
+    """Say whether a text may hold 128 random bits, as 32 hexadecimal digits do; what is only long does not.
+
+    Of 32 random digits fewer than eight are different once in 20 million times.
+    """
+    is_sendable = re.fullmatch(r"[!-~]{32,}", text) is not None
+    is_repeated = text in (text + text)[1:-1]
+    return is_sendable and not is_repeated and len(set(text)) >= 8 and max(map(text.count, text)) <= len(text) / 2
+
+
+def with_secret_files(given: Mapping[str, str], prefix: str) -> tuple[dict[str, str], list[str]]:
+    """Return the variables with secrets in the place of the names of files that hold them; and what is wrong.
+
+    `PLUMBLINE_ADMIN_TOKEN_FILE` names a file with the value of `PLUMBLINE_ADMIN_TOKEN`, as Docker and Kubernetes mount.
+    """
+    values, complaints = dict(given), []
+    for secret in SECRETS:
+        name = prefix + secret.upper()
+        path = values.pop(name + FROM_FILE, "")
+        if path and values.get(name):
+            complaints.append(f"{name} and {name}{FROM_FILE} are both set: unset one")
+        elif path:
+            try:
+                values[name] = _read_secret(Path(path))
+            except (OSError, ValueError) as error:
+                reason = error.strerror if isinstance(error, OSError) else error
+                complaints.append(f"{name}{FROM_FILE}={path!r}: {reason}")
+    return values, complaints
+
+
+def _read_secret(path: Path) -> str:
+    with path.open("rb") as opened:
+        content = opened.read(MAX_SECRET_BYTES + 1)
+    if len(content) > MAX_SECRET_BYTES:
+        raise ValueError(f"the file has more than {MAX_SECRET_BYTES} bytes, so it is no secret")
+    try:
+        text = content.decode().strip()
+    except UnicodeDecodeError:
+        raise ValueError("the file is no text") from None
+    if not text:
+        raise ValueError("the file is empty")
+    return text
+
+
+# The configuration of an identity provider, and the roles of its groups. Read from the settings.
+
+GROUP_ROLE = re.compile(r"\s*([^=,@]+?)\s*=\s*(submitter|steward|admin|reviewer)\s*(?:@\s*([a-z0-9][a-z0-9-]*)\s*)?")
+
+
+def read_group_roles(text: str) -> tuple[GroupRole, ...]:
+    """Return the roles of groups. Raises ValueError.
+
+    >>> read_group_roles("ml=steward, *=submitter, guests=reviewer@vision")[2]
+    GroupRole(group='guests', role='reviewer', benchmark='vision')
+    """
+    matches = [(part, GROUP_ROLE.fullmatch(part)) for part in text.split(",") if part.strip()]
+    wrong = [part.strip() for part, match in matches if match is None or not _is_role_of(match[2], match[3])]
+    if wrong or not matches:
+        named = f", not {', '.join(map(repr, wrong))}" if wrong else ""
+        raise ValueError(f"expected group=role or group=role@benchmark, * for everybody, separated by commas{named}")
+    return tuple(GroupRole(match[1], match[2], match[3]) for _, match in matches if match is not None)
+
+
+def _is_role_of(role: str, benchmark: str | None) -> bool:
+    return role != "admin" if benchmark else role != "reviewer"

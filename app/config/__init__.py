@@ -1,1 +1,0 @@
-"""The settings of a server, read from its environment once at start."""

@@ -1,1 +1,0 @@
-"""Copies of a database: made, looked through and restored."""

@@ -1,1 +1,0 @@
-"""The embedded Postgres: made, started, shared and stopped."""

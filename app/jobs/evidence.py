@@ -1,0 +1,330 @@
+"""Blocks of rows in memory, instead of a database, as the input of boards."""
+
+import hashlib
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session
+
+from app.boards.coverage import common_tasks
+from app.boards.explore import Evidence
+from app.boards.measured import EntrantEvidence, Measurement, held_back
+from app.boards.registry import measured_method
+from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
+from app.errors import FieldRejected, Problem
+from app.jobs.boards import BoardInputs, LeftOut
+from app.kinds.contract import Described
+from app.kinds.known import kind_of, measured_evidence
+from app.manifest.model import GridFacts, Leaderboard, Manifest, Task
+from app.program.version import code_version
+from app.store import benchmarks, grids, snapshots
+from app.store.benchmarks import Declared
+from app.store.disclosed import shown_evidence
+from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of, read_entrant
+from app.store.publication import CurrentEvidence
+from app.store.rows import Stood, by_entrant, by_upload, read_rows, strata_of
+from app.values.scores import Labels, PredictionBlock, ScoreTable
+
+
+@dataclass(frozen=True)
+class Packed:
+    """Predictions by submission, which are not rows, and the benchmark's labels that they are scored against."""
+
+    predictions: Mapping[int, Sequence[PredictionBlock]] = field(default_factory=dict)
+    labels: Mapping[str, Labels] = field(default_factory=dict)
+
+
+NOTHING_PACKED = Packed()
+
+
+@dataclass(frozen=True)
+class EvidenceAtHand:
+    """The blocks that count; `tasks` and `strata` are names and strata by the numbers that the blocks have.
+
+    `between` holds measurements between the estimators of the only run, which belong to none of them.
+    """
+
+    manifest: Manifest
+    stood: Sequence[Stood]
+    tasks: Mapping[int, str]
+    strata: Mapping[int, Any]
+    described: Described = field(default_factory=dict)
+    packed: Packed = NOTHING_PACKED
+    between: Sequence[Stood] = ()
+
+    def inputs(self) -> BoardInputs:
+        """Return what boards are computed from."""
+        standings = [
+            CurrentEvidence(s.entrant_id, s.entrant, s.submission, "", None)
+            for s in sorted(self.stood, key=lambda s: (s.entrant, s.submission))
+        ]
+        return BoardInputs(standings, self._scores, self._measure, lambda: self.described)
+
+    def rows_of(self, stood: Sequence[Stood], columns: Sequence[str]) -> ScoreTable:
+        """Return the rows of some blocks with the wanted columns."""
+        return by_entrant(stood, self.tasks, columns)
+
+    def _kept(self, left_out: LeftOut) -> list[Stood]:
+        return [stood for stood in self.stood if (stood.submission, stood.entrant_id) not in left_out]
+
+    def _scores(self, left_out: LeftOut) -> ScoreTable:
+        kept, rows = self._kept(left_out), kind_of(self.manifest).rows
+        if rows.form == "records":
+            return by_upload([*kept, *self.between], self.tasks, self.strata)
+        brought = {name for stood in kept for name in stood.block.columns}
+        beside = [name for name in rows.beside if name in brought]
+        return self.rows_of(kept, [*self.manifest.metrics, *beside])
+
+    def _measure(self, spec: Leaderboard, left_out: LeftOut) -> list[Measurement]:
+        kept, measure = self._kept(left_out), measured_evidence(self.manifest).measure
+        entrants = sorted({stood.entrant for stood in kept})
+        return [measure(self.manifest, spec, self._evidence(name, kept)) for name in entrants]
+
+    def _evidence(self, entrant: str, kept: Sequence[Stood]) -> EntrantEvidence:
+        own = [stood for stood in kept if stood.entrant == entrant]
+        scores = self.rows_of(own, list(self.manifest.metrics))
+        if kind_of(self.manifest).rows.form != "packed":
+            return EntrantEvidence(entrant, scores)
+        blocks = [block for number in dict.fromkeys(stood.submission for stood in own)
+                 for block in self.packed.predictions.get(number, ()) if block.entrant == entrant]  # fmt: skip
+        return EntrantEvidence(entrant, scores, blocks, self.packed.labels)
+
+
+# The evidence of a snapshot, from which a reader's choice is computed.
+#
+# The one computation within a request: bounded by the rows it reads, which are kept for the next choice on the same
+# snapshot, because reading takes most of the time.
+
+MOST_ROWS = 5_000_000
+
+MOST_MEASURED_ROWS = 200_000
+"""Above this many rows a choice of tasks, which measures every entrant anew, would take minutes; entrants can still be
+chosen.
+"""
+
+MOST_KEPT_ROWS = 8_000_000
+
+
+class KeptRows:
+    """A cache of the rows of recently used snapshots, up to a number of rows; shared by the threads of a process."""
+
+    def __init__(self, most_rows: int = MOST_KEPT_ROWS) -> None:
+        self._kept: OrderedDict[int, ScoreTable] = OrderedDict()
+        self._most_rows = most_rows
+        self._lock = threading.Lock()
+
+    def get(self, snapshot_id: int) -> ScoreTable | None:
+        """Return the rows of a snapshot, or None if they are not cached."""
+        with self._lock:
+            if snapshot_id in self._kept:
+                self._kept.move_to_end(snapshot_id)
+            return self._kept.get(snapshot_id)
+
+    def put(self, snapshot_id: int, rows: ScoreTable) -> None:
+        """Cache the rows of a snapshot in place of the least recently used ones."""
+        with self._lock:
+            self._kept[snapshot_id] = rows
+            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most_rows:
+                self._kept.popitem(last=False)
+
+
+@dataclass(frozen=True)
+class SnapshotEvidence:
+    """What a snapshot was computed from: its manifest, with the grid as it was, and the evidence of its entrants."""
+
+    session: Session
+    declared: Declared
+    snapshot: Snapshot
+    kept: KeptRows
+
+    @property
+    def manifest(self) -> Manifest:
+        """Return the manifest of the snapshot."""
+        return self.declared.manifest
+
+    def of(self, spec: Leaderboard) -> Evidence:
+        """Return the evidence for a board. Raises FieldRejected where there is too much of it."""
+        pieces = self._pieces()
+        self._refuse_too_many(spec)
+        return Evidence(
+            entrants=sorted(pieces),
+            scores=lambda: self._rows(pieces),
+            measurements=lambda chosen, names: self._measure(spec, chosen, {name: pieces[name] for name in names}),
+            measured=lambda: measured_evidence(self.manifest),
+            open_tasks=self.open_tasks,
+        )
+
+    def open_tasks(self) -> list[Task]:
+        """Return the tasks that count where the manifest leaves them open, with their columns; otherwise none.
+
+        Also none where there are too many rows to read, or no scores.
+        """
+        is_closed = self.manifest.task_ids() is not None
+        if is_closed or kind_of(self.manifest).rows.form == "packed" or self._count() > MOST_ROWS:
+            return []
+        pieces = self._pieces()
+        names = common_tasks(self._rows(pieces), list(pieces), self.manifest.asked.facts.owners_of(list(pieces)))
+        means = strata_of(self.session, self.declared.benchmark.id)
+        return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
+
+    def rows(self, *entrants: str) -> ScoreTable | None:
+        """Return the rows of everybody, or of some; None where the evidence is not scores.
+
+        Raises FieldRejected.
+        """
+        if kind_of(self.manifest).rows.form == "packed":
+            return None
+        pieces = self._pieces()
+        if entrants:
+            own = [piece for name in entrants for piece in pieces.get(name, ())]
+            tasks_of = {piece.pair: piece.task_ids for piece in own}
+            return read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
+        if (n_rows := self._count()) > MOST_ROWS:
+            raise _too_many(n_rows, MOST_ROWS, "a matrix")
+        return self._rows(pieces)
+
+    def entrants(self) -> list[str]:
+        """Return the entrants with evidence in the snapshot."""
+        return sorted(self._pieces())
+
+    def pieces(self) -> dict[str, list[Piece]]:
+        """Return the evidence of each entrant."""
+        return self._pieces()
+
+    def n_rows(self) -> int:
+        """Return how many rows the snapshot was computed from."""
+        return self._count()
+
+    def _pieces(self) -> dict[str, list[Piece]]:
+        pieces: dict[str, list[Piece]] = {}
+        for stood in snapshots.load_pieces(self.session, self.snapshot.id):
+            pieces.setdefault(stood.entrant, []).append(stood.piece)
+        return pieces
+
+    def _rows(self, pieces: Mapping[str, Sequence[Piece]]) -> ScoreTable:
+        rows = self.kept.get(self.snapshot.id)
+        if rows is None:
+            tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
+            rows = read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
+            self.kept.put(self.snapshot.id, rows)
+        return rows
+
+    def _measure(
+        self, spec: Leaderboard, chosen: Leaderboard, pieces: Mapping[str, Sequence[Piece]]
+    ) -> Sequence[Measurement]:
+        if chosen.tasks != spec.tasks:
+            self._refuse_other_tasks()
+        return Measuring(self.session, self.declared, pieces).measure(chosen)
+
+    def _refuse_too_many(self, spec: Leaderboard) -> None:
+        if measured_method(spec) is None and (n_rows := self._count()) > MOST_ROWS:
+            raise _too_many(n_rows, MOST_ROWS, "a choice")
+
+    def _refuse_other_tasks(self) -> None:
+        if kind_of(self.manifest).rows.form == "packed":
+            text = "the predictions of a benchmark are measured on all of its tasks; entrants can be chosen"
+            raise FieldRejected("This board is not computed over some of its tasks.", [Problem(text, column="task")])
+        if (n_rows := self._count()) > MOST_MEASURED_ROWS:
+            raise _too_many(n_rows, MOST_MEASURED_ROWS, "a choice of tasks")
+
+    def _count(self) -> int:
+        entries = (Entry.submission_id == SnapshotEntry.submission_id) & (Entry.entrant_id == SnapshotEntry.entrant_id)
+        query = select(func.sum(Entry.n_rows)).join(SnapshotEntry, entries)
+        return self.session.scalar(query.where(SnapshotEntry.snapshot_id == self.snapshot.id)) or 0
+
+
+def _too_many(n_rows: int, most: int, what: str) -> FieldRejected:
+    text = f"the evidence has {n_rows:,} rows, and {what} is computed of at most {most:,}"
+    return FieldRejected("This board is too large to be computed while you wait.", [Problem(text)])
+
+
+def snapshot_evidence(session: Session, benchmark: Benchmark, snapshot: Snapshot, kept: KeptRows) -> SnapshotEvidence:
+    """Return what a snapshot of a benchmark was computed from."""
+    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
+    stood = snapshots.load_standings(session, snapshot.id)
+    filled = replace(declared, manifest=grids.with_grids(session, declared, stood))
+    return SnapshotEvidence(session, filled, snapshot, kept)
+
+
+# Measures entrants separately, and stores the measurements for the next publication.
+
+
+class Measuring:
+    """The entrants of one benchmark, each measured at most once for each board.
+
+    Where labels are private only evidence that may be shown is measured, an older submission in place of a newer one
+    that is held back, and nothing is published for an entrant without any; with `is_asked`, everything is measured, to
+    decide what may be shown.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        declared: Declared,
+        entrants: Mapping[str, Sequence[Piece]],
+        *,
+        is_asked: bool = False,
+    ) -> None:
+        self._session = session
+        self._declared = declared
+        shown, self._silent = (entrants, frozenset()) if is_asked else shown_evidence(session, declared, entrants)
+        self._entrants = dict(sorted(shown.items()))
+        self._measured: dict[Place, Measurement] = {}
+
+    def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
+        """Return one measurement for each entrant, in the order of their names; rows are read only for new ones.
+
+        Pairs in `left_out` are ignored.
+        """
+        key = measurement_key(self._declared.manifest, spec)
+        stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
+        pieces = {entrant: left for entrant, left in stood.items() if left}
+        facts = self._declared.manifest.asked.facts
+        places = {
+            entrant: place_of(left, entrant_key(key, facts, entrant))
+            for entrant, left in pieces.items()
+            if entrant not in self._silent
+        }
+        known = load_measurements(self._session, places.values())
+        for entrant, place in places.items():
+            if place not in known and place not in self._measured:
+                self._measured[place] = self._measure(spec, entrant, pieces[entrant])
+        nothing = {entrant: held_back(entrant, spec.metric_names()) for entrant in pieces if entrant in self._silent}
+        measured = {entrant: known.get(place) or self._measured[place] for entrant, place in places.items()}
+        return [(measured | nothing)[entrant] for entrant in pieces]
+
+    def measure_every_board(self) -> None:
+        """Measure the entrants for every board whose method measures them separately."""
+        for spec in self._declared.manifest.leaderboards:
+            if measured_method(spec) is not None:
+                self.measure(spec)
+
+    def keep(self, session: Session) -> None:
+        """Store the new measurements."""
+        if self._measured:
+            keep_measurements(session, self._measured, measured_evidence(self._declared.manifest).of_best)
+
+    def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
+        pairs = [piece.pair for piece in pieces]
+        evidence = read_entrant(self._session, self._declared, pairs, entrant)
+        return measured_evidence(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
+
+
+def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:
+    """Return the key of one entrant's measurement, including its registered axes and earlier grids."""
+    chosen, earlier = facts.chosen.get(entrant), facts.earlier.get(entrant, ())
+    if not chosen and not earlier:
+        return key
+    asked = [each.text for each in earlier]
+    return hashlib.sha256(json.dumps([key, chosen, asked], sort_keys=True).encode()).hexdigest()
+
+
+def measurement_key(manifest: Manifest, spec: Leaderboard) -> str:
+    """Return a digest of everything but the rows that determines a measurement."""
+    decisive = {"manifest": manifest.deciding(), "board": spec.model_dump(mode="json"), "code": code_version()}
+    return hashlib.sha256(json.dumps(decisive, sort_keys=True).encode()).hexdigest()

@@ -1,0 +1,445 @@
+"""The glossary: each number, interval and rule in plain words, with formula and source.
+
+Shown at /glossary; `Column.glossary` of a table names the entry that explains the column. A module for each subject;
+what only one kind of evidence has is explained in that kind's own `glossary.py`.
+"""
+
+from app.kinds.known import KINDS
+from app.values.facts import FLAGS
+from app.values.registry import Entry
+
+
+def glossary_entries() -> tuple[Entry, ...]:
+    """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
+    of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary())
+    return (*SCORES, *PROVENANCE, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+
+
+# Glossary entries of the scores that boards rank by. Read by `app.render.glossary`.
+
+SCORES = (
+    Entry(
+        "skill_score",
+        "Skill score",
+        "How much smaller an entrant's errors are than the baseline's, on the geometric average over tasks. "
+        "0 is as good as the baseline, 1 would be no error at all, below 0 is worse than the baseline. "
+        "Ratios are clipped before averaging, so that one task cannot decide the board. Between two entrants A "
+        "and B, B takes the place of the baseline.",
+        "1 − exp(mean over tasks of ln(clip(error / baseline error)))",
+        "fev (forecast evaluation), its leaderboard and pairwise comparison",
+    ),
+    Entry(
+        "geometric_mean",
+        "Geometric mean",
+        "The average for ratios: halving an error on one task and doubling it on another cancel out. "
+        "The arithmetic mean would call that worse.",
+        "exp(mean of ln(x))",
+        "Fleming & Wallace 1986, How not to lie with statistics: the correct way to summarize benchmark results",
+    ),
+    Entry(
+        "clipping",
+        "Clipping",
+        "A ratio of errors below the lower or above the upper limit of the board counts as that limit. "
+        "The limits are in the manifest and in the JSON of every board.",
+        "min(max(ratio, low), high)",
+    ),
+    Entry(
+        "win_rate",
+        "Win rate",
+        "The share of comparisons that an entrant wins: over all tasks and all other entrants, half for ties. "
+        "It says how often an entrant is better, not by how much; with a single entrant there is none.",
+        "mean over opponents B of mean over tasks of [error A < error B] + ½ [error A = error B]",
+        "fev (forecast evaluation), its leaderboard and pairwise comparison",
+    ),
+    Entry(
+        "share_beaten",
+        "Share beaten",
+        "The share of the other entrants with a value on this task that are worse there, half for ties: 1 is the first "
+        "place on the task, 0 the last.",
+        "mean over opponents B of [A better than B] + ½ [A = B]",
+    ),
+    Entry(
+        "mean",
+        "Mean over tasks",
+        "The plain average of a metric over tasks; every task counts the same, however much data it has.",
+        "sum over tasks of the metric / number of tasks",
+    ),
+    Entry(
+        "borda",
+        "Borda points",
+        "On each task an entrant gets a point for every other one that it is ranked before, half a point for a tie; "
+        "the points are summed over tasks. A task without a result gives no points, so an entrant without every task "
+        "has a rank too, but no rank interval, and is never one that may be first.",
+        "sum over tasks of (entrants − rank on the task)",
+        "MTEB's leaderboard; Colombo et al. 2022, What are the best systems?",
+    ),
+    Entry(
+        "mean_rank",
+        "Mean rank",
+        "The average over tasks of the entrant's rank on each, ties sharing the average of their ranks. Only entrants "
+        "with a result on every task are ranked. 1 is best.",
+        "mean over tasks of the rank on the task",
+        "Demšar 2006, Statistical comparisons of classifiers over multiple data sets",
+    ),
+    Entry(
+        "group_mean",
+        "Mean over groups of tasks",
+        "Tasks are averaged within their group, then the groups: each group counts the same, however many tasks it "
+        "has. Intervals resample the tasks within each group.",
+        "mean over groups of (mean over the group's tasks of the metric)",
+        "MTEB's mean over task types: Muennighoff et al. 2023",
+    ),
+    Entry(
+        "advantage",
+        "Advantage",
+        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; on a board "
+        "of points or ranks, in those. Above 0, A is better, whichever way the metric points.",
+    ),
+    Entry(
+        "median_time",
+        "Time",
+        "The median over tasks of the reported seconds, per so many forecasts where the head of the column says so. "
+        "Times are reported by submitters from their own machines, so small differences mean little.",
+    ),
+)
+
+
+# Glossary entries of intervals, ranks, pairs and resampling. Read by `app.render.glossary`.
+
+UNCERTAINTY = (
+    Entry(
+        "interval",
+        "Percentile bootstrap over tasks",
+        "Tasks are drawn with replacement many times, the score is computed anew each time, and the interval is "
+        "what lies between the two percentiles. It answers how the score would vary with other tasks like these. "
+        "With fewer than two tasks there is no interval, and the page says so.",
+        "[quantile of the resampled scores at (1 − level) / 2, quantile at (1 + level) / 2]",
+        "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13",
+    ),
+    Entry(
+        "calibrated",
+        "Calibrated interval",
+        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets wherever the "
+        "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width wherever "
+        "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
+        "weights. The compatible interval in the columns beside it is the one that the system publishes whose numbers "
+        "a board gives, to the digit; it often holds less than it says. A column says how it was made: "
+        "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
+        "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
+        "interquartile mean of tied scores, from the shares above each; widened_ranks, for a score of weighted ranks: "
+        "resampled values, as far apart as Student's t asks, ranked again. With fewer than eight units it is wide: so "
+        "few cannot show how much they differ. Where failures come from few seeds or tasks it is wide too: one that "
+        "fails wholly may not have occurred yet.",
+        "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
+        "Wilson 1927; Korn & Graubard 1998; Hall 1992; Fay & Feuer 1997; Satterthwaite 1946; DeLong et al. 1988",
+    ),
+    Entry(
+        "rank_interval",
+        "Rank and rank interval",
+        "The rank comes from the point scores, and equal scores share it. In brackets: the best and the worst rank "
+        "that this entrant may have. Every opponent that is significantly better takes a rank from above, every one "
+        "that is significantly worse one from below; the brackets hold the true rank with the stated level, ties and "
+        "all. They are about this entrant by itself (marginal): of ten such intervals more than one may well be "
+        "wrong somewhere. Who may be first, the groups and who is separable are asked of all pairs at once (joint), "
+        "which needs larger differences. So an entrant at 2 to 4 may still be one that may be first: that somebody is "
+        "better than it is sure by itself, and not sure enough among all pairs of the board.",
+        "1 + number significantly better to n − number significantly worse",
+        "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
+    ),
+    Entry(
+        "may_be_first",
+        "May be first",
+        "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
+        "simultaneously: with the stated level all who are truly first are among them. So somebody else is first in "
+        "at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is missing, everybody is "
+        "ranked by it; but who has gaps and with the worst value in each of its own would be behind the best of those "
+        "who delivered more counts as separable from that one, so that leaving out bad results makes nobody possibly "
+        "first: no, and a rank interval that begins at 2, even beside the rank 1. Where nobody delivered more its gaps "
+        "decide nothing, so somebody may always be first.",
+        None,
+        "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
+    ),
+    Entry(
+        "front",
+        "Front",
+        "An entrant is on the front where no other one is at least as good in both numbers and better in one of them. "
+        "It may be on the front where its interval reaches above every rival that costs no more.",
+        None,
+        "Pareto 1906, Manuale di economia politica; the efficient set",
+    ),
+    Entry(
+        "group",
+        "Group",
+        "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from everybody "
+        "below. Within a group the order is not settled by this data.",
+    ),
+    Entry(
+        "p_best",
+        "P(best)",
+        "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
+        "best place would go round in other data like these, and is no test: of two equals one may have 0.9 by chance. "
+        "Who may be first says that, and who may not be for its gaps has 0. Where such a one is the best in some "
+        "resamples, the others have none: to share these out among them would say too much. On a provisional board, "
+        "whose grid nobody has declared, it is withheld too: what is compared there depends on who submits.",
+    ),
+    Entry(
+        "p_a_beats_b",
+        "P(A beats B)",
+        "The share of the resamples in which A has the better score of the board, half for ties. It speaks of other "
+        "data like these; it is not a p-value.",
+    ),
+    Entry(
+        "contrast",
+        "Difference of the scores of the board, and its p",
+        "What a board says of two entrants is one contrast: the difference between their scores, in resamples in which "
+        "every task, seed, episode or example that both have weighs the same for both. Its interval and its p, of a "
+        "two-sided test, are of this pair by itself; separable means that it holds with all pairs of the board tested "
+        "at once.",
+        "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
+    ),
+    Entry(
+        "letters",
+        "Letters",
+        "Entrants that share a letter are not separable; those that share none are, all pairs of the board tested "
+        "simultaneously. A bar of the picture is a letter, broken where an entrant between does not have it.",
+        None,
+        "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
+    ),
+    Entry(
+        "separable",
+        "Separable",
+        "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
+        "simultaneously: at a level of 95 % any pair at all that does not differ looks separable on one board of "
+        "twenty. The square, the groups of the board and the page A against B say the same.",
+        None,
+        "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
+    ),
+    Entry(
+        "pair_win_rate",
+        "Win rate of A",
+        "The share of the tasks on which A is better than B, half for ties. It says how often, not by how much, and is "
+        "not what the board separates by.",
+        "mean over tasks of [error A < error B] + ½ [error A = error B]",
+        "fev (forecast evaluation), its pairwise comparison",
+    ),
+    Entry(
+        "pair_skill",
+        "Skill of A relative to B",
+        "The skill of A with B as its baseline, on errors that are clipped by this pair. It is not the difference of "
+        "their skills against the board's baseline, by which the board ranks.",
+        "1 − geometric mean over tasks of error A / error B",
+        "fev (forecast evaluation), its pairwise comparison",
+    ),
+    Entry(
+        "resampling",
+        "Resamples, level, rng seed, stream",
+        "How the intervals of the scores were drawn: how many resamples, the share they are to hold, and the seed and "
+        "order of the random numbers, with which anyone can draw them again. The stream independent draws for each "
+        "board by its name; the stream of a system draws exactly as that system does, and serves its bounds alone. "
+        "Ranks and what is separable come from draws by the names of tasks, seeds, episodes and records in every case: "
+        "who shares a unit shares its weight, and nobody's draws depend on who else is on the board. The seed is the "
+        "server's; one without the letters rng is an entrant's.",
+    ),
+)
+
+
+# Glossary entries of coverage, failures and leaks. Read by `app.render.glossary`.
+
+GAPS = (
+    Entry(
+        "coverage",
+        "Covered: n of N",
+        "N is what the benchmark's grid asks: its tasks, and within them conditions, seeds and items or records. Who "
+        "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, and "
+        "without a value those whose row has none; all of them were attempted. Depending on the manifest what is "
+        "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below "
+        "the ranked ones. So is one of who can read private labels, whatever it covers, unless the manifest says "
+        "otherwise. "
+        "Cells that were added to the grid after an entrant was admitted were not asked of it, and N "
+        "does not count them: it has no rank on the new board until it runs them, and keeps the one that it had on the "
+        "old board. Where nobody has declared the grid a board is provisional: N is then what at least half of the "
+        "submitters have, who lacks some of it or has more ranks behind who differs less, and nobody is marked as "
+        "possibly first.",
+    ),
+    Entry(
+        "rank_if",
+        "Rank if worst, rank if best",
+        "Where an entrant that lacks something would rank, among those who lack nothing, if all that is missing were "
+        "the worst value there is, and if all of it were the best. What was left out can put it anywhere between the "
+        "two. Where the metric's range has no worst end the first is the last rank; where it has no best end the "
+        "second is 1.",
+    ),
+    Entry(
+        "num_failures",
+        "Failed, imputed",
+        "A task without a usable result has failed: its row is absent or has no value. Failed counts both, over all "
+        "tasks of the board. The board's rule says what becomes of failures in its score columns: who has one has no "
+        "score (error), the task is left out for everybody (drop), or a value is put in its place (impute). Ranks are "
+        "about those who have every task.",
+    ),
+    Entry(
+        "n_imputed",
+        "Imputed",
+        "Failures that the board's rule replaced by the error of the baseline, a skill of 0. Failing on a hard task "
+        "must not be better than doing badly on it.",
+        None,
+        "fev (forecast evaluation), missing strategy impute",
+    ),
+    Entry(
+        "n_leaked",
+        "Leaked",
+        "Tasks whose data the entrant has seen in training, as its submitter declared. Its own errors there say "
+        "little about new data, so the board's leakage model replaces it.",
+    ),
+    Entry(
+        "training_corpus_overlap",
+        "Training corpus overlap",
+        "The share of an entrant's tasks whose data it was trained on, as its submitter declared. A "
+        "task of which that was not said does not count either way; of none known, nothing is shown.",
+        "tasks with leaked data / tasks with a result of which it is known",
+    ),
+)
+
+
+# Glossary entries of registrations, submissions and snapshots. Read by `app.render.glossary`.
+
+EVIDENCE = (
+    Entry(
+        "prereg",
+        "Preregistration",
+        "A file that says what will be measured, registered before the run and never changed. It is addressed by "
+        "the SHA-256 of its bytes, so a changed file is another registration.",
+        None,
+        "Nosek et al. 2018, The preregistration revolution",
+    ),
+    Entry(
+        "witnessed",
+        "Witnessed and attested",
+        "Witnessed: this server itself received the preregistration at that time. Attested: a steward vouches, with "
+        "evidence, that it existed before this server saw it. The two are never shown alike.",
+    ),
+    Entry(
+        "checks",
+        "Admission checks",
+        "Each rule of a benchmark is applied to each submission, and the outcome is shown with its reason. "
+        "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the submission is not "
+        "admitted.",
+    ),
+    Entry(
+        "self_reported",
+        "Self-reported",
+        "Rows are what the submitter sent. Ranks and intervals are computed here from them; whether the rows are "
+        "true, the server cannot know.",
+    ),
+    Entry(
+        "status",
+        "States of a submission",
+        "A submission is always in one state, with the time and the reason of each it was in. Received: stored whole. "
+        "Evaluated: its own averages are computed. Published: on the boards. Not admitted: stored and public with its "
+        "reasons, on no board. Superseded: newer evidence of its entrants counts. Withdrawn: taken off by its owner "
+        "or a steward, with the reason kept; what it had superseded does not come back.",
+    ),
+    Entry(
+        "ownership",
+        "Ownership of a name",
+        "The first admitted submitter of an entrant owns its name; only the owner can supersede its results. A "
+        "steward can move a name to another owner.",
+    ),
+    Entry(
+        "snapshot",
+        "Snapshot",
+        "One immutable published state of a benchmark, numbered. The same inputs, manifest and code give the same "
+        "numbers, byte for byte; add ?snapshot=N to any table's address to see an earlier one.",
+    ),
+)
+
+
+# Glossary entries of claims and registrations, of whatever kind the evidence is. Read by `app.render.glossary`.
+
+CLAIMS = (
+    Entry(
+        "claim",
+        "Registered claim",
+        "A statement that was registered before the run, or that the benchmark asks of everybody: in a metric, one "
+        "side exceeds the other by at least a threshold. It is decided here, from the rows.",
+    ),
+    Entry(
+        "verdict",
+        "Verdict",
+        "Supported: the whole interval of the difference is at the threshold or beyond. Not supported: the whole "
+        "interval falls short of it. Inconclusive: the interval holds the threshold, or there is none, as where one "
+        "side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none of "
+        "the other, because that may be what spoke against the claim.",
+        "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
+        "CHAMBER's gap rule (20 percentage points) is one instance",
+    ),
+    Entry(
+        "claim_status",
+        "Status of a claim's evidence",
+        "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the verdict stays "
+        "listed. Submitting again does not remove a verdict.",
+    ),
+    Entry(
+        "detectable",
+        "Minimum detectable difference",
+        "The smallest true difference that this many seeds and episodes would find with 80 % power. A claim below it "
+        "was never testable with this design.",
+        "(z(1 − α/2) + z(0.8)) × standard error",
+        "Bloom 1995, Minimum detectable effects",
+    ),
+    Entry(
+        "pairs",
+        "Matched and unmatched pairs",
+        "A pair has the same seed, episode and initial state on both sides. Episodes without a partner are counted "
+        "and left out of the difference; a repeated one is refused.",
+    ),
+    Entry(
+        "registration_outcome",
+        "The outcome of a registration",
+        "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only somebody "
+        "else's was. Not admitted, withdrawn: one was sent, and did not last. "
+        "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never reported: it has "
+        "passed twice. All registrations are public, so nobody can register ten and report the best one unseen.",
+    ),
+    Entry(
+        "reserved",
+        "Reserved names",
+        "The entrants that a registration for a benchmark lists, as far as nobody owns them, are kept for its "
+        "registrant for 90 days: nobody else can submit under them. At most 20 names that are not used yet are kept "
+        "for one submitter, each once: neither a further registration nor the same one again prolongs it. The "
+        "registrant, or a steward of the benchmark, can release a name; the first admitted submission turns it into an "
+        "owned one.",
+    ),
+    Entry(
+        "attested", "Attested", "A steward vouches for an earlier time of registration, with evidence; not witnessed."
+    ),
+    Entry(
+        "run_purpose",
+        "Run purpose",
+        "Leaderboard runs are ranked. Power runs plan a sample size and debug runs try things out: both are stored and "
+        "shown with their purpose, and never ranked.",
+    ),
+)
+
+
+# Glossary entries of what is shown beside a score: attempts and flags. Read by `app.render.glossary`.
+
+PROVENANCE = (
+    Entry(
+        "attempts",
+        "Attempts",
+        "How often this was tried here: the number of the submission among those of its entrant (of the same tasks, "
+        "where every task is a run of its own) and among those under its registration, admitted or not; and how many "
+        "registrations, entrants and submissions its owner has in the benchmark as of this publication. The best of "
+        "many tries is better than a typical one, by chance alone. Dry runs are not counted: they tell nothing of a "
+        "score that its sender, or any machine with the published rows, could not compute without a server, and who "
+        "chooses among many runs chooses before sending any.",
+    ),
+    Entry(
+        "flags",
+        "Flags",
+        "What was noticed when the evidence arrived, in words that programs can read. They are "
+        + "; ".join(f"{flag}: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items())
+        + ". Each has an innocent reason too; the submission's page says what was seen.",
+    ),
+)

@@ -1,0 +1,270 @@
+"""A place on a board as a small picture, and the first places of a board as one.
+
+Everything that people wrote is escaped. Widths are estimated, as no font can be measured here: text states how long it
+may be, and browsers fit it.
+"""
+
+import re
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from xml.etree.ElementTree import Element, SubElement, tostring
+from xml.sax.saxutils import escape, quoteattr
+
+from app.manifest.model import Manifest
+from app.store.news import News
+from app.values.table import Cell, Table
+
+CHARACTER, PAD, HEIGHT = 6.6, 6.0, 20.0
+
+LONGEST = 48
+
+BLUE, GREY, DARK, CHOSEN = "#0a4f8f", "#6b7885", "#1d2125", "#7a5200"
+
+LINE, LINE_LENGTH, MOST_LINES = 14.0, 104, 4
+
+FIRST_PLACES, ROW = 10, 22.0
+
+
+@dataclass(frozen=True)
+class Place:
+    """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot."""
+
+    board: str
+    words: str
+    is_current: bool
+
+
+def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
+    """Return the place of an entrant on a board with its rank interval, or that it is unranked or gone."""
+    rows = [row for row in table.records() if row.get("entrant") == entrant]
+    n_ranked = sum(row.get("rank") is not None for row in table.records())
+    words = _words(rows[0], n_ranked) if rows else "not on the board"
+    if "unavailable" in table.meta and not rows:
+        words = "cannot be computed"
+    placed = words if is_current else f"{words}, snapshot {snapshot}"
+    return Place(table.title, placed, is_current and bool(rows))
+
+
+def choice_of(table: Table) -> str:
+    """Return a reader's choice in words, as shown in every picture of it; empty on the benchmark's own boards."""
+    choice = table.meta.get("choice")
+    if isinstance(choice, Mapping):
+        return f"{choice['label']}: {choice['said']}"
+    return table.notes[0] if table.name.startswith("explore/") and table.notes else ""
+
+
+def _words(row: dict[str, Cell], n_ranked: int) -> str:
+    rank, low, high = (row.get(name) for name in ("rank", "rank_low", "rank_high"))
+    if rank is None:
+        return f"no rank: {row.get('unranked_because') or 'not ranked'}"
+    interval = "" if low is None else f" ({low})" if low == high else f" ({low}–{high})"
+    return f"rank {rank}{interval} of {n_ranked}"
+
+
+def badge(place: Place) -> bytes:
+    """Return the badge as SVG: grey where the place is not that of the current snapshot."""
+    left, right = _clip(place.board), _clip(place.words)
+    widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]
+    total = sum(widths)
+    label = f"{place.board}: {place.words}"
+    color = BLUE if place.is_current else GREY
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{HEIGHT:.0f}" role="img" '
+        f"aria-label={quoteattr(label)}>",
+        f"<title>{escape(label)}</title>",
+        f'<rect width="{total:.0f}" height="{HEIGHT:.0f}" rx="3" fill="{DARK}"/>',
+        f'<path d="M{widths[0]:.0f} 0h{widths[1] - 3:.0f}a3 3 0 0 1 3 3v14a3 3 0 0 1-3 3h-{widths[1] - 3:.0f}z" '
+        f'fill="{color}"/>',
+        '<g fill="#fff" font-family="Verdana,DejaVu Sans,sans-serif" font-size="11" text-anchor="middle">',
+        _text(left, widths[0] / 2, widths[0] - 2 * PAD),
+        _text(right, widths[0] + widths[1] / 2, widths[1] - 2 * PAD),
+        "</g></svg>",
+    ]
+    return "".join(parts).encode()
+
+
+def _text(text: str, at: float, width: float) -> str:
+    return f'<text x="{at:.1f}" y="14" textLength="{width:.1f}" lengthAdjust="spacingAndGlyphs">{escape(text)}</text>'
+
+
+def _clip(text: str) -> str:
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
+    """Return the first places of a board as SVG, for pages that cannot embed a table, with its size.
+
+    It states what a reader chose, and how the rows were `filtered`, in words.
+    """
+    ranked = [row for row in table.records() if row.get("rank") is not None]
+    rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
+    asked = _wrapped(choice_of(table)) + _wrapped(f"Filtered by a reader. {filtered}" if filtered else "")
+    head = LINE * len(asked)
+    height = ROW * (len(rows) + 2) + 2 * PAD + head
+    caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
+    lines = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
+        f"aria-label={quoteattr(table.title)}>",
+        f'<rect width="640" height="{height:.0f}" fill="#fdfdfc"/>',
+        f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
+        f'<text x="12" y="20" font-weight="bold">{escape(_clip(table.title))}</text>',
+        *(
+            f'<text x="12" y="{34 + LINE * at:.0f}" font-size="10" fill="{CHOSEN}">{escape(line)}</text>'
+            for at, line in enumerate(asked)
+        ),
+        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2) + head)),
+        f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
+    ]
+    return "".join(lines).encode(), (640.0, height)
+
+
+def _wrapped(text: str) -> list[str]:
+    """Return a sentence wrapped to a limited number of lines: the rest is at the address of the board."""
+    return textwrap.wrap(text, LINE_LENGTH, max_lines=MOST_LINES, placeholder=" …")
+
+
+def _row(row: Sequence[str], y: float) -> list[str]:
+    places = ((12, "start"), (110, "start"), (628, "end"))
+    return [
+        f'<text x="{x}" y="{y:.0f}" text-anchor="{anchor}">{escape(text)}</text>'
+        for (x, anchor), text in zip(places, row, strict=True)
+    ]
+
+
+def _rank(row: dict[str, Cell]) -> str:
+    low, high = row.get("rank_low"), row.get("rank_high")
+    return (
+        f"{row['rank']}"
+        if low is None
+        else f"{row['rank']} ({low})"
+        if low == high
+        else f"{row['rank']} ({low}–{high})"
+    )
+
+
+def _score(table: Table, row: dict[str, Cell]) -> str:
+    scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
+    named = [column for column in table.columns if column.name == table.meta.get("rank_by")] or scored
+    value = row.get(named[0].name) if named else None
+    return f"{value:.4g}" if isinstance(value, int | float) else ""
+
+
+# A snapshot to cite, and a benchmark as a data set that programs find.
+
+CONTEXT = {"@vocab": "https://schema.org/", "cr": "http://mlcommons.org/croissant/", "sc": "https://schema.org/",
+           "dct": "http://purl.org/dc/terms/", "conformsTo": "dct:conformsTo", "recordSet": "cr:recordSet",
+           "field": "cr:field", "source": "cr:source", "fileObject": "cr:fileObject", "extract": "cr:extract",
+           "column": "cr:column", "dataType": {"@id": "cr:dataType", "@type": "@vocab"}}  # fmt: skip
+
+SPECIAL = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#",
+           "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}  # fmt: skip
+
+TYPES = {"integer": "sc:Integer", "number": "sc:Float", "flag": "sc:Boolean", "time": "sc:DateTime"}
+
+
+def bibtex(manifest: Manifest, snapshot: int, digest: str, at: datetime, address: str) -> str:
+    """Return a snapshot as a BibTeX entry; `address` is the one that always gives it."""
+    return (
+        f"@misc{{{manifest.slug}-snapshot-{snapshot},\n"
+        f"  title = {{{_tex(manifest.title)}, snapshot {snapshot}}},\n"
+        f"  year = {{{at:%Y}}},\n"
+        f"  month = {{{at:%m}}},\n"
+        f"  url = {{{address}}},\n"
+        f"  note = {{Published {at:%Y-%m-%d} by plumbline; inputs {digest[:12]}}}\n"
+        "}\n"
+    )
+
+
+def _tex(text: str) -> str:
+    return re.sub(r"[\\{}&%$#_~^]", lambda match: SPECIAL[match.group()], text)
+
+
+def croissant(
+    manifest: Manifest, base: str, boards: Sequence[tuple[str, Sequence[tuple[str, str]]]], snapshot: int, at: datetime
+) -> dict[str, Any]:
+    """Return a benchmark's boards as Croissant metadata (JSON-LD); `boards` are names with their (column, kind)."""
+    home = f"{base}/benchmarks/{manifest.slug}"
+    files = [
+        {"@type": "cr:FileObject", "@id": f"{name}.csv", "name": f"{name}.csv", "encodingFormat": "text/csv",
+         "contentUrl": f"{home}/leaderboards/{name}.csv?snapshot={snapshot}"}
+        for name, _ in boards
+    ]  # fmt: skip
+    return {
+        "@context": CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": manifest.slug,
+        "alternateName": manifest.title,
+        "description": manifest.description,
+        "url": home,
+        "version": f"{snapshot}.0.0",
+        "datePublished": at.isoformat(),
+        "distribution": files,
+        "recordSet": [{"@type": "cr:RecordSet", "@id": name, "name": name, "field": list(map(_field(name), columns))}
+                      for name, columns in boards],
+    }  # fmt: skip
+
+
+def _field(board: str) -> Any:
+    def field(column: tuple[str, str]) -> dict[str, Any]:
+        name, kind = column
+        source = {"fileObject": {"@id": f"{board}.csv"}, "extract": {"column": name}}
+        return {"@type": "cr:Field", "@id": f"{board}/{name}", "name": name, "dataType": TYPES.get(kind, "sc:Text"),
+                "source": source}  # fmt: skip
+
+    return field
+
+
+# Changes as an Atom feed, robots.txt and the sitemap.
+
+ATOM = "http://www.w3.org/2005/Atom"
+
+SITEMAP = "http://www.sitemaps.org/schemas/sitemap/0.9"
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def atom_feed(news: Sequence[News], title: str, base: str, path: str) -> bytes:
+    """Return the changes as an Atom feed (RFC 4287); `base` is the address of this server, "" where none is set."""
+    feed = Element("feed", xmlns=ATOM)
+    SubElement(feed, "title").text = title
+    SubElement(feed, "id").text = f"{base}{path}" if base else f"urn:plumbline:{path}"
+    SubElement(feed, "updated").text = max((each.at for each in news), default=NEVER).isoformat()
+    SubElement(feed, "link", rel="self", href=f"{base}{path}")
+    SubElement(SubElement(feed, "author"), "name").text = "plumbline"
+    for each in news:
+        entry = SubElement(feed, "entry")
+        SubElement(entry, "title").text = f"{each.slug}: {each.text}"
+        SubElement(entry, "id").text = f"urn:plumbline:{each.slug}:{each.snapshot}:{each.kind}:{each.address}"
+        SubElement(entry, "updated").text = each.at.isoformat()
+        SubElement(entry, "link", href=f"{base}{each.address}")
+        SubElement(entry, "summary").text = f"Snapshot {each.snapshot} of {each.slug}: {each.text}."
+    return _document(feed)
+
+
+def sitemap(paths: Sequence[str], base: str) -> bytes:
+    """Return the addresses as a sitemap, which must be absolute: none where the server does not know its own."""
+    root = Element("urlset", xmlns=SITEMAP)
+    for path in paths if base else ():
+        SubElement(SubElement(root, "url"), "loc").text = f"{base}{path}"
+    return _document(root)
+
+
+def _document(root: Element) -> bytes:
+    document: bytes = tostring(root, encoding="utf-8", xml_declaration=True)
+    return document + b"\n"
+
+
+def robots(base: str) -> str:
+    """Return robots.txt: crawlers may read everything except pages computed for one reader, and old snapshots."""
+    lines = [
+        "User-agent: *",
+        "Disallow: /*/explore?",
+        "Disallow: /*/against?",
+        "Disallow: /search",
+        "Disallow: /*sort=",
+    ]
+    return "\n".join([*lines, *([f"Sitemap: {base}/sitemap.xml"] if base else [])]) + "\n"

@@ -1,1 +1,0 @@
-"""The telemetry of a running server: logs, metrics and traces."""

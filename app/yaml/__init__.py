@@ -1,1 +1,0 @@
-"""A stranger's YAML, read as data and nothing else."""
