@@ -10,7 +10,7 @@ import threading
 import time
 import zipfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -90,15 +90,28 @@ def _token(server: RunningServer, name: str) -> Mapping[str, str]:
 
 def one_token_uploads(victim: Attacked) -> tuple[Asking, list[Asking]]:
     """Three files of a million records each in a zip of half a megabyte, on four connections of one token."""
+    return _uploads(victim, [victim.eve])
+
+
+def more_tokens_than_places_upload(victim: Attacked) -> tuple[Asking, list[Asking]]:
+    """The same of three tokens that nobody has linked, beside two places."""
+    return _uploads(victim, [_token(victim.server, f"eve {number}") for number in range(3)])
+
+
+def _uploads(victim: Attacked, attackers: Sequence[Mapping[str, str]]) -> tuple[Asking, list[Asking]]:
     record = b'{"model":"A","task":"t","MASE":0.12,"x":{"a":[1,2,3]}},'
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for number in range(3):
             archive.writestr(f"{number}.json", b"[" + (record * 1_000_000)[:-1] + b"]")
     rows = sorted((EXAMPLE / "results").glob("*.csv"))[0].read_text().replace("\nAutoARIMA,", "\nBobs,").encode()
+
+    def sending(holder: Mapping[str, str]) -> Asking:
+        return lambda _: victim.dry_run(holder, "a.zip", packed.getvalue())
+
     return (
         lambda _: victim.dry_run(victim.bob, "bobs.csv", rows),
-        [lambda _: victim.dry_run(victim.eve, "a.zip", packed.getvalue())] * 4,
+        [sending(holder) for holder in attackers] * 4,
     )
 
 
@@ -109,6 +122,7 @@ def one_address_explores(victim: Attacked) -> tuple[Asking, list[Asking]]:
 
 BY_OWNERS: Mapping[str, tuple[Callable[[Attacked], tuple[Asking, list[Asking]]], int, set[int]]] = {
     "uploads: a zip of 3,000,000 records, 4 connections of one token": (one_token_uploads, 200, {413}),
+    "uploads: the same zip, 4 connections of each of 3 tokens": (more_tokens_than_places_upload, 200, set()),
     "explored boards: 12 connections of one address": (one_address_explores, 200, {200, 503}),
 }
 """Every attack by owners: what somebody else and the attackers ask, and with which statuses these must be answered."""
@@ -116,8 +130,8 @@ BY_OWNERS: Mapping[str, tuple[Callable[[Attacked], tuple[Asking, list[Asking]]],
 
 def measure_owners() -> None:
     """Print how long somebody else waits alone and beside each attack by owners."""
-    print("\n| attack, by as many owners as places less one | somebody else, alone: longest, s | beside it: longest, s "
-          "| answered | attackers answered |")  # fmt: skip
+    print("\n| attack, by as many owners as places less one, or as named | somebody else, alone: longest, s "
+          "| beside it: longest, s | answered | attackers answered |")  # fmt: skip
     print("|---" * 5 + "|")
     with attacked() as victim:
         for name, (attack, wanted, given) in BY_OWNERS.items():

@@ -28,7 +28,7 @@ from app.values.registry import Entry
 from app.values.scores import ScoreTable
 from app.values.table import Column
 from tests.cases.prediction_boards import BINARY, benchmark_text
-from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, rows_of, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, rows_of, send
 from tests.fixtures import Site
 
 
@@ -64,6 +64,7 @@ def publish(site: Site, board: str) -> None:
     """Declare the benchmark with one more board, send both entrants' rows, and do the work that they call for."""
     declared = site.http.post("/benchmarks", content=MANIFEST + board, headers=site.auth("steward"))
     assert declared.status_code == 201, declared.text
+    give(site, "tiny", "Base")
     assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
     for rows in (BASE, GOOD):
         assert send(site, rows)["http"] == 202

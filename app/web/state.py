@@ -152,16 +152,17 @@ Submitter = Annotated[Caller, Depends(get_submitter)]
 
 
 async def get_whole_holder(caller: Holder) -> Caller:
-    """Return the caller if nothing limits what its token is for, and it was shown lately.
+    """Return the caller if its token is no narrowed one, and was shown lately.
 
-    A token that leaked from where it only reads or submits, or is for one benchmark or entrant, must not lock its owner
-    out, or erase them. Raises Forbidden, or SignedInLongAgo.
+    A token that leaked from where it only reads or submits, or is for one entrant, must not lock its owner out, or
+    erase them. The benchmarks of an invitation narrow nothing: it is the only token that whoever was invited has.
+    Raises Forbidden, or SignedInLongAgo.
     """
-    limits = [sorted(each) for each in (caller.scopes, caller.benchmarks, caller.entrants) if each is not None]
+    limits = [sorted(each) for each in (caller.scopes, caller.entrants) if each is not None]
     if limits:
         raise Forbidden(
             f"This token is only for {'; '.join(first_few(each) for each in limits)}. Renewing a token or erasing its "
-            "name needs one that is not limited to scopes, benchmarks or entrants, or an admin."
+            "name needs one that is not limited to scopes or entrants, or an admin."
         )
     if not caller.is_fresh:
         raise SignedInLongAgo

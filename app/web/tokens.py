@@ -89,7 +89,7 @@ def rotate(
 ) -> Response:
     """Replace a token's text (its holder, or an admin); the former text works for some more hours.
 
-    Not with a token that is limited to scopes, benchmarks or entrants, which may be in more hands.
+    Not with a token that is limited to scopes or entrants, which may be in more hands.
 
     What the token owns, and when it expires, stays. To end a text at once, give 0 hours: then the browser sessions that
     began with it end as well, but for the one that asks.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tests.cases.small_manifests import EPISODES, PREDICTED, TASKS
+from tests.cases.walkthrough import give
 from tests.fixtures import Site
 
 KINDS = {
@@ -34,6 +35,8 @@ def published(site: Site, manifest: str, slug: str, files: Mapping[str, str], la
             f"/benchmarks/{slug}/labels", files={"file": ("labels.csv", labels)}, headers=site.auth("steward")
         )
         assert put.status_code == 201, put.text
+    if "baseline: m0" in text:
+        give(site, slug, "m0")
     for entrant, content in files.items():
         sent = site.http.post(f"/benchmarks/{slug}/submissions", files=[("files", ("rows.csv", content))],
                               data={"entrant": entrant}, headers=site.auth())  # fmt: skip

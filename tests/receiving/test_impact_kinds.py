@@ -8,6 +8,7 @@ import pytest
 
 from tests.cases.lrdbench_http import make_benchmark, part_of, per_series
 from tests.cases.small_manifests import EPISODES, PREDICTED, TASKS
+from tests.cases.walkthrough import give
 from tests.fixtures import Site
 
 NAMES = ("m0", "m1", "m2", "m3")
@@ -83,6 +84,7 @@ def test_summaries_are_told_their_ranks_by_every_method(roomy_site: Site) -> Non
         for strength, _ in enumerate(NAMES)
     ]
     create(roomy_site, TASKS.replace("SLUG", "same").replace("TASKS", tasks))
+    give(roomy_site, "same", "m0")
 
     told_and_shown(roomy_site, "same", files, NAMES)
 

@@ -19,7 +19,7 @@ from app.store import tokens
 from app.web.page_cache import Freshness
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
-from tests.cases.walkthrough import BASE, MANIFEST
+from tests.cases.walkthrough import GOOD, MANIFEST
 from tests.fixtures import Site
 
 OPEN = MANIFEST.replace("prereg: required", "prereg: optional")
@@ -117,7 +117,7 @@ def test_a_page_that_has_just_changed_is_served_without_the_database(how: str) -
             site = Site(http, sessions, {}, url)
             site.work()
             assert http.get(board).status_code == 200
-            files = {"files": ("r.csv", BASE)}
+            files = {"files": ("r.csv", GOOD)}
             sent = http.post("/benchmarks/tiny/submissions", files=files, headers=headers["submitter"])
             sent.raise_for_status()
             freshness.note("tiny", 10**6, 10**6)  # the board has changed, and its reader has not come since

@@ -10,7 +10,7 @@ from app.config import Settings
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from tests.cases.signing_in import signed
-from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site, new_database, open_site
 
 DECLARED = """
@@ -37,6 +37,7 @@ def published(postgres_url: str, migrated: str) -> Iterator[Site]:
     with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
         content = MANIFEST + DECLARED
         assert site.http.post("/benchmarks", content=content, headers=site.auth("steward")).status_code == 201
+        give(site, "tiny", "Base")
         assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
         send(site, BASE, metadata=json.dumps(STATED))
         send(site, GOOD, metadata='{"architecture": "encoder"}')

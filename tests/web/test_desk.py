@@ -128,7 +128,7 @@ def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> No
     done = withdraw(site, again)
 
     assert (refused.status_code, is_kept(refused), refused.headers["cache-control"]) == (403, True, "no-store")
-    assert 'href="/login?next=%2Fdesk%2Ftiny&amp;again=1" target="_blank"' in refused.text.replace("\n", " ")
+    assert 'href="/login?next=%2Fdesk%2Ftiny&amp;again=1" target="_blank"' in " ".join(refused.text.split())
     assert (stale.status_code, is_kept(stale), form_key(site, again) in stale.text) == (403, True, True)
     assert (done.status_code, done.headers["location"]) == (303, "/submissions/2")
     assert site.http.get("/submissions/2.json").json()["reason"] == REASON

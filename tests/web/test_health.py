@@ -53,7 +53,7 @@ def test_the_figures_count_the_rules_that_kept_a_submission_off_the_boards(site:
     for _ in range(2):
         sent = site.http.post(
             "/benchmarks/tiny/submissions",
-            files=[("files", ("r.csv", BASE)), ("prereg", ("prereg.yaml", PREREG))],
+            files=[("files", ("r.csv", GOOD)), ("prereg", ("prereg.yaml", PREREG))],
             headers={**site.auth(), "Idempotency-Key": "once"},
         )
         assert sent.status_code == 202, sent.text

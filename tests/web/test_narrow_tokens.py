@@ -28,7 +28,7 @@ def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(si
         assert (renewed.status_code, erased.status_code, itself.status_code) == (403, 403, 403)
 
 
-@pytest.mark.parametrize("limits", [{"scopes": ["submit"]}, {"benchmarks": ["tiny"]}, {"entrants": ["Base"]}], ids=str)
+@pytest.mark.parametrize("limits", [{"scopes": ["submit"]}, {"entrants": ["Base"]}], ids=str)
 def test_a_token_that_is_limited_neither_renews_nor_erases_itself(site: Site, limits: dict[str, list[str]]) -> None:
     """It lies where one job runs: whoever finds it there would lock its owner out, or erase them for ever."""
     declare(site)
@@ -41,6 +41,15 @@ def test_a_token_that_is_limited_neither_renews_nor_erases_itself(site: Site, li
 
     assert [answer.status_code for answer in (*refused, renewed)] == [403, 403, 200]
     assert f"only for {next(iter(limits.values()))[0]}. " in refused[0].json()["detail"]
+
+
+def test_who_was_invited_to_one_benchmark_renews_their_own_token(site: Site) -> None:
+    """It is the only one that they have: an invitation names the benchmark, it makes no narrow copy."""
+    declare(site)
+    own = make(site, "invited", "submitter", benchmarks=["tiny"])
+    renewed = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=site.auth("invited"))
+
+    assert renewed.status_code == 200
 
 
 def test_an_admins_token_for_reading_is_not_the_last_admin(site: Site) -> None:

@@ -12,7 +12,7 @@ from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.fixtures import Site
 
-FILES = [("files", ("r.csv", BASE)), ("prereg", ("p.yaml", PREREG))]
+FILES = [("files", ("r.csv", GOOD)), ("prereg", ("p.yaml", PREREG))]
 ELSEWHERE = MANIFEST.replace("slug: tiny", "slug: elsewhere")
 
 
@@ -186,19 +186,19 @@ def test_a_token_does_only_what_its_scopes_say(site: Site) -> None:
 def test_a_token_for_an_entrant_submits_and_registers_no_other(site: Site) -> None:
     """The refusal names the ones that it is not for."""
     declare(site)
-    header = bearer(make(site, entrants=["Base"])[1]["token"])
+    header = bearer(make(site, entrants=["Good"])[1]["token"])
     own, other = (
         site.http.post(
             "/benchmarks/tiny/submissions",
             files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))],
             headers=header,
         )
-        for rows in (BASE, GOOD)
+        for rows in (GOOD, BASE)
     )
-    registered = site.http.post("/preregs", content=PREREG + b"entrants: [Good]\n", headers=header | YAML)
+    registered = site.http.post("/preregs", content=PREREG + b"entrants: [Base]\n", headers=header | YAML)
 
     assert (own.status_code, other.status_code, registered.status_code) == (202, 403, 403)
-    assert other.json()["detail"] == "This token is only for Base, not for Good."
+    assert other.json()["detail"] == "This token is only for Good, not for Base."
 
 
 @pytest.mark.parametrize("cut", [1, 10, 40])

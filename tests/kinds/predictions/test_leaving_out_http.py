@@ -18,7 +18,7 @@ evidence: predictions
 metrics: {precision_macro: {direction: maximize, min: 0, max: 1}, accuracy: {direction: maximize, min: 0, max: 1}}
 tasks: [{id: easy}, {id: hard}]
 admission: {prereg: optional}
-predictions: {kind: classification, classes: [red, green, blue], missing: failure}
+predictions: {kind: classification, classes: [red, green, blue], missing: failure, label_holders: ranked}
 leaderboards:
   - {name: board, method: estimate, metrics: [precision_macro, accuracy], uncertainty: {n_resamples: 100, rng_seed: 1}}
 """

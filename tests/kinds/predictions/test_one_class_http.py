@@ -10,7 +10,7 @@ from app.boards.registry import methods
 from app.boards.tables import Beside, BoardTables, TableMethod
 from app.values.table import Table
 from tests.cases.publications import CLASSES, predictions
-from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site
 
 HONEST = "item,prediction,label\n" + "".join(f"i{n},{0.2 + 0.03 * n:.2f},{('no', 'yes')[n % 2]}\n" for n in range(20))
@@ -94,6 +94,7 @@ def test_a_fault_in_a_further_table_takes_nobody_off_the_board(site: Site, caplo
     text = MANIFEST + "  - {name: odd, method: fragile, metric: MASE}\n"
     with methods().also("fragile", TableMethod(Fragile, compute_with_broken_tables)):
         assert site.http.post("/benchmarks", content=text, headers=site.auth("steward")).status_code == 201
+        give(site, "tiny", "Base")
         assert site.http.post("/preregs", content=PREREG, headers=site.auth()).status_code == 201
         for rows in (BASE, GOOD):
             assert send(site, rows)["http"] == 202
