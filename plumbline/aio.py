@@ -5,14 +5,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import httpx
 
-from app.cli.remote import BUSY
-from app.cli.remote import MAX_ATTEMPTS
-from app.cli.remote import TIMEOUT
-from app.cli.remote import Refused
-from app.cli.remote import Request
-from app.cli.remote import Unreachable
-from app.cli.remote import accepted
-from app.cli.remote import pause_s
+from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, pause_s
 from plumbline.calls import (
     UNDER_WAY,
     Files,

@@ -11,8 +11,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from app.cli.folders import zipped_folders
-from app.cli.remote import DEFAULT_SERVER
-from app.cli.remote import Request
+from app.cli.remote import DEFAULT_SERVER, Request
 
 UNDER_WAY = frozenset({"received", "evaluated"})
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 2.0

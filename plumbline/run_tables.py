@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.errors import EvidenceRejected
-from app.errors import Problem
+from app.errors import EvidenceRejected, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
