@@ -356,7 +356,8 @@ def put_behind(own: Signs, together: Signs, above: IntArray) -> RankSets:
     column, −1 where below. None of those put behind may be first, and their intervals begin at 2 at the earliest. They
     stay better only than whom all above them by rule are better than, too, and take a rank from nobody else. So
     decisions stay transitive where the tests are, and somebody may always be first: decisions by test go up in the
-    score, and those by rule along `above`, which must lead back to nobody.
+    score, and those by rule along `above`.
+    Raises InvalidArgument where `above` leads in a circle, and not to somebody who is behind nobody.
     Source: our rule, docs/statistics.md, "Who may be first with gaps".
 
     >>> tests = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]], dtype=np.int8)
@@ -387,6 +388,8 @@ def _from_the_top(above: IntArray) -> list[int]:
     for at in np.flatnonzero(above >= 0).tolist():
         way = [at]
         while way[-1] not in steps:
+            if len(way) > len(above):
+                raise InvalidArgument("above leads in a circle; expected positions that lead to nobody, -1")
             way.append(int(above[way[-1]]))
         for n, each in enumerate(reversed(way)):
             steps[each] = steps[way[-1]] + n

@@ -11,7 +11,7 @@ from app.boards.standing import BoardStanding, Gaps, among_others, stand
 from app.manifest.model import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
 from app.render.table_page import leader_sentence
-from app.stats.arrays import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray, InvalidArgument
 from app.stats.rank_sets import put_behind
 from app.values.table import Column, ColumnarRows, Table
 
@@ -184,6 +184,14 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
 def is_transitive(better: BoolArray) -> bool:
     """Say whether decisions are transitive before any rule."""
     return all(better[above][better[below]].all() for above, below in np.argwhere(better))
+
+
+def test_who_is_behind_somebody_behind_them_is_refused() -> None:
+    """It would be followed for ever."""
+    nothing = np.zeros((3, 3), dtype=np.int8)
+
+    with pytest.raises(InvalidArgument, match="leads in a circle"):
+        put_behind(nothing, nothing, np.array([1, 2, 0]))
 
 
 def test_who_is_put_behind_is_better_only_than_whom_the_other_is_better() -> None:
