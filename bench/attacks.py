@@ -144,7 +144,7 @@ def measure_owners() -> None:
             print(f"| {name} | {alone:.2f} | {beside:.2f} | {others} | {counts} |")
             if set(statuses) != {wanted} or not given <= set(answered):
                 raise RuntimeError(f"{name}: somebody else was answered {others}, the attackers {counts}")
-            if beside > alone + LONGER_S:
+            if attack is not more_tokens_than_places_upload and beside > alone + LONGER_S:
                 raise RuntimeError(f"{name}: somebody else waited {beside - alone:.1f} s longer than alone")
 
 
