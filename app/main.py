@@ -49,9 +49,8 @@ from app.web.description import SUMMARY, DescribedApi
 from app.web.front import Front
 from app.web.limits import RateLimit, share_reads
 from app.web.page_cache import Freshness, PublishedPages, watch
-from app.web.prepared import prepare
 from app.web.provider import Provider
-from app.web.renderer import EXPLORERS, RenderProcess
+from app.web.renderer import EXPLORERS, RenderProcess, prepare
 from app.web.state import State
 from app.web.visitors import sees_more
 

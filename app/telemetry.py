@@ -1,4 +1,6 @@
-"""The log: a line for each event, as JSON or for people, with the request that it belongs to and no secret in it.
+"""What a running server says of itself: its log, its figures and its traces.
+
+The log: a line for each event, as JSON or for people, with the request that it belongs to and no secret in it.
 
 `configure` is called once by each process of `app.cli`; everybody else uses `logging` or `event`, and `bind` names the
 request or the job that whatever is logged belongs to.

@@ -1,7 +1,4 @@
-"""The input of admission, and what a kind of evidence adds to the rules that every kind shares.
-
-Read by `app.admission.rules`, by the rules of each kind, and by `app.receiving`.
-"""
+"""The input of admission and its outcome: a run beside its registration, and checks with their reasons."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

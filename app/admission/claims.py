@@ -1,4 +1,4 @@
-"""Means that a submission claims, compared with those of its own rows."""
+"""Numbers that a submission claims, contrasts that a registration declares, and deviations from it."""
 
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,6 +1,6 @@
 """Benchmarks small enough to check by hand, used by the examples in this room's docstrings.
 
-Doctests and readers of examples use it, and `app.web.prepared`, for which any small benchmark will do.
+Doctests and readers of examples use it, and `app.web.renderer`, for which any small benchmark will do.
 Source: the numbers are made up.
 """
 

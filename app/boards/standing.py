@@ -1,4 +1,4 @@
-"""What every board has, whatever the method: ranks and their uncertainty."""
+"""Ranks and their uncertainty, whatever the method: rank sets, contrasts, groups and letters."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""`plumbline benchmark`: sends manifests to a server, and makes them from those of other programs."""
+"""`plumbline benchmark`: sends manifests to a server, makes them of other programs' files, ends benchmarks."""
 
 from contextlib import ExitStack
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The log and the figures of a process, set up by its settings."""
+"""The log, the figures and the scratch folder of a process, set up by its settings."""
 
 import fcntl
 import logging
@@ -79,10 +79,9 @@ def answer_figures(settings: Settings) -> None:
         start_http_server(settings.metrics_port, settings.host, REGISTRY)
 
 
-# The folder in which a web process keeps what it receives, and that of a server's figures: removed at the end.
-#
-# Used by `app.cli.web` and `app.cli.observing`. A process that is killed removes nothing; the lock on its folder ends
-# with it, and so the next one that starts knows what is nobody's any more.
+# The folder in which a web process keeps what it receives, and that of a server's figures: removed at the end. A
+# process that is killed removes nothing; the lock on its folder ends with it, and so the next one that starts knows
+# what is nobody's any more.
 
 PREFIX = "plumbline-web-"
 

@@ -1,4 +1,4 @@
-"""`plumbline serve`: one command that starts the database, the web process and the workers, and stops them again."""
+"""`plumbline serve`: starts the database, the web process and the workers, watches them, and stops them again."""
 
 import logging
 import os

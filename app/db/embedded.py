@@ -1,4 +1,4 @@
-"""Starts, finds and stops the embedded Postgres."""
+"""The embedded Postgres: its folder, account and programs, how it is started, found and stopped."""
 
 import fcntl
 import hashlib

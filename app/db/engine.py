@@ -1,7 +1,9 @@
-"""Engines and sessions on Postgres through psycopg 3, for the web and the worker processes.
+"""Engines, sessions and transactions on Postgres through psycopg 3, each with limits of time by what it is for.
 
-Each transaction has limits of time, by what it is for: a request has those of
-`REQUESTS`, until `allow` gives it others.
+Engines and sessions on Postgres through psycopg 3, for the web and the worker processes.
+
+Each transaction has limits of time, by what it is for: a request has those of `REQUESTS`, until `allow` gives it
+others.
 """
 
 import asyncio

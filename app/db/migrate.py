@@ -1,4 +1,4 @@
-"""Bring a database to the newest schema, or see that it has it."""
+"""Bring a database to the newest schema, or see that it has it; the roles of owner and server, and their rights."""
 
 import hashlib
 import re

@@ -1,4 +1,4 @@
-"""What every table has in common; for the other modules of this package."""
+"""Every table of the database, by subject: people, benchmarks, submissions and evidence, what is published."""
 
 from datetime import datetime
 from typing import Any

@@ -1,6 +1,7 @@
-"""The common form of every kind of table file: a header, then blocks of records with their row numbers.
+"""Columns of a stranger's table: blocks of texts, and the numbers, flags and words that are made of them.
 
-Made by `csv_tables` and `json_tables`, read by the evidence kinds. A cell is text, or null when it is empty.
+The common form of every kind of table file: a header, then blocks of records with their row numbers. A cell is text,
+or null when it is empty.
 """
 
 import re

@@ -1,4 +1,6 @@
-"""The problems of one upload as they are found: all are counted, the first MAX_PROBLEMS are kept.
+"""Problems of an upload as they are found: text that cannot be read, wrong headers, repeated rows.
+
+The problems of one upload as they are found: all are counted, the first MAX_PROBLEMS are kept.
 
 Filled by every module of `app.kinds`; `app.kinds.reader` raises what it holds.
 """

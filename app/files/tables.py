@@ -1,4 +1,4 @@
-"""A received file of any accepted kind as a table of text cells."""
+"""A stranger's CSV, JSON or Parquet file as a table of text cells, each problem with its row and column."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Blocks of rows in memory, instead of a database, as the input of boards."""
+"""Evidence as the input of boards: in memory, of a snapshot under a reader's choice, measured entrant by entrant."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Numbers unexpected exceptions: the public reads the number, the log and the admin's health page the exception."""
+"""Faults of ours: numbered for the public, logged for admins, and traced to the submissions that alone cause them."""
 
 import hashlib
 import logging

@@ -1,7 +1,7 @@
-"""Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail.
+"""Delivers notifications of submissions, by signed requests and by mail.
 
-Run by the queue every few seconds, separately from the sweep, so that a slow address delays nobody's boards. Nor does
-it delay what others are told: several are told at once, each token one thing at a time, and each has one deadline.
+Delivers notifications of submissions to those who asked for them: a signed request to the web, or mail. Nor does it
+delay what others are told: several are told at once, each token one thing at a time, and each has one deadline.
 """
 
 import asyncio

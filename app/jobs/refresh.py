@@ -1,4 +1,6 @@
-"""Refreshes a benchmark: evaluates waiting submissions, then publishes. The queue's only job for a benchmark.
+"""The jobs of the queue: refreshing a benchmark, the sweep, and sealing the audit.
+
+Refreshes a benchmark: evaluates waiting submissions, then publishes. The queue's only job for a benchmark.
 
 Waiting submissions are evaluated together and published once: during a publication the next ones gather. One benchmark
 has one worker at a time, so that a busy one leaves the others to the rest.

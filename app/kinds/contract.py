@@ -300,8 +300,6 @@ def checked_entrant(request: Request) -> str | None:
 
 
 # The coverage behind a claim, for entrants with rows of tasks, or of records in tasks. Pure.
-#
-# Used by `app.kinds.known` for kinds that do not define their own.
 
 
 def _asked_of(manifest: Manifest, entrant: str) -> Mapping[str, int]:

@@ -1,4 +1,4 @@
-"""Reading a manifest with what every ranking method and every kind of evidence knows of it, and its JSON Schema."""
+"""Reading a manifest with what every method and kind of evidence knows of it, what its keys mean, and its reference."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, reduce

@@ -478,7 +478,7 @@ def unanswered(value: Any, path: Path = ()) -> Iterator[Path]:
         yield from unanswered(child, (*path, step))
 
 
-# The order in which the keys of a manifest are published. Used by `app.manifest.build` and `app.kinds.parse`.
+# The order in which the keys of a manifest are published.
 
 Value = TypeVar("Value")
 

@@ -1,4 +1,6 @@
-"""Preregistrations: what was meant to be measured, declared before the run and addressed by its bytes.
+"""Preregistrations in each of their forms: what was meant to be measured, addressed by its bytes.
+
+Preregistrations: what was meant to be measured, declared before the run and addressed by its bytes.
 
 Called where one is registered (`web`, `cli`) and where a stored one is parsed again (`store`).
 """

@@ -1,7 +1,4 @@
-"""The jobs of reader processes: a submission's files, a benchmark's labels or its items.
-
-Run by `app.reading.server` in a child, ordered by `app.reading.readers` in the web process.
-"""
+"""The jobs of reader processes, and how their answers come back as plain values."""
 
 import errno
 import io

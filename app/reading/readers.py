@@ -50,9 +50,8 @@ class ReaderFailed(Exception):
     """A fault of ours in a reader; the text is its traceback."""
 
 
-# The web process's side of the fork server for readers: starts it, sends orders, receives how children ended.
-#
-# Used by `app.reading.readers`. There is one per web process, kept running.
+# The web process's side of the fork server for readers: starts it, sends orders, receives how children ended. There
+# is one per web process, kept running.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Two entrants of a board compared: the rows about them, and the sentence that the data support."""
+"""Two entrants of a board compared: the rows about them, their tests, and the sentence that the data support."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

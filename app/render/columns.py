@@ -1,4 +1,4 @@
-"""The columns of a table as HTML shows them: text, interval, whisker."""
+"""The columns of a table as HTML shows them: text, interval, whisker, matrix of decisions."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,6 @@
-"""A place on a board as a small picture, and the first places of a board as one.
+"""Boards elsewhere: badges, citations and feeds.
+
+A place on a board as a small picture, and the first places of a board as one.
 
 Everything that people wrote is escaped. Widths are estimated, as no font can be measured here: text states how long it
 may be, and browsers fit it.

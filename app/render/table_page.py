@@ -1,4 +1,4 @@
-"""The page of any table at its address, made by the web from a `TableView`."""
+"""The page of any table: its view, order, filters, paging, form of choices, and the sentences above it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,4 +1,4 @@
-"""Values as people read them: numbers with fixed digits, times in UTC, Markdown without anything that runs."""
+"""Values and addresses as people read them: fixed digits, times in UTC, Markdown without anything that runs."""
 
 import re
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
-"""The array types that every room uses, and the one division that defines what a zero denominator gives.
+"""Array types, the division that defines what a zero denominator gives, and checks of arguments.
 
-Imported wherever an array is annotated; pure. Types do not carry shapes: docstrings do, as `[n_tasks, n_entrants]`.
+Types do not carry shapes: docstrings do, as `[n_tasks, n_entrants]`.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Every ordered pair of entrants compared task by task, with intervals from resampled tasks."""
+"""Every ordered pair of entrants compared task by task: differences, relative errors, mean ranks."""
 
 import hashlib
 from collections import deque

@@ -1,4 +1,4 @@
-"""Bootstrap draws as count matrices, so that replicates are matrix products instead of loops."""
+"""Bootstrap draws as count matrices, by position and by name, and percentile intervals of their replicates."""
 
 import hashlib
 import math

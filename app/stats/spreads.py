@@ -1,4 +1,6 @@
-"""Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks. Only the
+"""Spreads: numbers with standard errors from the variation between sampled units, averaged and weighed.
+
+Numbers with standard errors from the variation between sampled units: clusters, examples, groups, tasks. Only the
 proportions of weights matter.
 """
 

@@ -1,4 +1,4 @@
-"""Stores uploads, once each, with checks, entries and every row; for `app.receiving.receive`."""
+"""Stores uploads, once each: checks, entries, every row, fingerprints, and the attempts that they count as."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,5 +1,7 @@
-"""Who did what: an event for every write, in its own transaction, and for every write that was refused. Events
-identify people only by the numbers of their tokens: a name can be erased, but an event cannot be changed.
+"""Who did what: an event for every write, and the chain of seals over them.
+
+Who did what: an event for every write, in its own transaction, and for every write that was refused. Events identify
+people only by the numbers of their tokens: a name can be erased, but an event cannot be changed.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""The list of benchmarks with their counts. For the pages that show it."""
+"""The list of benchmarks with their counts, and which of them somebody publishes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Benchmarks and the versions of their manifests."""
+"""Benchmarks and the versions of their manifests, their lives, and what a narrower range would leave outside."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

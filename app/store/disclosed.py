@@ -1,4 +1,4 @@
-"""What has been disclosed of private labels to each owner, for stewards."""
+"""What was disclosed of private labels to each owner: answers, the ladder of shown results, the quota."""
 
 import hashlib
 import math

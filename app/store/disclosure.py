@@ -1,4 +1,4 @@
-"""The commitment to private labels, their parts, and the close."""
+"""Private labels as they are stored: the labels, the commitment to them, their parts, and the close."""
 
 import json
 import secrets

@@ -1,4 +1,4 @@
-"""Storing a computed state of a benchmark as one immutable snapshot."""
+"""Publishing in SQL: inputs read at one instant, a snapshot stored, provenance, and what a replay needs."""
 
 import hashlib
 import json

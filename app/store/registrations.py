@@ -1,4 +1,6 @@
-"""The denominator of a benchmark: every registration with its outcome, including those never reported. No statistics,
+"""Every registration of a benchmark with its outcome, including those never reported.
+
+The denominator of a benchmark: every registration with its outcome, including those never reported. No statistics,
 only registrations and their outcomes.
 """
 

@@ -1,4 +1,6 @@
-"""Every row of the current submissions in a snapshot, some entrants at a time, so that no more than that is in memory.
+"""Rows as they leave: of a snapshot some entrants at a time, of a submission, and single tables.
+
+Every row of the current submissions in a snapshot, some entrants at a time, so that no more than that is in memory.
 Each part of an export is read in a session of its own: a reader who is slow holds no connection, and rows are never
 rewritten.
 """

@@ -1,4 +1,4 @@
-"""Score rows into Postgres by binary COPY, and beside them the blocks that boards are computed from."""
+"""Score rows into Postgres by binary COPY, with their keys."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -1,6 +1,8 @@
-"""Browser sessions: what represents a token in a browser, so that its text need not be kept there. Of a session's
-secret only the hash is kept. A session ends with its token, after a while without use, after a day in any case, and
-when its holder says so.
+"""Browser sessions, and the identities of a provider by which somebody signs in.
+
+Browser sessions: what represents a token in a browser, so that its text need not be kept there. Of a session's secret
+only the hash is kept. A session ends with its token, after a while without use, after a day in any case, and when its
+holder says so.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Snapshots: immutable published states and their tables, as they are read."""
+"""Snapshots: immutable published states and their tables as they are read, and the history of a board."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Which boards are outdated, and what is recorded when publishing them fails."""
+"""Which boards are outdated, which submissions wait, and what is recorded when publishing fails."""
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Tokens: who may write, where and until when. Only hashes are kept, so a lost token is replaced, never looked up."""
+"""Tokens: who may write, where and until when, and to what they are bounded."""
 
 import hashlib
 import secrets

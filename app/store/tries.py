@@ -1,4 +1,4 @@
-"""Tries: dry runs and refused uploads, kept for whoever sent them."""
+"""What a submitter sent and tried: own submissions, dry runs and refused uploads, kept for whoever sent them."""
 
 import secrets
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,6 @@
-"""What the files of a run state about the run itself, besides its scores: admission compares it with the prereg.
+"""What a run states about itself, and what the forensics find on it.
+
+What the files of a run state about the run itself, besides its scores: admission compares it with the prereg.
 
 Created by `app.kinds`, read by `app.admission.rules`, stored with the submission and shown.
 """

@@ -1,4 +1,6 @@
-"""Registries of named things, to which more can be added: ranking methods, columns, metrics, kinds.
+"""Registries of named things, and the glossary entries that explain them.
+
+Registries of named things, to which more can be added: ranking methods, columns, metrics, kinds.
 
 Filled where each sort is defined, in the order in which its things are shown.
 """

@@ -1,4 +1,6 @@
-"""ScoreTable: the one row type of kinds, admission, store and boards.
+"""The evidence that rooms hand to each other: rows of scores, and blocks of predictions.
+
+ScoreTable: the one row type of kinds, admission, store and boards.
 
 A row is one (entrant, task, condition, seed, item) with one value per metric. The kinds parse it from uploads, `store`
 writes it and reads it back, `boards` compute from it. Columnar, because everything computes with arrays.

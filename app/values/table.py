@@ -1,4 +1,6 @@
-"""The one table value from which a published page, its CSV and its JSON are all rendered.
+"""Tables: typed columns with cells, how they are packed by column, and how two of them are joined.
+
+The one table value from which a published page, its CSV and its JSON are all rendered.
 
 Created by `boards` and `store`, stored in snapshots by `jobs`, shown by `render`. Because the three formats come from
 the same value they cannot disagree.

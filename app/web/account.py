@@ -1,4 +1,6 @@
-"""The pages where somebody who signed in decides: /account/tokens, /account/invitations, /benchmarks/{slug}/people.
+"""The pages of whoever has signed in: own tokens, invitations, submissions, and who publishes a benchmark.
+
+The pages where somebody who signed in decides: /account/tokens, /account/invitations, /benchmarks/{slug}/people.
 
 And /invitation and /benchmarks/{slug}/join, where somebody who has no token yet gets one. Their forms send to the
 addresses that programs write to (`app.web.forms`).

@@ -1,4 +1,4 @@
-"""/ and /benchmarks: the list, one benchmark, making and changing one."""
+"""/ and /benchmarks: the list, one benchmark with its life and snapshots, making and changing one."""
 
 import tempfile
 import zipfile

@@ -1,4 +1,4 @@
-"""Reading a request's body within a limit: as YAML bytes, or as uploaded files copied to disk."""
+"""Reading a request's body within a limit, and who may send one here."""
 
 import shutil
 import tempfile
@@ -79,8 +79,6 @@ def spool(files: Sequence[UploadFile], folder: Path) -> list[Upload]:
 
 
 # Who may submit to a benchmark: whom its manifest lets, within the scopes of their token.
-#
-# Used by `app.web.submissions` before the body is read, and by `app.web.preregs`, whose registrations reserve names.
 
 MOST_NAMED = 10
 

@@ -313,8 +313,6 @@ SWEEP_S = 1.0
 
 
 # How many connections a web process has at a time, in all and from one address, and that none of them is too slow.
-#
-# Used by `app.web.connections`, whose protocol tells each connection's state.
 
 
 class Guarded(Protocol):

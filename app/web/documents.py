@@ -1,4 +1,4 @@
-"""What every described answer has in common; for the other modules of this package and `app.web.labels`."""
+"""The JSON documents of the API: one model for each described answer."""
 
 from typing import Any
 

@@ -53,7 +53,7 @@ class ExploreQuery:
     is_among: bool = False
 
 
-# Parses a reader's filters on the metadata of entrants from an address. Used by `app.web.explore`.
+# Parses a reader's filters on the metadata of entrants from an address.
 
 NAMES = Annotated[list[str] | None, Query(max_length=500)]
 

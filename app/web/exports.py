@@ -1,4 +1,4 @@
-"""/benchmarks/{slug}/tables and /raw, named as in lrdbench's output contract, and /rows.csv of every other kind."""
+"""Exports: rows, tables named as in lrdbench's output contract, evaluations."""
 
 import json
 import tempfile

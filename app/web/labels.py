@@ -1,4 +1,6 @@
-"""/benchmarks/{slug}/labels: what a benchmark's predictions are scored against, put once by its steward.
+"""/benchmarks/{slug}/labels, /items and /disclosed: what a steward puts beside evidence, and what was disclosed.
+
+/benchmarks/{slug}/labels: what a benchmark's predictions are scored against, put once by its steward.
 
 No address of the server gives labels back, not even to a steward, who has the file.
 """

@@ -1,4 +1,4 @@
-"""/benchmarks/{slug}/leaderboards: a board, and every further table that its method makes."""
+"""/benchmarks/{slug}/leaderboards: a board, its further tables and pictures, and two entrants of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,4 @@
-"""Operations: liveness, readiness, the glossary and the stylesheet."""
+"""Operations: liveness, readiness, health, figures, the glossary and the stylesheet."""
 
 import shutil
 import tempfile

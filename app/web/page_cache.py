@@ -619,7 +619,7 @@ def _is_problem(start: Message) -> bool:
     return any(name.lower() == b"content-type" and b"problem" in value for name, value in start.get("headers", []))
 
 
-# Tracks changes, so that a cached page knows since when it is stale. Used by `app.web.page_cache`.
+# Tracks changes, so that a cached page knows since when it is stale.
 #
 # `watch` hears of every change by NOTIFY and reads the counters each second, so that a lost notification is noticed;
 # the same look is the heartbeat of the process (`app.store.web_processes`).

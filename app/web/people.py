@@ -1,4 +1,4 @@
-"""/whoami/data and /tokens/{token_id}/erase: what is kept about oneself, and one's name taken out of it."""
+"""People of a benchmark: roles and invitations; /whoami/data, and one's name taken out of it."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal

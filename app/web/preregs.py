@@ -1,4 +1,4 @@
-"""/preregs: register and show."""
+"""/preregs: register, show and attest; embargoes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace

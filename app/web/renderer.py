@@ -21,7 +21,14 @@ from urllib.parse import parse_qsl
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message
 
+from app.boards.example import benchmark, rows
+from app.boards.methods.mean import Mean
+from app.boards.methods.mean_rank import MeanRank
+from app.boards.methods.mean_win_rate import MeanWinRate
+from app.boards.methods.skill_score import SkillScore
+from app.boards.registry import compute_board
 from app.config import Settings
+from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
 from app.reading.turns import Turn, Turns
 from app.web.kept_pages import Answer, Ask, gather
@@ -201,7 +208,7 @@ def _render(ask: Ask) -> Answer:
     return gather(_Rendering.runner.run(collect(_Rendering.app, ask)))
 
 
-# Queues in which pages are rendered, a few at a time, so that no kind delays another. Used by `app.web.page_cache`.
+# Queues in which pages are rendered, a few at a time, so that no kind delays another.
 
 EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
 
@@ -251,3 +258,22 @@ class Lane:
                 yield render
             finally:
                 heappush(self._free, (number, render))
+
+
+# What a process that computes boards for readers does before the first one asks. The compiler of loops is imported, and
+# the machine code of them loaded, on first use (`app.stats.compiled`), which takes seconds of a core. The second of two
+# processes is first used while somebody keeps the other one busy, so whoever came then waited for it.
+
+FIRST_BOARDS: tuple[Leaderboard, ...] = (
+    Mean(name="mean", method="mean", metric="error"),
+    MeanRank(name="rank", method="mean_rank", metric="error"),
+    MeanWinRate(name="wins", method="mean_win_rate", metric="error"),
+    SkillScore(name="skill", method="skill_score", metric="error", baseline="Poor"),
+)
+"""Together they use the loops of the boards that are computed from scores."""
+
+
+def prepare() -> None:
+    """Compute a few boards of three entrants on three tasks."""
+    for board in FIRST_BOARDS:
+        compute_board(benchmark(board), board, rows())

@@ -1,4 +1,4 @@
-"""/login, /logout and /account: a browser signs in with a token and has a session from then on."""
+"""Signing in and out: by a token or an identity provider, with a session from then on."""
 
 import hmac
 import json

@@ -1,4 +1,4 @@
-"""POST /benchmarks/{slug}/submissions: parse the fields, have the files read, hand both to `app.receiving`, answer."""
+"""/benchmarks/{slug}/submissions and /submissions/{id}: take an upload, answer it, show and withdraw it."""
 
 import logging
 from collections.abc import Callable, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Ranking method `estimate`: metrics with their intervals, ranked by one of them; each entrant is measured by itself.
+"""Ranking method `estimate`: metrics with their intervals, ranked by one of them.
 
-The kind of evidence measures each entrant; `.board` turns measurements into a board.
+Each entrant is measured by itself, by its kind of evidence; the method makes a board of the measurements.
 """
 
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Episodes of one entrant compared with the grid: which count, and how many are absent."""
+"""Episodes of one entrant compared with the grid: which count, how many are absent, what a claim rests on."""
 
 import hashlib
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""What the pages of a benchmark of episodes say. Read by `app.kinds.episodes.kind`."""
+"""What the pages of a benchmark of episodes say: an example upload and the glossary."""
 
 from collections.abc import Iterator, Sequence
 

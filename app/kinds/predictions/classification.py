@@ -1,7 +1,7 @@
-"""The metrics of the predicted class, and of predicted probabilities.
+"""The metrics of classification: of predicted classes, of probabilities, of curves, and one class against the rest.
 
-Read by `app.kinds.predictions.metrics`. Those that look at every threshold are in `curve_metrics`, those at a
-constraint in `constrained`.
+The metrics of the predicted class, and of predicted probabilities. Those that look at every threshold are in
+`curve_metrics`, those at a constraint in `constrained`.
 """
 
 import re

@@ -1,5 +1,7 @@
-"""What is disclosed of private labels: measured on the part that counts now, and rounded for publication. Labels that
-are no secret, and those that a submission brings, pass as they are.
+"""What is disclosed of private labels: measured on the part that counts now, held back by a ladder, rounded.
+
+What is disclosed of private labels: measured on the part that counts now, and rounded for publication. Labels that are
+no secret, and those that a submission brings, pass as they are.
 """
 
 import math

@@ -1,4 +1,6 @@
-"""Labels, weights and groups: of a whole benchmark, put by its steward, or in the rows of a submission.
+"""Labels, weights and groups: of a whole benchmark or in a submission's rows, their parts and their commitment.
+
+Labels, weights and groups: of a whole benchmark, put by its steward, or in the rows of a submission.
 
 `read_labels` is called by `app.web.labels`. What it refuses it never quotes: its problems say where, not what.
 """

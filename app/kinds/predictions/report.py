@@ -1,4 +1,4 @@
-"""The report of predictions as tables with their plots: curves, confusion, calibration, residuals, truncation."""
+"""The report of predictions as tables with their plots: curves with bands, confusion, calibration, residuals."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized

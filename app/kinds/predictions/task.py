@@ -1,4 +1,4 @@
-"""One entrant's predictions for one task, completed: items without one are failures, and failures cost the most."""
+"""One entrant's predictions for one task, completed and weighted, and what a metric of them is."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""What a benchmark of series declares beside the common keys, and its rules. Read by the modules beside it."""
+"""What a benchmark of series declares beside the common keys: metrics, definitions and names of lrdbench's catalog."""
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence

@@ -456,8 +456,6 @@ def _present(run: RunFiles, name: str) -> list[ReceivedFile]:
 
 
 # What the rows of a whole submission must agree on: metrics, estimators, strata, repeats, and what aggregates claim.
-#
-# Called by `app.kinds.series.read` when every raw/metrics.csv has been read.
 
 
 def _firsts(codes: IntArray) -> Sequence[tuple[int, int, int]]:
@@ -515,9 +513,8 @@ def unmeasured(estimates: MetricRows, evidence: MetricRows, words: Words, used: 
 
 # Per-series values recomputed from a run's own estimates and truths, by lrdbench's definitions.
 #
-# Called by `app.kinds.series.read` for runs that carry raw/estimates.csv and raw/truths.csv; pure. What
-# raw/metrics.csv states and does not follow from them does not count. Source: lrdbench 2.0,
-# `GroundTruthEvaluator._per_series_rows`.
+# For runs that carry raw/estimates.csv and raw/truths.csv. What raw/metrics.csv states and does not follow from them
+# does not count. Source: lrdbench 2.0, `GroundTruthEvaluator._per_series_rows`.
 
 TOLERANCE = 1e-9
 

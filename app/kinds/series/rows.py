@@ -1,5 +1,7 @@
-"""raw/metrics.csv as columns of codes and numbers, block by block, with a problem for every cell that is wrong. Rows
-of every scope come out; only those of scope per_series are evidence.
+"""The tables of a run of series as columns of codes and numbers, with a problem for every cell that is wrong.
+
+raw/metrics.csv as columns of codes and numbers, block by block, with a problem for every cell that is wrong. Rows of
+every scope come out; only those of scope per_series are evidence.
 """
 
 import hashlib

@@ -1,4 +1,4 @@
-"""Which records the estimators of a series benchmark have, so that nobody is ranked by a selection of records."""
+"""What weighted ranks are computed from: which records estimators have, grouped in strata, and their resamples."""
 
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
