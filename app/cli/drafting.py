@@ -427,10 +427,6 @@ SHARE = frozenset(
      "kendall"}
 )  # fmt: skip
 
-SIGNED = frozenset(
-    {"spearman", "pearson", "cosine", "correlation", "kendall", "mcc", "kappa", "r2"}
-)  # fmt: skip
-
 UNITS = {"ms": "ms", "milliseconds": "ms", "msec": "ms", "us": "µs", "ns": "ns", "s": "s", "sec": "s", "secs": "s",
          "seconds": "s", "min": "min", "minutes": "min", "mb": "MB", "mib": "MiB", "gb": "GB", "gib": "GiB",
          "bytes": "bytes", "usd": "USD", "eur": "EUR", "joules": "J", "watts": "W", "percent": "%", "pct": "%",
@@ -559,7 +555,7 @@ def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str
 # Guesses a metric from a column of numbers: its name in a manifest, which way is better, its range and unit. A
 # direction comes from the words of the name alone: the numbers cannot say it.
 
-SHARE_METRICS, PERCENT, SIGNED_METRICS = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
+SHARE_RANGE, PERCENT, SIGNED_RANGE = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 
 
 def guess_metric(column: SheetColumn, taken: Collection[str], direction: str | None = None) -> MetricGuess:
@@ -611,11 +607,11 @@ def _range(
     low, high = observed
     named = set(spoken)
     if column.is_flag or (column.is_whole and {low, high} <= {0.0, 1.0}):
-        return *SHARE_METRICS, "every value is 0 or 1"
+        return *SHARE_RANGE, "every value is 0 or 1"
     if low >= -1.0 and high <= 1.0 and low < 0.0:
-        return *SIGNED_METRICS, "values lie within -1 and 1, and some are negative"
+        return *SIGNED_RANGE, "values lie within -1 and 1, and some are negative"
     if low >= 0.0 and high <= 1.0 and (named & SHARE or not named & MINIMIZE):
-        return *SHARE_METRICS, "values lie within 0 and 1"
+        return *SHARE_RANGE, "values lie within 0 and 1"
     if low >= 0.0 and 1.0 < high <= 100.0 and named & {"percent", "pct", "%", *SHARE}:
         return *PERCENT, "values lie within 0 and 100: a percentage?"
     if low >= 0.0:

@@ -213,8 +213,6 @@ class SignInIdentity(Base):
 
 # Whom to notify of submissions, and what is still to be sent.
 
-EVENTS = ("published", "not_admitted", "superseded")
-
 
 class Notification(Base):
     """An address that is notified of the submissions of a token, to one benchmark or to all; `https:` or `mailto:`.
