@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from types import SimpleNamespace
 from typing import Any
 
+from app.store.audit import Act
 from app.web.beginning import MOST_BEGUN, ROOM, BegunTogether
+from app.web.caller import Caller
 
 
 async def nothing_more() -> dict[str, Any]:
@@ -93,7 +94,11 @@ class Waited:
 
 def asked(address: str, path: str, method: str = "GET", kind: str = "application/yaml", token: int = 0) -> Any:
     """Return a request as a server passes it on; `token` is whose it is found to be before its body is read."""
-    known = {"caller": SimpleNamespace(id=token)} if token else {}
+    known = (
+        {"caller": Caller(token, "Ann", "submitter", Act("register a preregistration"), owner_id=token)}
+        if token
+        else {}
+    )
     headers = [(b"content-type", kind.encode())]
     return {"type": "http", "method": method, "path": path, "client": (address, 1), "headers": headers, "state": known}
 
