@@ -27,7 +27,7 @@ from starlette.concurrency import run_in_threadpool
 from app.config import MIB, PREFIX, Settings
 from app.errors import Busy, EvidenceRejected, Problem, TooLarge
 from app.reading.jobs import ANSWER, JOB, Failed, Job, Refused, read_answer
-from app.reading.turns import RETRY_AFTER_S, Turn, Turns
+from app.turns import RETRY_AFTER_S, Turn, Turns
 
 KILLED_WITHIN_S = 5.0
 
@@ -139,7 +139,7 @@ class ForkServer:
 
 
 class _Running:
-    """A reading that can be stopped where it is (`app.reading.turns.Work`)."""
+    """A reading that can be stopped where it is (`app.turns.Work`)."""
 
     def __init__(self, server: ForkServer, number: int) -> None:
         self._server, self._number = server, number

@@ -11,7 +11,7 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Busy
-from app.reading.turns import RETRY_AFTER_S, Turn, Turns
+from app.turns import RETRY_AFTER_S, Turn, Turns
 from app.web.limits import network_of
 from app.web.renderer import unavailable
 
@@ -28,7 +28,7 @@ READING = ("GET", "HEAD")
 
 
 class BegunTogether:
-    """An app with a limited number of concurrent requests; others wait in turns (`app.reading.turns`).
+    """An app with a limited number of concurrent requests; others wait in turns (`app.turns`).
 
     A read holds a place until its answer begins. Of what is written, the part before the body and what is done with
     the whole body are bounded, each by itself: who sends a body, or takes an answer slowly, holds no place. Files are

@@ -7,9 +7,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Token
 from app.errors import Unauthenticated
-from app.reading.turns import owner_of_token
 from app.store import owners, sessions, tokens
 from app.store.audit import Act
+from app.turns import owner_of_token
 from app.web.audit_notes import act_of
 from app.web.cookies import refuse_forged
 from app.web.limits import count_guess, refuse_guesses
@@ -37,7 +37,7 @@ class Caller:
 
     @property
     def owner(self) -> str:
-        """Return whose turn it is where something waits (`app.reading.turns`)."""
+        """Return whose turn it is where something waits (`app.turns`)."""
         return owner_of_token(self.owner_id)
 
     def has_scope(self, scope: str) -> bool:

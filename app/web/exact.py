@@ -17,11 +17,11 @@ from app.errors import BoardUnavailable, Conflict, NotFound
 from app.jobs.publish import finished, measuring_of, read_everything
 from app.kinds.known import measured_evidence
 from app.manifest.model import Leaderboard
-from app.reading.turns import owner_of_token
 from app.store import benchmarks, disclosure
 from app.store.benchmarks import Declared
 from app.store.publication import Inputs
 from app.store.snapshots import with_names
+from app.turns import owner_of_token
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.checked_first import CheckedFirst

@@ -24,12 +24,12 @@ from app.kinds.items import ItemsReading
 from app.kinds.predictions.labels import LabelReading, warn_of_parts
 from app.reading.jobs import ItemsJob, Job, LabelsJob
 from app.reading.readers import LATER
-from app.reading.turns import Turn
 from app.store import audit, benchmark_rows, benchmarks, disclosure, grids, owners, tokens
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
 from app.store.disclosure import Closing, Commitment, LabelsPut
+from app.turns import Turn
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool

@@ -25,10 +25,10 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.db.engine import patience_with
 from app.errors import Busy
-from app.reading.turns import Turn
 from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
 from app.store.web_processes import BEAT, BEGIN, UNSHOWN
 from app.telemetry import PAGES
+from app.turns import Turn
 from app.web.cookies import SESSION
 from app.web.kept_pages import COMPRESS_FROM, SECURITY, Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.limits import network_of

@@ -30,7 +30,7 @@ from app.boards.registry import compute_board
 from app.config import Settings
 from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
-from app.reading.turns import Turn, Turns
+from app.turns import Turn, Turns
 from app.web.kept_pages import Answer, Ask, gather
 from app.web.problems import PROBLEM_JSON, problem_bytes
 

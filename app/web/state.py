@@ -18,8 +18,8 @@ from app.jobs.evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.names import first_few
 from app.reading.readers import Readers
-from app.reading.turns import Turns
 from app.store import benchmark_rows, rates, roles
+from app.turns import Turns
 from app.web.caller import Caller, caller_of_session, caller_of_token
 from app.web.cookies import session_secret
 from app.web.limits import RateLimit, limit_nobody

@@ -28,7 +28,6 @@ from app.manifest.build import problems_from
 from app.manifest.model import KNOWN, DescribedBy, units_of
 from app.reading.jobs import SubmissionJob
 from app.reading.readers import LATER
-from app.reading.turns import Turn
 from app.receiving.impact import impact_of
 from app.receiving.receive import (
     Run,
@@ -52,6 +51,7 @@ from app.store.row_exports import read_sent
 from app.store.sizes import Sizes
 from app.store.tries import keep_try
 from app.telemetry import CHECKS_FAILED, current_request, event
+from app.turns import Turn
 from app.web import reports
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import MAX_FIELDS, SubmitterHere, gone, received_files, refuse_other_entrants, spool

@@ -11,7 +11,7 @@ from app.files.uploads import Upload
 from app.kinds.reader import reader_of
 from app.reading.jobs import JOB, SubmissionJob
 from app.reading.readers import MOST_BESIDE, Allowance, Readers, fork_server
-from app.reading.turns import Turn
+from app.turns import Turn
 from tests.cases.evidence_tables import LIMITS, make_manifest
 
 

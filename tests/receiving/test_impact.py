@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from app.config import Settings
-from app.reading.turns import Turn, Turns
 from app.receiving import impact as impacts
+from app.turns import Turn, Turns
 from app.values.scores import Coded, ScoreTable
 from app.values.table import with_rows
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send

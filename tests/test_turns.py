@@ -7,7 +7,7 @@ import pytest
 from starlette.concurrency import run_in_threadpool
 
 from app.errors import Busy
-from app.reading.turns import FORGETS_S, SLICE_S, Turn, Turns
+from app.turns import FORGETS_S, SLICE_S, Turn, Turns
 
 ANN, BOB, EVE = "token 1", "token 2", "192.0.2.7"
 
