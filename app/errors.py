@@ -216,3 +216,7 @@ class EmbeddedDatabaseError(PlumblineError):
 
 class SettingsError(PlumblineError):
     """A PLUMBLINE_* setting is unknown or has a value that is not allowed."""
+
+
+class PluginError(PlumblineError):
+    """A kind of evidence, or a reader of a harness, that an installed package declares could not be loaded."""

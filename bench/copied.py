@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.measured import Estimate, Measurement
 from app.db.models import Measured
-from app.kinds.known import measured_evidence
+from app.kinds.registry import measured_evidence
 from app.stats.calibrated import Calibrated
 from app.store import benchmark_rows, benchmarks
 from app.store.measured import Place, keep_measurements, load_measurements

@@ -1,31 +1,31 @@
-"""A kind of evidence may be added from outside: one value, walked from POST to page and CSV.
+"""A kind of evidence and a reader of a harness from another package, found by their entry points.
 
-Nothing of the app is changed or replaced: the kind is added to its registry for the time of a test. What reads its
-files stands in this module, because readers of uploads load it by its name.
+The package is `tests/data/plumbline_example`. It is installed beside what is there, and a server that knows nothing of
+it takes its rows from POST to page and CSV.
 """
 
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from dataclasses import replace
+from importlib.metadata import EntryPoints
+from pathlib import Path
 
-import numpy as np
-import pyarrow as pa
 import pytest
 
-from app.errors import Problem
-from app.files.columns import local_codes, read_numbers
-from app.files.tables import open_table
-from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, Request, Summary, UploadExample
-from app.kinds.known import KINDS
+from app.errors import PluginError
+from app.kinds.contract import Kind
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import reader_of
-from app.manifest.model import KindPart, Manifest, part_of
-from app.values.frame import Frame, FrameField
-from app.values.registry import Entry
-from app.values.scores import Coded, ScoreTable
-from app.values.table import Column
-from tests.cases.walkthrough import rows_of
-from tests.fixtures import Site
+from app.kinds.registry import KINDS
+from app.program import plugins
+from tests.cases import patient
+from tests.cases.processes import admin, wait_until_settled
+from tests.cases.running_server import RunningServer, environment, fresh_data_dir, running_server
 
-TALLIES = """\
+PACKAGE = Path(__file__).parent / "data" / "plumbline_example"
+TALLIED = """\
 schema_version: 1
 slug: tallied
 title: Tallied
@@ -36,114 +36,123 @@ tasks: [{id: easy}, {id: hard}]
 leaderboards: [{name: average, method: mean, metric: pass_rate, missing: drop}]
 """
 TALLY_ROWS = b"entrant,task,passed,tried\nAda,easy,9,10\nAda,hard,1,4\nBob,easy,10,10\nBob,hard,1,5\n"
+ERRORS = """\
+schema_version: 1
+slug: errors
+title: Errors
+evidence: evaluation_summary
+columns: {entrant: model, task: task}
+metrics: {error: {direction: minimize, min: 0}}
+tasks: [{id: easy}, {id: hard}]
+leaderboards: [{name: average, method: mean, metric: error, missing: drop}]
+"""
+TALLYBENCH = b'{"tallybench": 1, "model": "Cal", "errors": {"easy": 0.25, "hard": 0.5}}'
 
 
-class TalliesPart(KindPart):
-    """Which column holds how many tries were passed."""
-
-    passed_column: str = "passed"
-
-
-def read_tallies(request: Request) -> Reading | None:
-    """Read rows of entrant, task, passed and tried; the share that was passed is the score."""
-    passed_column = part_of(request.manifest, TalliesPart).passed_column
-    wanted = ("entrant", "task", passed_column, "tried")
-    table = open_table(request.files[0], request.findings, [], request.max_rows)
-    if table is None:
-        return None
-    for name in wanted:
-        if name not in table.header:
-            request.findings.add(Problem(f"the column {name} is missing", request.files[0].name, column=name))
-            return None
-    cells = [block.columns for block in table.blocks(wanted)]
-    names = {name: pa.concat_arrays([pa.array(each[name]) for each in cells]) for name in wanted}
-    n_rows = len(names["task"])
-    words = {name: local_codes(names[name]) for name in ("entrant", "task")}
-    passed, tried = (read_numbers(names[name]).values for name in (passed_column, "tried"))
-    scores = ScoreTable(
-        *(Coded(tuple(words[name][0]), words[name][1]) for name in ("entrant", "task")),
-        columns=("pass_rate",),
-        values=(passed / tried)[:, None],
-        leaked=np.zeros(n_rows, dtype=np.bool_),
-        file=np.zeros(n_rows, dtype=np.int64),
-        row=np.arange(2, n_rows + 2),
-    )
-    return Reading(scores, {0: n_rows}, ())
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which the package is installed as pip does it."""
+    folder = tmp_path_factory.mktemp("installed")
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-build-isolation", "--no-index"]
+    subprocess.run([*command, "--target", folder, PACKAGE], check=True)
+    return folder
 
 
-def summarise_tallies(evaluation: Evaluation) -> Summary:
-    """Show the tasks that an entrant was counted on."""
-    rows = evaluation.rows
-    column = Frame(
-        [
-            FrameField(Column("entrant", "Entrant", "text"), lambda at: rows.entrant.at(at)),
-            FrameField(Column("pass_rate", "Passed"), lambda at: float(rows.values[at, 0])),
-        ]
-    )
-    return Summary([column.table("summary", "Own tallies", range(len(rows)))], [])
+@pytest.fixture(scope="module")
+def server(installed: Path) -> Iterator[RunningServer]:
+    """A whole server where the package is installed."""
+    with fresh_data_dir() as data_dir, running_server(data_dir, PYTHONPATH=str(installed)) as running:
+        for manifest in (TALLIED, ERRORS):
+            headers = {**admin(running), "Content-Type": "application/yaml"}
+            patient.post(f"{running.address}/benchmarks", content=manifest, headers=headers).raise_for_status()
+        yield running
 
 
-def example_of_tallies(manifest: Manifest) -> UploadExample:
-    """Say what an upload looks like."""
-    del manifest
-    cells = {"entrant": "Ada", "task": "easy", "passed": "9", "tried": "10"}
-    return UploadExample(
-        columns=[ColumnUse(name, f"the {name}", cell) for name, cell in cells.items()], a_row_is="per task"
-    )
+def published(server: RunningServer, slug: str, name: str, content: bytes) -> tuple[int, str]:
+    """Submit a file, and return the number of the submission and the board's CSV once it is published."""
+    address = f"{server.address}/benchmarks/{slug}"
+    sent = patient.post(f"{address}/submissions", files=[("files", (name, content))], headers=admin(server))
+    assert sent.status_code == 202, sent.text
+    number = sent.json()["id"]
+    wait_until_settled(server, number)
+    deadline = time.monotonic() + 30
+    while time.monotonic() < deadline:
+        answer = patient.get(f"{address}/leaderboards/average.csv")
+        if answer.status_code == 200 and len(answer.text.splitlines()) > 1:
+            return number, answer.text
+        time.sleep(0.1)
+    raise AssertionError(f"no board of {slug}")
 
 
-TALLY_KIND = Kind(
-    name="tallies",
-    part=TalliesPart,
-    methods=frozenset({"mean"}),
-    read=read_tallies,
-    summarise=summarise_tallies,
-    pages=Pages(example=example_of_tallies),
-    glossary=lambda: (Entry("pass_rate", "Pass rate", "The share of tries that were passed; higher is better."),),
-)
-
-
-def test_a_kind_of_evidence_is_one_value(site: Site) -> None:
+def test_a_kind_of_evidence_is_an_entry_point(server: RunningServer) -> None:
     """Its files are read in a process of their own, its rows ranked, and its words shown, by what the kind says."""
-    with KINDS.also("tallies", TALLY_KIND):
-        assert site.http.post("/benchmarks", content=TALLIES, headers=site.auth("steward")).status_code == 201
-        sent = site.http.post(
-            "/benchmarks/tallied/submissions", files=[("files", ("t.csv", TALLY_ROWS))], headers=site.auth()
-        )
-        assert sent.status_code == 202, sent.text
-        site.work()
-        rows = rows_of(site, "average", "tallied")
-        board = site.http.get("/benchmarks/tallied/leaderboards/average").text
-        page, glossary = (site.http.get(address).text for address in ("/benchmarks/tallied", "/glossary"))
-        own = site.http.get(f"/submissions/{sent.json()['id']}").text
+    number, board = published(server, "tallied", "t.csv", TALLY_ROWS)
+    pages = ["/benchmarks/tallied/leaderboards/average", "/benchmarks/tallied", "/glossary", f"/submissions/{number}"]
+    shown = [patient.get(f"{server.address}{each}", headers={"Accept": "text/html"}).text for each in pages]
 
-    assert [(row["rank"], row["entrant"], row["mean_pass_rate"]) for row in rows] == [
-        ("1", "Bob", "0.6"),
-        ("2", "Ada", "0.575"),
-    ]
-    assert "Bob" in board
-    assert "entrant,task,passed,tried" in page
-    assert "share of tries" in glossary
-    assert "Own tallies" in own
+    header, *rows = (line.split(",") for line in board.splitlines() if line and not line.startswith("#"))
+    columns = [header.index(name) for name in ("rank", "entrant", "mean_pass_rate")]
+    assert [[row[at] for at in columns] for row in rows] == [["1", "Bob", "0.6"], ["2", "Ada", "0.575"]]
+    for page, words in zip(shown, ("Bob", "entrant,task,passed,tried", "share of tries", "Own tallies"), strict=True):
+        assert words in page
 
 
-def test_what_is_wrong_with_files_of_an_added_kind_is_said(site: Site) -> None:
+def test_what_is_wrong_with_files_of_an_added_kind_is_said(server: RunningServer) -> None:
     """The problems that it finds come back from the process that read them."""
-    with KINDS.also("tallies", TALLY_KIND):
-        assert site.http.post("/benchmarks", content=TALLIES, headers=site.auth("steward")).status_code == 201
-        rows = TALLY_ROWS.replace(b"tried", b"attempts")
-        sent = site.http.post(
-            "/benchmarks/tallied/submissions", files=[("files", ("t.csv", rows))], headers=site.auth()
-        )
+    rows = TALLY_ROWS.replace(b"tried", b"attempts")
+    address = f"{server.address}/benchmarks/tallied/submissions"
+    sent = patient.post(address, files=[("files", ("t.csv", rows))], headers=admin(server))
 
     assert sent.status_code == 422
     assert "the column tried is missing" in sent.text
 
 
+def test_a_reader_of_a_harness_is_an_entry_point(server: RunningServer) -> None:
+    """What the harness wrote is submitted as it is to a benchmark of our own kind."""
+    number, board = published(server, "errors", "run.json", TALLYBENCH)
+
+    assert ",Cal," in board
+    assert "0.375" in board
+    assert "Tallybench" in patient.get(f"{server.address}/submissions/{number}", headers={"Accept": "text/html"}).text
+
+
+def test_a_kind_that_cannot_be_loaded_is_refused_at_the_start(tmp_path: Path) -> None:
+    """One sentence names it; nothing is served without it."""
+    about = tmp_path / "broken-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (about / "entry_points.txt").write_text("[plumbline.kinds]\ngone = broken_kind:GONE\n")
+    command = [sys.executable, "-m", "app.cli", "serve"]
+    with fresh_data_dir() as data_dir:
+        environ = environment(data_dir, PYTHONPATH=str(tmp_path))
+        ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+
+    said = " ".join(ended.stderr.split())
+    assert ended.returncode == 2
+    assert "The entry point gone of plumbline.kinds in the package broken" in said
+    assert "Traceback" not in said
+
+
+def test_a_program_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its folder alone has no entry points."""
+    monkeypatch.setattr(plugins, "entry_points", lambda group: EntryPoints(()))
+
+    with pytest.raises(PluginError, match=r"plumbline is not installed .* run `pip install"):
+        plugins.load_plugins(plugins.KINDS, Kind)
+
+
+def test_our_own_are_declared() -> None:
+    """In the metadata of the installed package, where a stranger's are."""
+    assert {each.name for each in plugins.entry_points(group=plugins.KINDS)} >= set(KINDS)
+    assert plugins.foreign_packages(plugins.KINDS) == []
+
+
 def test_a_kind_that_reads_with_what_has_no_name_is_refused() -> None:
     """No other process could load it; the message names it."""
-    nameless = replace(TALLY_KIND, read=lambda request: None)
-    with KINDS.also("tallies", nameless):
-        declared = parse_manifest(TALLIES.encode())
-        with pytest.raises(TypeError, match="the kind tallies reads with"):
+    nameless = replace(
+        KINDS["evaluation_summary"], name="nameless", methods=frozenset({"mean"}), read=lambda request: None
+    )
+    with KINDS.also("nameless", nameless):
+        declared = parse_manifest(ERRORS.replace("evaluation_summary", "nameless").encode())
+        with pytest.raises(TypeError, match="the kind nameless reads with"):
             reader_of(declared)

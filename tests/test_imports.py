@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kinds.known import KINDS
+from app.kinds.registry import KINDS
 
 # They read all sources.
 pytestmark = pytest.mark.heavy
@@ -253,7 +253,7 @@ def kinds_compared(source: str) -> Iterator[str]:
 
 
 def test_nothing_asks_for_a_kind_outside_its_room() -> None:
-    """What differs by kind is looked up once, in `app.kinds.known`."""
+    """What differs by kind is looked up once, in `app.kinds.registry`."""
     asking = {
         module: compared
         for module, source in sources_of_app().items()

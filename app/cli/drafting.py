@@ -21,7 +21,7 @@ from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
 from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
-from app.harnesses.known import split_harnesses
+from app.harnesses.registry import split_harnesses
 from app.manifest.build import SCHEMA, TODO
 from app.names import SLUG_PATTERN, is_name
 from app.stats.arrays import FloatArray, IntArray

@@ -23,9 +23,9 @@ from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, Upload
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.grid_rules import grid_rules
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.manifest.model import Manifest as ManifestValue
 from app.names import count

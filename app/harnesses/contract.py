@@ -1,7 +1,7 @@
 """The contract of a harness's module: which files are its own, and how their rows are read.
 
-Filled by the modules beside it, looked up in `app.harnesses.known`; read by the kinds of evidence and by
-`app.cli.drafting`. Adding a harness is a module with a `Harness`, its line in `known.py`, and a sample in its test.
+Filled by the modules beside it and by those of other packages, found by their entry points in
+`app.harnesses.registry`; read by the kinds of evidence and by `app.cli.drafting`.
 """
 
 import math
@@ -137,7 +137,8 @@ class Harness:
 
     None where its files hold no such rows. `preset` are the metrics that rank, each with its direction, where the files
     hold many that do not; a drafted manifest has those of them that are there, in this order. `is_mixed`: its files
-    also hold results of other benchmarks, so that rows without any metric of a manifest are none of its rows.
+    also hold results of other benchmarks, so that rows without any metric of a manifest are none of its rows. A file
+    belongs to the first that owns it, by `order`.
     """
 
     name: str
@@ -148,6 +149,7 @@ class Harness:
     summary: Rows | None = None
     preset: Mapping[str, str] = field(default_factory=dict)
     is_mixed: bool = False
+    order: int = 100
 
 
 def whole(text: AnyText) -> AnyText:

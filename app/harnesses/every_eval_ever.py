@@ -1,6 +1,6 @@
 """What Every Eval Ever collects: an aggregate `.json` for a model, and `_samples.jsonl` beside it, a line per instance.
 
-Found by `app.harnesses.known`; versions 0.2 and 0.3 of its schema. An aggregate's rows are its evaluations by name,
+Found by its entry point; versions 0.2 and 0.3 of its schema. An aggregate's rows are its evaluations by name,
 each with the scores of its metrics; a metric is the `metric_id`, or `score` where it has none. Instances state no seed.
 Source of the layout: evaleval/every_eval_ever, `eval.schema.json` and `instance_level_eval.schema.json`.
 """
@@ -115,6 +115,7 @@ def items(run: HarnessRun) -> Iterator[Row]:
 
 EVERY_EVAL_EVER = Harness(
     name="every-eval-ever",
+    order=3,
     title="Every Eval Ever",
     suffixes=(".json", ".jsonl"),
     owns=owns,

@@ -1,6 +1,6 @@
 """What HELM writes of a run: a folder with `run_spec.json`, `stats.json` and `per_instance_stats.json`.
 
-Found by `app.harnesses.known`. The model is the run specification's `adapter_spec.model`, the task the run's name
+Found by its entry point. The model is the run specification's `adapter_spec.model`, the task the run's name
 without it. Statistics of perturbed inputs are left out: they answer another question than the plain ones. The same
 instance of several trials has the trial as its seed.
 Source of the layout: HELM 0.5, `helm/benchmark/runner.py` and `metrics/statistic.py`.
@@ -100,6 +100,7 @@ RANKING = ("exact_match", "quasi_exact_match", "prefix_exact_match", "quasi_pref
            "rouge_2", "bleu_1", "bleu_4", "math_equiv", "math_equiv_chain_of_thought", "pass")  # fmt: skip
 HELM = Harness(
     name="helm",
+    order=1,
     title="HELM",
     suffixes=(".json",),
     owns=owns,

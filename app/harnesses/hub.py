@@ -1,6 +1,6 @@
 """The results in a model's repository on the Hugging Face Hub: `.eval_results/*.yaml`, and `model-index` of its card.
 
-Found by `app.harnesses.known`. An entry of `.eval_results` has one value of one task of a benchmark's repository; whose
+Found by its entry point. An entry of `.eval_results` has one value of one task of a benchmark's repository; whose
 it is says the repository, so the form names the entrant. `model-index` is at the head of `README.md` and names its
 model; the metrics of one data set are one row.
 Source of the layouts: huggingface_hub 2.4, `_eval_results.py` and `repocard_data.py`.
@@ -125,5 +125,11 @@ def _merged(rows: Iterator[Row | None]) -> Iterator[Row]:
 
 
 HUB = Harness(
-    name="hub", title="Hugging Face", suffixes=(*YAML_SUFFIXES, ".md"), owns=owns, summary=summary, is_mixed=True
+    name="hub",
+    order=5,
+    title="Hugging Face",
+    suffixes=(*YAML_SUFFIXES, ".md"),
+    owns=owns,
+    summary=summary,
+    is_mixed=True,
 )

@@ -1,6 +1,6 @@
 """What Inspect writes: a log of one task and one model, as `.json` or as `.eval`, a zip with a file for each sample.
 
-Found by `app.harnesses.known`. A sample's item is its `id`, its seed the epoch. A score that is a letter counts as
+Found by its entry point. A sample's item is its `id`, its seed the epoch. A score that is a letter counts as
 Inspect's `value_to_float` has it: C is 1, P is 0.5, I and N are 0. A score of several values has a metric for each.
 A `.eval` is read sample by sample, so that a large log is never held.
 Source of the layout: inspect_ai 0.3, `inspect_ai/log/_log.py` and `log/_recorders/eval.py`.
@@ -166,4 +166,6 @@ def summary(run: HarnessRun) -> Iterator[Row]:
         yield Row(file, 1, model, task, scores)
 
 
-INSPECT = Harness(name="inspect", title="Inspect", suffixes=(EVAL, ".json"), owns=owns, items=items, summary=summary)
+INSPECT = Harness(
+    name="inspect", order=2, title="Inspect", suffixes=(EVAL, ".json"), owns=owns, items=items, summary=summary
+)

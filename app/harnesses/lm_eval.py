@@ -1,6 +1,6 @@
 """What lm-evaluation-harness writes: `samples_<task>_<time>.jsonl`, a line per sample, and `results_<time>.json`.
 
-Found by `app.harnesses.known`. A sample's item is `doc_id`, its seed the harness's `random_seed`; metrics are named
+Found by its entry point. A sample's item is `doc_id`, its seed the harness's `random_seed`; metrics are named
 with their filter as in the results (`exact_match,strict-match`), so a manifest's `from` says which filter counts.
 Source of the layout: lm-evaluation-harness 0.4, `lm_eval/loggers/evaluation_tracker.py`.
 """
@@ -137,5 +137,5 @@ def _whole(value: Any) -> int | None:
 
 
 LM_EVAL = Harness(
-    name="lm-eval", title="lm-eval", suffixes=(".json", ".jsonl"), owns=owns, items=items, summary=summary
+    name="lm-eval", order=0, title="lm-eval", suffixes=(".json", ".jsonl"), owns=owns, items=items, summary=summary
 )

@@ -1,6 +1,6 @@
 """What MTEB writes: `<model>/<revision>/<task>.json`, with `model_meta.json` beside them.
 
-Found by `app.harnesses.known`. A task has a score for each split and subset. `main_score` is the mean over the subsets
+Found by its entry point. A task has a score for each split and subset. `main_score` is the mean over the subsets
 of its test split (of the only split where there is no test); `main_score@eng` is that of its English subsets, of `en`
 alone where there is such a one, which is what MTEB(eng, v2) ranks by.
 Source of the layout: mteb 1.38, `mteb/load_results/task_results.py`.
@@ -86,6 +86,7 @@ def _mean(parts: list[Mapping[str, Any]]) -> Any:
 
 MTEB = Harness(
     name="mteb",
+    order=4,
     title="MTEB",
     suffixes=(".json",),
     owns=owns,

@@ -19,7 +19,7 @@ from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.faults import Outcome, find_culprits, note_fault, said
 from app.kinds.contract import Described, Published
-from app.kinds.known import kind_of, measured_evidence
+from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import Leaderboard, Manifest
 from app.names import in_words
 from app.store.measured import Pair

@@ -21,7 +21,7 @@ from app.boards.claims import (
     undelivered_claim,
 )
 from app.db.models import Submission
-from app.kinds.known import delivered_of
+from app.kinds.registry import delivered_of
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.program.version import code_version

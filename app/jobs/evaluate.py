@@ -19,8 +19,8 @@ from app.jobs.claims import own_claims
 from app.jobs.evidence import Measuring
 from app.jobs.faults import State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
-from app.kinds.known import kind_of
 from app.kinds.predictions.disclosed import Rung, Rungs, climbs, grain_of, higher, numbers_in, rung_of
+from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.prereg.fields import Prereg
 from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, stale_boards, submissions

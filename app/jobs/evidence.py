@@ -19,7 +19,7 @@ from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.jobs.boards import BoardInputs, LeftOut
 from app.kinds.contract import Described
-from app.kinds.known import kind_of, measured_evidence
+from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import GridFacts, Leaderboard, Manifest, Task
 from app.program.version import code_version
 from app.store import benchmarks, grids, snapshots

@@ -17,8 +17,8 @@ from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejecte
 from app.jobs.boards import LAST_GOOD, compute_tables
 from app.jobs.evidence import EvidenceAtHand, Packed
 from app.kinds.contract import Described
-from app.kinds.known import delivered_of
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import delivered_of
 from app.manifest.model import Asked, Grid, GridFacts, Manifest
 from app.store.claims import CURRENT
 from app.store.publication import FACTS, FORMAT, MANIFEST

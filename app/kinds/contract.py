@@ -1,6 +1,6 @@
 """The contract of a kind of evidence: what the other rooms use, so that none needs to know which kind it has.
 
-Filled by `kind.py` of each kind, looked up in `app.kinds.known`.
+Filled by `kind.py` of each kind, found by its entry point in `app.kinds.registry`.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -219,36 +219,42 @@ def delivered_tasks(
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """A kind of evidence.
-
-    `name` is its value of `evidence` in a manifest, `part` its own keys there, `methods` the ranking methods that can
-    read it although they do not name it. `takes_labels` says whether a benchmark has labels of its own, which are
-    uploaded once and passed to `read` and to measuring; None where no benchmark of the kind has any. `scoring` returns
-    the rules of disclosure of private labels, None without such. `read` parses uploaded files, whose names end in
-    `suffixes`, or archives of them; it is a module-level function, because the reader process loads it by name. `rules`
-    are its additions to admission, `rows` how its rows are stored. `measured` is None if only methods that compute from
-    all rows can read it. `summarise` computes a submission's own tables and decides its claims at evaluation;
-    `own_claims` decides them earlier, as far as possible. `pages` is its description on the site, `glossary` returns
-    its terms. `delivered` returns an entrant's coverage of the grid, on which its claims depend. `benchmark_tables`
-    returns the boards of a benchmark with the kind's further tables.
-    """
+    """A kind of evidence. `name`, `read`, `summarise` and `pages` must be given."""
 
     name: str
+    """Its value of `evidence` in a manifest, and the name of its entry point."""
+    order: int = 100
+    """Where it stands in lists of kinds, before those with a larger number."""
     part: type[KindPart] = KindPart
+    """Its own keys in a manifest."""
     methods: frozenset[str] = frozenset()
+    """The ranking methods that can read it although they do not name it."""
     takes_labels: Callable[[Manifest], bool] | None = None
+    """Whether a benchmark has labels of its own, which are uploaded once; None where none of the kind has any."""
     scoring: Callable[[Manifest], Scoring | None] = no_secret
+    """The rules of disclosure of private labels, None without such."""
     read: Read
+    """Reads uploaded files; a function of a module, because the reader process loads it by its name."""
     summarise: Callable[[Evaluation], Summary]
+    """Computes a submission's own tables and decides its claims at evaluation."""
     suffixes: Sequence[str] = TABLE_SUFFIXES
+    """How the names of the files that `read` takes end, in archives too."""
     rules: KindRules = SHARED_RULES
+    """What it adds to the rules of admission."""
     rows: Rows = Rows()
+    """How its rows are stored and read back."""
     own_claims: Callable[[Claimed], list[Check]] = claims_of_means
+    """Decides the claims of a submission before evaluation, as far as possible."""
     delivered: Callable[[Manifest, ScoreTable, str, str, Collection[str]], Coverage | None] = delivered_tasks
+    """An entrant's coverage of the grid, on which its claims depend."""
     measured: MeasuredEvidence | None = None
+    """How entrants are measured one at a time; None where only methods that compute from all rows can read it."""
     benchmark_tables: Callable[[Published], list[Table]] = keep_boards
+    """The boards of a benchmark with the further tables of the kind."""
     pages: Pages
+    """What the pages of a benchmark say of it."""
     glossary: Callable[[], Sequence[Entry]] = tuple
+    """Its terms in the glossary."""
 
 
 NO_FACTS = PageFacts()

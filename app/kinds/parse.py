@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from app.boards.registry import methods
 from app.errors import ManifestRejected, Problem
-from app.kinds.known import KINDS
+from app.kinds.registry import KINDS
 from app.manifest.build import KindKeys, build_manifest, unanswered, with_lines, with_part
 from app.manifest.model import Common, Leaderboard, Manifest, Part
 from app.yaml import Document, dotted, read_document

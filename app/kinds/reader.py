@@ -11,7 +11,7 @@ from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.uploads import FileRecord, Limits, Unpacking, Upload
 from app.kinds.contract import Read, Reading, Request
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.build import is_without
 from app.manifest.model import Manifest
 from app.values.facts import Forensics, RunFacts

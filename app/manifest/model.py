@@ -73,7 +73,7 @@ class Claim(Part):
     direction: Literal["greater", "less"] = "greater"
 
 
-# Only `app.kinds.known` knows which kinds exist.
+# Only `app.kinds.registry` knows which kinds exist.
 EvidenceKind = str
 
 TaskName = Name

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from app.program.plugins import KINDS, foreign_packages
+
 # What turns rows into numbers. Pages and addresses may change without making a new snapshot.
 DECIDING = (
     "stats/*.py",
@@ -25,12 +27,15 @@ API_VERSION = 1
 
 @cache
 def code_version() -> str:
-    """Return release, digest of the deciding source, and the numpy that ran it."""
+    """Return release, digest of the deciding source and of other packages' kinds, and the numpy that ran it."""
     root = Path(__file__).parents[1]
     digest = hashlib.sha256()
     for pattern in DECIDING:
         for path in sorted(root.glob(pattern)):
             digest.update(path.relative_to(root).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    # What a stranger's kind computes is changed by a release of its package.
+    for package in foreign_packages(KINDS):
+        digest.update(package.encode() + b"\0")
     # Without the count of commits: a board need not be computed anew for a commit that decides no number.
     return f"{release().split('.dev')[0]}+{digest.hexdigest()[:12]}.numpy-{np.__version__}"
 

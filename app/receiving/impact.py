@@ -18,7 +18,7 @@ from app.db.models import TABLE
 from app.errors import BoardUnavailable
 from app.jobs.evidence import KeptRows, Measuring, SnapshotEvidence, snapshot_evidence
 from app.jobs.faults import note_fault, said
-from app.kinds.known import kind_of, measured_evidence
+from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
 from app.receiving.receive import Sent, with_grid

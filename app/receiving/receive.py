@@ -18,9 +18,9 @@ from app.admission.rules import check_admission, findings_of, own_grid_findings
 from app.db.models import Entrant, Entry, ManifestVersion, Submission
 from app.errors import EvidenceRejected, FieldRejected, NotFound, Problem
 from app.files.uploads import FileRecord
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
+from app.kinds.registry import kind_of
 from app.manifest.build import as_asked_by, written_for
 from app.manifest.model import Manifest
 from app.names import clip_for_message

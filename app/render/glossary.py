@@ -4,7 +4,7 @@ Shown at /glossary; `Column.glossary` of a table names the entry that explains t
 what only one kind of evidence has is explained in that kind's own `glossary.py`.
 """
 
-from app.kinds.known import KINDS
+from app.kinds.registry import KINDS
 from app.values.facts import FLAGS
 from app.values.registry import Entry
 

@@ -13,7 +13,7 @@ from typing import Any
 from app.db.models import BrowserSession, Invitation, Prereg, Snapshot, Token, Try
 from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns

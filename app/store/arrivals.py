@@ -23,8 +23,8 @@ from app.db.models import (
 )
 from app.errors import Conflict
 from app.files.uploads import FileRecord
-from app.kinds.known import kind_of
 from app.kinds.reader import Evidence
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.stats.arrays import IntArray
 from app.store import benchmarks, disclosure, entrants, references, scores, series, submissions

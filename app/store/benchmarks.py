@@ -12,8 +12,8 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 
 from app.db.models import Benchmark, BenchmarkChange, Entry, LabelSet, ManifestVersion, RoleGrant, Submission, Task
 from app.errors import Conflict
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import kind_of
 from app.manifest.build import manifest_digest
 from app.manifest.model import Manifest, Metric
 from app.names import first_few, in_words

@@ -15,10 +15,10 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, LabelClose, LabelPart, LabelSecret, LabelSet, Prediction, Task, Token
 from app.errors import Conflict
-from app.kinds.known import kind_of
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import Opening, choose_public, labels_digest, parts_key
 from app.kinds.predictions.manifest_part import PredictionsPart
+from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, PUBLIC_PART, Manifest, Scoring, part_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.store import benchmark_rows, benchmarks

@@ -21,8 +21,8 @@ from app.boards.coverage import Coverage
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Measured
-from app.kinds.known import kind_of
 from app.kinds.predictions.labels import narrow
+from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest
 from app.stats.arrays import FloatArray
 from app.store.benchmarks import Declared

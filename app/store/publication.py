@@ -33,7 +33,7 @@ from app.db.models import (
     Task,
 )
 from app.errors import Conflict, NotFound
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.model import PUBLIC_PART, Asked, GridFacts
 from app.store import benchmark_rows, benchmarks, grids, snapshots, stale_boards, web_processes
 from app.store.benchmarks import Declared

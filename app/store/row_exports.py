@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import SessionFactory, bulk_cursor, read_for_export
 from app.db.models import Entrant, Entry, Score, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import NotFound
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest, OpenTasks
 from app.names import count
 from app.stats.arrays import IntArray

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Evidence, Score, Submission, Task
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray, IntArray
 from app.store.row_blocks import RowBlock, in_jsonb_order, pack_block, split_by_entrant, unpack_block

@@ -15,8 +15,8 @@ from app.db.models import Benchmark
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
 from app.kinds.grid_rules import grid_rules
-from app.kinds.known import kind_of
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
 from app.render.saved import ICON

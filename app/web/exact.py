@@ -15,7 +15,7 @@ from app.boards.registry import measured_method
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import BoardUnavailable, Conflict, NotFound
 from app.jobs.publish import finished, measuring_of, read_everything
-from app.kinds.known import measured_evidence
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Leaderboard
 from app.store import benchmarks, disclosure
 from app.store.benchmarks import Declared

@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.kinds.known import KINDS, kind_of
+from app.kinds.registry import KINDS, kind_of
 from app.render.evaluations import Source, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
 from app.render.text import name_in_path

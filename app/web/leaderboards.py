@@ -16,7 +16,7 @@ from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import snapshot_evidence
-from app.kinds.known import counted_rows, kind_of
+from app.kinds.registry import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
     Pair,

@@ -15,7 +15,7 @@ from app.admission.rules import shortfalls, unknown_names
 from app.boards.claims import source_of
 from app.db.models import Prereg, Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.pages import Outcome, ShownTable, citing_table

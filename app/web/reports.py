@@ -8,7 +8,7 @@ from starlette.responses import Response
 
 from app.errors import NotFound
 from app.kinds.contract import Pages
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.names import clip_for_message
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings

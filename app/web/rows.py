@@ -10,8 +10,8 @@ from starlette.responses import Response
 
 from app.boards.task_values import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
-from app.kinds.known import kind_of
 from app.kinds.predictions.manifest_part import ranks_label_holders
+from app.kinds.registry import kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
 from app.store import (

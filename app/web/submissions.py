@@ -22,8 +22,8 @@ from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
 from app.errors import Busy, FieldRejected, Forbidden, NotFound
 from app.files.uploads import Limits
-from app.kinds.known import kind_of
 from app.kinds.reader import Evidence, reader_of
+from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
 from app.manifest.model import KNOWN, DescribedBy, units_of
 from app.reading.jobs import SubmissionJob

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Snapshot
 from app.kinds.contract import PageFacts
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.names import count
 from app.render.table_page import Panel, TableView, Wanted, choices, narrow_table
 from app.render.text import path_of_name

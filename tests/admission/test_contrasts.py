@@ -6,8 +6,8 @@ import pytest
 
 from app.admission.claims import unknown_sides
 from app.admission.rules import unknown_names
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg
 from app.prereg.prereg import parse_prereg
 from tests.cases.admission import AXIS

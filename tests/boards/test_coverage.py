@@ -12,8 +12,8 @@ from app.boards.coverage import Coverage, call_roster, rank_among
 from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board, measured_method
 from app.errors import ManifestRejected
-from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable

@@ -11,8 +11,8 @@ from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.errors import BoardUnavailable, ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
-from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Explored, Manifest
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable

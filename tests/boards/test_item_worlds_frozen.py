@@ -10,7 +10,7 @@ from app.boards.measured import EntrantEvidence
 from app.boards.methods.estimate import assemble_board
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
-from app.kinds.known import measured_evidence
+from app.kinds.registry import measured_evidence
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare

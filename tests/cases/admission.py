@@ -9,7 +9,7 @@ import numpy as np
 
 from app.admission.case import Case, Check, Registered
 from app.admission.rules import check_admission
-from app.kinds.known import kind_of
+from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex

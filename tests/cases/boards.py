@@ -14,8 +14,8 @@ from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board as compute_rows
 from app.boards.registry import measured_method
 from app.boards.tables import BoardTables
-from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable

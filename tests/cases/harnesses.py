@@ -8,7 +8,7 @@ from app.config import Settings
 from app.files.findings import Findings
 from app.files.uploads import Limits, Unpacking, Upload
 from app.harnesses.contract import HarnessRun, Row
-from app.harnesses.known import split_harnesses
+from app.harnesses.registry import split_harnesses
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 

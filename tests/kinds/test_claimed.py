@@ -13,9 +13,9 @@ from app.cli.demo import Example
 from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.episodes.summary import episodes_drawn
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
+from app.kinds.registry import kind_of
 from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.model import Manifest, part_of
 from app.values.facts import RunFacts

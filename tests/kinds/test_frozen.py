@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from app.kinds.episodes.summary import summarise_episodes
-from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.report import report_tables
+from app.kinds.registry import measured_evidence
 from app.kinds.series.contract import metadata_table, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.summary import summarise_means

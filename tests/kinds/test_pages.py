@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from app.kinds.known import KINDS, kind_of
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import KINDS, kind_of
 from app.manifest.model import Manifest
 from app.render.glossary import glossary_entries
 

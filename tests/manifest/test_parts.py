@@ -8,9 +8,9 @@ import pytest
 
 from app.errors import ManifestRejected, Problem
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.kinds.known import KINDS
 from app.kinds.parse import known_keys, manifest_document, manifest_json_schema, parse_manifest
 from app.kinds.predictions.manifest_part import PredictionsPart
+from app.kinds.registry import KINDS
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.build import KindKeys, build_manifest

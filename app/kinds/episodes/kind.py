@@ -1,4 +1,4 @@
-"""Evidence kind episodes, as the other rooms see it. Read by `app.kinds.known`."""
+"""Evidence kind episodes, as the other rooms see it. Found by its entry point."""
 
 from collections.abc import Collection
 
@@ -77,6 +77,7 @@ def _delivered(
 
 EPISODES = Kind(
     name="episodes",
+    order=1,
     part=EpisodesPart,
     read=read_episodes,
     summarise=summarise,

@@ -18,7 +18,7 @@ from app.files.json_records import BadRecord, Record, is_list, read_document, re
 from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row
-from app.harnesses.known import split_harnesses
+from app.harnesses.registry import split_harnesses
 from app.kinds.contract import Reading, Request, checked_entrant
 from app.kinds.episodes import bundles
 from app.kinds.episodes.bundles import (

@@ -1,4 +1,4 @@
-"""Evidence kind predictions, as the other rooms see it. Read by `app.kinds.known`."""
+"""Evidence kind predictions, as the other rooms see it. Found by its entry point."""
 
 from collections.abc import Sequence
 
@@ -57,6 +57,7 @@ def _own_labels(case: Case) -> list[Check]:
 
 PREDICTIONS = Kind(
     name="predictions",
+    order=3,
     part=PredictionsPart,
     takes_labels=holds_labels,
     scoring=scoring_of,

@@ -1,4 +1,4 @@
-"""Evidence kind series_metrics, as the other rooms see it. Read by `app.kinds.known`."""
+"""Evidence kind series_metrics, as the other rooms see it. Found by its entry point."""
 
 from collections.abc import Collection
 
@@ -46,6 +46,7 @@ def _enrolled(manifest: Manifest) -> Collection[str] | None:
 
 SERIES = Kind(
     name="series_metrics",
+    order=2,
     part=SeriesPart,
     read=read_series_metrics,
     pages=PAGES,

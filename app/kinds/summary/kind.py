@@ -1,4 +1,4 @@
-"""Evidence kind evaluation_summary, as the other rooms see it. Read by `app.kinds.known`."""
+"""Evidence kind evaluation_summary, as the other rooms see it. Found by its entry point."""
 
 from app.files.tables import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
@@ -13,6 +13,7 @@ QUANTITIES = ("training_time_s", "inference_time_s", "n_forecasts", OVERLAP_UNSA
 
 SUMMARY = Kind(
     name="evaluation_summary",
+    order=0,
     part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,

@@ -37,7 +37,7 @@ from app.files.findings import Findings, missing_column, problems_of_case, refus
 from app.files.tables import PARQUET, Wanted, open_all, open_parquet, open_table
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
-from app.harnesses.known import split_harnesses
+from app.harnesses.registry import split_harnesses
 from app.kinds.contract import Reading, Request, checked_entrant
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.model import Manifest, OpenTasks, part_of

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.admission.claims import Claimed
-from app.kinds.known import kind_of
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import kind_of
 from app.prereg.prereg import git_blob_sha1
 from tests.cases.chamber import (
     EXAMPLES,

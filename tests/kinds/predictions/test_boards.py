@@ -26,10 +26,10 @@ from app.boards.measured import Measurement
 from app.boards.methods.estimate import assemble_board
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
-from app.kinds.known import measured_evidence
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
 from app.kinds.predictions.report import report_tables
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
 from app.stats.pair_tests import holm
 from app.values.scores import Labels

@@ -1,17 +1,13 @@
-"""The harnesses whose files are read, and whose a file is."""
+"""The harnesses whose readers installed packages declare, and whose a file is."""
 
 from collections.abc import Sequence
 
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness
-from app.harnesses.every_eval_ever import EVERY_EVAL_EVER
-from app.harnesses.helm import HELM
-from app.harnesses.hub import HUB
-from app.harnesses.inspect_logs import INSPECT
-from app.harnesses.lm_eval import LM_EVAL
-from app.harnesses.mteb import MTEB
+from app.program import plugins
+from app.program.plugins import load_plugins
 
-HARNESSES: tuple[Harness, ...] = (LM_EVAL, HELM, INSPECT, EVERY_EVAL_EVER, MTEB, HUB)
+HARNESSES: tuple[Harness, ...] = tuple(load_plugins(plugins.HARNESSES, Harness).values())
 
 
 def split_harnesses(

@@ -1,4 +1,4 @@
-"""The known kinds of evidence, and the one place where a manifest's kind is looked up."""
+"""The kinds of evidence that installed packages declare, and the one place where a manifest's kind is looked up."""
 
 from functools import partial
 
@@ -7,16 +7,12 @@ from app.boards.measured import MeasuredEvidence
 from app.boards.registry import measured_method
 from app.boards.task_values import Counted
 from app.kinds.contract import Kind
-from app.kinds.episodes.kind import EPISODES
-from app.kinds.predictions.kind import PREDICTIONS
-from app.kinds.series.kind import SERIES
-from app.kinds.summary.kind import SUMMARY
 from app.manifest.model import Leaderboard, Manifest
+from app.program import plugins
+from app.program.plugins import load_plugins
 from app.values.registry import Registry
 
-KINDS: Registry[Kind] = Registry(
-    "kind of evidence", {kind.name: kind for kind in (SUMMARY, EPISODES, SERIES, PREDICTIONS)}
-)
+KINDS: Registry[Kind] = Registry("kind of evidence", load_plugins(plugins.KINDS, Kind))
 
 
 def kind_of(manifest: Manifest) -> Kind:

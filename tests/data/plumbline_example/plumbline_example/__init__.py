@@ -1,0 +1,1 @@
+"""Tallies, and the results of Tallybench, for plumbline."""
