@@ -50,7 +50,7 @@ def link(session: Session, order: OwnerLink) -> None:
     Raises Conflict where that would make a chain of links.
     """
     linked = owners(session, order.benchmark_id)
-    if order.owner_id in linked:
+    if order.owner_id in linked and order.owner_id != order.token_id:
         raise Conflict(f"Token {order.owner_id} is counted as token {linked[order.owner_id]}: name that one.")
     if order.token_id in linked.values() and order.token_id != order.owner_id:
         raise Conflict(

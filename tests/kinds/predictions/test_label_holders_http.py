@@ -205,6 +205,13 @@ def test_a_token_linked_to_a_steward_is_one(site: Site) -> None:
 
     assert board(site)["Own"]["unranked_because"] == "label holder"
 
+    apart = {"counted_as": "bob", "reason": "two persons after all"}
+    undone = site.http.put(f"/benchmarks/{SLUG}/owners/bob", json=apart, headers=site.auth("steward"))
+    assert undone.status_code == 200, undone.text
+    site.work()
+
+    assert board(site)["Own"]["rank"] == "1"
+
 
 def test_a_steward_reads_of_it_before_sending(site: Site) -> None:
     """The check of the quota, in a dry run too, says how boards will list it."""
