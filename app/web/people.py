@@ -52,7 +52,7 @@ def own_data(session: SessionDep, caller: Holder) -> Response:
 def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: WholeHolder) -> Response:
     """Replace a token's name by one that says nothing (its holder, or an admin); this cannot be undone.
 
-    Not with a token that is limited to scopes, benchmarks or entrants. Erasing again changes nothing.
+    Not with a token that is limited to scopes or entrants, which may be in more hands. Erasing again changes nothing.
 
     What its submissions say of an organisation, an address or in notes is emptied. Rows, registrations, digests and
     ranks stay, and so does the token.
