@@ -42,6 +42,7 @@ READERS = frozenset(
         "app.kinds.reader",
         "app.kinds.predictions.cells",
         "app.kinds.predictions.labels",
+        "app.kinds.series.from_lrdbench",
         "app.kinds.predictions.read",
         "app.kinds.summary.from_fev",
         "app.kinds.summary.read",
@@ -262,6 +263,21 @@ def test_nothing_asks_for_a_kind_outside_its_room() -> None:
 
     assert asking == {}
     assert list(kinds_compared("x = 1 if kind in ('episodes', 'other') else 2")) == ["kind in ('episodes', 'other')"]
+
+
+def test_nothing_imports_one_kind_from_outside() -> None:
+    """What other rooms need of a kind is in its contract, so that a stranger's kind is as good as ours."""
+    rooms = tuple(f"app.kinds.{path.parent.name}." for path in (APP / "kinds").glob("*/__init__.py"))
+    importing = [
+        f"{module} line {line} imports {name}"
+        for module, source in sources_of_app().items()
+        if not module.startswith("app.kinds.")
+        for line, name in imported(source)
+        if f"{name}.".startswith(rooms)
+    ]
+
+    assert len(rooms) > 1
+    assert importing == []
 
 
 def test_no_template_asks_for_a_kind() -> None:

@@ -1,24 +1,28 @@
 """`plumbline benchmark`: sends manifests to a server, makes them of other programs' files, ends benchmarks."""
 
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
 
-from app.boards.methods.skill_score import RankBy
 from app.cli import drafts, roles, secret_labels
-from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
-from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.kinds.summary.from_fev import FevOptions, choose, manifest_from_fev_tasks, read_results
+from app.kinds.registry import KINDS
 
 ManifestFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")
 ]
+
+Output = Annotated[Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -30,8 +34,9 @@ def register(app: typer.Typer) -> None:
     group.command("update")(update)
     group.command("labels")(put_labels)
     group.command("items")(put_items)
-    group.command("import-fev")(import_fev)
-    group.command("import-lrdbench")(import_lrdbench)
+    for kind in KINDS.values():
+        for name, place in kind.importers.items():
+            _add_importer(group, name, resolve_name(place))
     secret_labels.register(group)
     roles.register(group)
     app.add_typer(group, name="benchmark")
@@ -92,83 +97,22 @@ def _put_table(path: str, file: Path, server: str, token: str | None) -> list[An
     return tasks
 
 
-def import_fev(
-    tasks: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="fev's tasks.yaml.")],
-    *,
-    mini: Annotated[
-        Path | None,
-        typer.Option(exists=True, dir_okay=False, readable=True, help="A smaller task list, for boards of its own."),
-    ] = None,
-    results: Annotated[
-        list[Path] | None,
-        typer.Option(exists=True, readable=True, help="Result files of fev, or a folder of them; may be repeated."),
-    ] = None,
-    slug: Annotated[str, typer.Option(help="The benchmark's slug.")] = "fev-bench",
-    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its slug.")] = None,
-    description: Annotated[str | None, typer.Option(help="The description, in Markdown.")] = None,
-    baseline: Annotated[
-        str | None, typer.Option(help="The baseline; default: the seasonal naive forecast of the result files.")
-    ] = None,
-    leakage_model: Annotated[
-        str | None,
-        typer.Option(help="The entrant whose errors replace leaked ones; default: Chronos-Bolt of the result files."),
-    ] = None,
-    no_leakage_model: Annotated[
-        bool, typer.Option("--no-leakage-model", help="Keep leaked errors as they are.")
-    ] = False,
-    per_forecasts: Annotated[
-        int | None, typer.Option(min=1, help="Report times per this many forecasts; default: 100 if counts are known.")
-    ] = None,
-    plain_times: Annotated[bool, typer.Option("--plain-times", help="Report times as the rows give them.")] = False,
-    rank_by: Annotated[
-        RankBy, typer.Option(help="The column that ranks; fev 0.10.0 sorts its own list by win_rate.")
-    ] = "skill_score",
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
-    ] = None,
-) -> None:
-    """Make a manifest from a task list of fev. No server is needed.
+def _add_importer(group: typer.Typer, name: str, make: Callable[..., Imported]) -> None:
+    """Add the command `import-NAME` of a kind, which writes what it makes to a file or to standard output."""
 
-    Result files say which models there are, who has seen data, and how many forecasts each task asks for.
-    """
-    given = (tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title or slug)
-    options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description, rank_by)
-    plain = parse_manifest(manifest_from_fev_tasks(*given))
-    read = None if results is None else read_results(results, plain)
-    if read is not None and read.n_other:
-        note(f"{read.n_other} rows of the result files belong to no task in the list, or differ from its definition.")
-    choices = choose(options, read, plain.task_ids() or ())
-    manifest = manifest_from_fev_tasks(*given, choices)
-    parse_manifest(manifest)
-    _write(manifest, output)
+    @wraps(make)
+    def command(*, output: Path | None, **options: Any) -> None:
+        imported = make(**options)
+        parse_manifest(imported.manifest)
+        for text in imported.notes:
+            note(text)
+        _write(imported.manifest, output)
 
-
-def import_lrdbench(
-    manifest: Annotated[
-        Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="lrdbench's own manifest.")
-    ],
-    *,
-    slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from its name.")] = None,
-    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its name.")] = None,
-    run: Annotated[
-        Path | None, typer.Option(exists=True, help="A run of it, folder or zip: its records become the grid.")
-    ] = None,
-    output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="The file to write; default: standard output.")
-    ] = None,
-) -> None:
-    """
-    Make a manifest from one of lrdbench. No server is needed.
-
-    Which records there are is in a run and not in its manifest; without one the boards are provisional.
-    """
-    records = {} if run is None else records_of_run(run)
-    rows = [] if run is None else rows_of_run(run)
-    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records, rows)
-    parse_manifest(imported)
-    if not records:
-        note("No grid: without --run the records are undeclared, and the boards are provisional.")
-    _write(imported, output)
+    to = Parameter("output", Parameter.KEYWORD_ONLY, annotation=Output, default=None)
+    asked = signature(make, eval_str=True)
+    command.__signature__ = asked.replace(parameters=[*asked.parameters.values(), to])  # type: ignore[attr-defined]
+    command.__annotations__ = {**make.__annotations__, "output": Output, "return": None}
+    group.command(f"import-{name}")(command)
 
 
 def _write(manifest: bytes, output: Path | None) -> None:

@@ -9,10 +9,9 @@ from app.cli.output import note, say
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, Upload
+from app.kinds.labels import Opening
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.labels import Opening, labels_digest, read_labels
-from app.kinds.predictions.manifest_part import PredictionsPart
-from app.manifest.model import part_of
+from app.store.disclosure import labels_of, scoring_of
 
 Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 
@@ -44,10 +43,12 @@ def commitment(
 ) -> None:
     """Compute the commitment to labels anew from their file and the salt; fail where another one was expected."""
     declared = parse_manifest(manifest.read_bytes())
-    part = part_of(declared, PredictionsPart)
-    reading = read_labels(declared, part.predictions, [Upload(labels.name, labels)], Limits.from_settings(Settings()))
-    digest = labels_digest(reading.labels, part.predictions)
-    computed = Opening(_bytes(salt), part.rules.public_share, digest).commitment()
+    kind, rules = labels_of(declared), scoring_of(declared)
+    if rules is None:
+        raise typer.BadParameter("its labels are no secret, so nothing commits to them", param_hint="MANIFEST")
+    reading = kind.read(declared, [Upload(labels.name, labels)], Limits.from_settings(Settings()))
+    digest = kind.digest(declared, reading.labels)
+    computed = Opening(_bytes(salt), rules.public_share, digest).commitment()
     say(f"labels     {digest}\ncommitment {computed}")
     if expected is not None and expected != computed:
         note(f"The published commitment is {expected}: the labels, the salt or the public share differ.")

@@ -12,21 +12,21 @@ from sqlalchemy.orm import Session
 from app.admission.case import Check
 from app.admission.rules import is_admitted, reason_not_admitted
 from app.boards.measured import Measurement
-from app.boards.methods.estimate import EstimateBoard, sign_of
+from app.boards.methods.estimate import EstimateBoard
 from app.db.engine import SessionFactory, is_transient, run_in_transaction
 from app.db.models import NOT_ADMITTED, LabelAttempt, Submission
 from app.jobs.claims import own_claims
 from app.jobs.evidence import Measuring
 from app.jobs.faults import State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
-from app.kinds.predictions.disclosed import Rung, Rungs, climbs, grain_of, higher, numbers_in, rung_of
+from app.kinds.labels import Rungs, climbs, higher, numbers_in
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.prereg.fields import Prereg
 from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, stale_boards, submissions
 from app.store.benchmarks import Declared
 from app.store.disclosed import Answer
-from app.store.disclosure import scoring_of
+from app.store.disclosure import labels_of, scoring_of
 from app.store.measured import Piece
 from app.store.rows import read_each, read_records
 from app.store.sql import take_turns
@@ -196,7 +196,7 @@ def _summarise(session: Session, own: _Own, *, is_ranked: bool) -> tuple[list[Ta
     summary = kind.summarise(
         Evaluation(
             manifest=manifest,
-            rows=read_records(session, _pairs(own.entrants)) if kind.rows.form == "records" else own.scores,
+            rows=read_records(session, _pairs(own.entrants)) if kind.rows.in_upload_order else own.scores,
             facts=RunFacts.from_dict(own.submission.facts),
             claims=own.submission.claims,
             bootstrap_method="cluster" if own.prereg is None else own.prereg.bootstrap_method,
@@ -282,11 +282,7 @@ class _Asked:
         return self.attempt.exempt or not self.rules.ladder or is_closed
 
     def _rungs(self, name: str) -> Rungs:
-        rungs: dict[str, Rung] = {}
-        for board in self.manifest.leaderboards:
-            if isinstance(board, EstimateBoard):
-                measurement = self.measured[board.name][name]
-                sign = sign_of(self.manifest, board.ranked)
-                rung = rung_of(measurement, board.ranked, sign, grain_of(self.rules, board))
-                rungs |= {} if rung is None else {board.name: rung}
-        return rungs
+        rung_of = labels_of(self.manifest).rung
+        boards = [board for board in self.manifest.leaderboards if isinstance(board, EstimateBoard)]
+        rungs = {board.name: rung_of(self.manifest, board, self.measured[board.name][name]) for board in boards}
+        return {board: rung for board, rung in rungs.items() if rung is not None}

@@ -74,7 +74,7 @@ class EvidenceAtHand:
 
     def _scores(self, left_out: LeftOut) -> ScoreTable:
         kept, rows = self._kept(left_out), kind_of(self.manifest).rows
-        if rows.form == "records":
+        if rows.in_upload_order:
             return by_upload([*kept, *self.between], self.tasks, self.strata)
         brought = {name for stood in kept for name in stood.block.columns}
         beside = [name for name in rows.beside if name in brought]
@@ -88,7 +88,7 @@ class EvidenceAtHand:
     def _evidence(self, entrant: str, kept: Sequence[Stood]) -> EntrantEvidence:
         own = [stood for stood in kept if stood.entrant == entrant]
         scores = self.rows_of(own, list(self.manifest.metrics))
-        if kind_of(self.manifest).rows.form != "packed":
+        if not kind_of(self.manifest).rows.are_packed:
             return EntrantEvidence(entrant, scores)
         blocks = [block for number in dict.fromkeys(stood.submission for stood in own)
                  for block in self.packed.predictions.get(number, ()) if block.entrant == entrant]  # fmt: skip
@@ -165,7 +165,7 @@ class SnapshotEvidence:
         Also none where there are too many rows to read, or no scores.
         """
         is_closed = self.manifest.task_ids() is not None
-        if is_closed or kind_of(self.manifest).rows.form == "packed" or self._count() > MOST_ROWS:
+        if is_closed or kind_of(self.manifest).rows.are_packed or self._count() > MOST_ROWS:
             return []
         pieces = self._pieces()
         names = common_tasks(self._rows(pieces), list(pieces), self.manifest.asked.facts.owners_of(list(pieces)))
@@ -177,7 +177,7 @@ class SnapshotEvidence:
 
         Raises FieldRejected.
         """
-        if kind_of(self.manifest).rows.form == "packed":
+        if kind_of(self.manifest).rows.are_packed:
             return None
         pieces = self._pieces()
         if entrants:
@@ -226,7 +226,7 @@ class SnapshotEvidence:
             raise _too_many(n_rows, MOST_ROWS, "a choice")
 
     def _refuse_other_tasks(self) -> None:
-        if kind_of(self.manifest).rows.form == "packed":
+        if kind_of(self.manifest).rows.are_packed:
             text = "the predictions of a benchmark are measured on all of its tasks; entrants can be chosen"
             raise FieldRejected("This board is not computed over some of its tasks.", [Problem(text, column="task")])
         if (n_rows := self._count()) > MOST_MEASURED_ROWS:

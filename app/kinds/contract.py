@@ -3,7 +3,7 @@
 Filled by `kind.py` of each kind, found by its entry point in `app.kinds.registry`.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -17,13 +17,14 @@ from app.boards.methods.estimate import EstimateBoard
 from app.errors import Problem
 from app.files.findings import Findings
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
-from app.manifest.model import KindPart, Manifest, Metric, Scoring
+from app.kinds.labels import KindLabels
+from app.manifest.model import KindPart, Manifest, Metric
 from app.names import clip_for_message, complain_about_name, is_name
 from app.prereg.fields import BootstrapMethod
 from app.values.facts import RunFacts
 from app.values.registry import Entry
 from app.values.scores import Labels, PredictionBlock, ScoreTable
-from app.values.table import Column, Table
+from app.values.table import Cell, Column, Table
 
 
 def never(manifest: Manifest) -> bool:
@@ -32,18 +33,50 @@ def never(manifest: Manifest) -> bool:
     return False
 
 
+ROWS_FILE = "rows.csv"
+"""Every row of a snapshot below the benchmark's address, by entrant and task."""
+
+CsvRow = Sequence[Cell]
+
+
+def no_rows_of_tables(table: Table) -> Iterable[CsvRow]:
+    """Return no rows, for a file of what was sent alone."""
+    del table
+    return ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class RawFile:
+    """A file of what was sent to a snapshot, and of what was computed: rows of the former, then rows of tables."""
+
+    header: Sequence[str]
+    of_sent: Callable[[ScoreTable], Iterable[CsvRow]]
+    tables: Sequence[str] = ()
+    of_table: Callable[[Table], Iterable[CsvRow]] = no_rows_of_tables
+
+
 @dataclass(frozen=True, kw_only=True)
 class Rows:
-    """How the rows of a kind are stored and read back.
+    """How the rows of a kind are stored, read back and handed out."""
 
-    `form`: scores are read by entrant and task; records in upload order, each with its stratum and item; packed
-    evidence is stored as separate blocks. `by_task`: each task is a separate run and registration, so that an entrant's
-    newer evidence supersedes older evidence task by task. `beside` are columns that boards read besides the metrics.
-    """
-
-    form: Literal["scores", "records", "packed"] = "scores"
-    beside: tuple[str, ...] = ()
+    in_upload_order: bool = False
+    """Read in the order of the upload, each with its stratum and item, and with what a run measured between its
+    entrants; otherwise by entrant and task."""
+    are_packed: bool = False
+    """What is measured is not the rows: it is packed beside them and scored against labels, and not handed out."""
     by_task: Callable[[Manifest], bool] = never
+    """Whether each task is a separate run and registration, so that newer evidence supersedes older task by task."""
+    beside: tuple[str, ...] = ()
+    """Columns that boards read besides the metrics."""
+    file: str | None = ROWS_FILE
+    """Where all rows of a snapshot are handed out, below the benchmark's address; None where they are nobody else's."""
+    raw: Mapping[str, RawFile] = field(default_factory=dict)
+    """Files of what was sent, by their names below `raw/`."""
+
+    @property
+    def are_plain(self) -> bool:
+        """Say whether the rows are what is measured, and read by entrant and task."""
+        return not self.in_upload_order and not self.are_packed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,12 +118,6 @@ class Published:
     boards: Sequence[Table]
     rows: Callable[[], ScoreTable]
     described: Callable[[], Described]
-
-
-def no_secret(manifest: Manifest) -> Scoring | None:
-    """Return None, for a kind whose benchmarks have no private labels."""
-    del manifest
-    return None
 
 
 def keep_boards(published: Published) -> list[Table]:
@@ -217,6 +244,14 @@ def delivered_tasks(
     return Coverage(n_attempted, n_included, n_attempted - n_included)
 
 
+@dataclass(frozen=True)
+class Imported:
+    """A manifest made of another program's files, and what to say of it."""
+
+    manifest: bytes
+    notes: Sequence[str] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Kind:
     """A kind of evidence. `name`, `read`, `summarise` and `pages` must be given."""
@@ -229,10 +264,8 @@ class Kind:
     """Its own keys in a manifest."""
     methods: frozenset[str] = frozenset()
     """The ranking methods that can read it although they do not name it."""
-    takes_labels: Callable[[Manifest], bool] | None = None
-    """Whether a benchmark has labels of its own, which are uploaded once; None where none of the kind has any."""
-    scoring: Callable[[Manifest], Scoring | None] = no_secret
-    """The rules of disclosure of private labels, None without such."""
+    labels: KindLabels | None = None
+    """What it says of labels that a steward uploads once; None where none of its benchmarks has any."""
     read: Read
     """Reads uploaded files; a function of a module, because the reader process loads it by its name."""
     summarise: Callable[[Evaluation], Summary]
@@ -255,6 +288,9 @@ class Kind:
     """What the pages of a benchmark say of it."""
     glossary: Callable[[], Sequence[Entry]] = tuple
     """Its terms in the glossary."""
+    importers: Mapping[str, str] = field(default_factory=dict)
+    """Commands `plumbline benchmark import-…` by what comes after the hyphen: where, `module:function`, a function with
+    Typer's annotations returns an `Imported`. The command line alone loads them."""
 
 
 NO_FACTS = PageFacts()

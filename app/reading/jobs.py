@@ -6,7 +6,7 @@ import mmap
 import pickle
 import struct
 import traceback
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from enum import Enum
 from pathlib import Path
@@ -16,8 +16,7 @@ from app import errors
 from app.errors import Cause, PlumblineError, Problem, Rejected, TooLarge
 from app.files.uploads import Limits, Upload
 from app.kinds.items import read_items
-from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.labels import read_labels
+from app.kinds.labels import LabelReading
 from app.kinds.reader import Reader
 from app.manifest.model import Manifest
 from app.values.scores import Labels
@@ -51,13 +50,13 @@ class LabelsJob:
     """A file to read as the labels of a benchmark; what it returns is a LabelReading."""
 
     manifest: Manifest
-    part: Predictions
+    read: Callable[[Manifest, Sequence[Upload], Limits], LabelReading]
     uploads: Sequence[Upload]
     limits: Limits
 
     def run(self) -> Any:
         """Read the file."""
-        return read_labels(self.manifest, self.part, self.uploads, self.limits)
+        return self.read(self.manifest, self.uploads, self.limits)
 
 
 @dataclass(frozen=True)

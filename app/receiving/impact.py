@@ -116,7 +116,7 @@ class _Impact:
 
     def _beside(self, stored: ScoreTable) -> ScoreTable:
         rows, sent = kind_of(self.manifest).rows, self._evidence.scores
-        if rows.form != "records":
+        if not rows.in_upload_order:
             return with_rows(stored, sent, by_task=rows.by_task(self.manifest), beside=rows.beside)
         if set(self._own(stored).entrant.words) <= set(self._names):
             return sent
@@ -191,7 +191,7 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
     if shown is None:
         return {"reason": NOTHING_YET, "boards": []}
     evidence = snapshot_evidence(session, declared.benchmark, shown, kept)
-    if kind_of(manifest).rows.form != "scores":
+    if not kind_of(manifest).rows.are_plain:
         return {"reason": OTHER_KIND, "boards": []}
     if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}

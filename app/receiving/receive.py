@@ -164,7 +164,7 @@ def look_up(session: Session, sent: Sent) -> Known:
     run = sent.run
     registered = find_registered(session, run.fields, run.manifest.slug)
     standing = None
-    if kind_of(run.manifest).rows.form == "records":
+    if kind_of(run.manifest).rows.in_upload_order:
         standing = series.standing_records(session, sent.declared.benchmark.id, run.evidence.scores.entrant.words)
     history = arrivals.read_history(session, sent.declared.benchmark.id, run.manifest, run.evidence, registered)
     own_grid = tuple(own_grid_findings(run.manifest, run.evidence.scores.entrant.words))

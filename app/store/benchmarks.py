@@ -166,7 +166,7 @@ def refuse_outside_range(session: Session, benchmark_id: int, before: Manifest, 
     """Raise Conflict where evidence that counts, or soon will, has scores outside of a range that is narrowed."""
     narrowed = [name for name, metric in after.metrics.items() if name in before.metrics
                 and _is_narrower(metric, before.metrics[name])]  # fmt: skip
-    if not narrowed or kind_of(after).rows.form == "packed":
+    if not narrowed or kind_of(after).rows.are_packed:
         return
     query = select(Entry.submission_id, Entry.entrant_id).join(Submission, Submission.id == Entry.submission_id)
     counting = (Submission.benchmark_id == benchmark_id) & Entry.state.in_(("pending", "current"))

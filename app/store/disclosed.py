@@ -13,11 +13,10 @@ from sqlalchemy.orm import Session
 from app.admission.case import Check
 from app.db.models import Entry, LabelAnswer, LabelAttempt, Prediction, Submission, Token
 from app.errors import FieldRejected, Problem, TooManyRequests
-from app.kinds.predictions.disclosed import ROUGH, Rung, Rungs, higher
-from app.kinds.predictions.manifest_part import PredictionsPart
-from app.manifest.model import PRIVATE_PART, Manifest, Scoring, part_of
+from app.kinds.labels import ROUGH, Rung, Rungs, higher
+from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.store.benchmarks import Declared
-from app.store.disclosure import load_labels, refuse_closed, scoring_of
+from app.store.disclosure import labels_of, load_labels, refuse_closed, scoring_of
 from app.store.measured import Pair, Piece
 from app.store.owners import knows_labels, owner_of, owners, tokens_of
 from app.store.sql import one_of, take_turns
@@ -73,12 +72,12 @@ def disclosed_table(session: Session, declared: Declared) -> Table:
 
 def entropy_of(session: Session, declared: Declared) -> float | None:
     """Return the entropy of the public labels in bits, which bounds disclosure; None where labels are not classes."""
-    part = part_of(declared.manifest, PredictionsPart).predictions
-    if part.classes is None:
+    n_classes = labels_of(declared.manifest).n_classes(declared.manifest)
+    if n_classes is None:
         return None
     labels = load_labels(session, declared.benchmark.id).values()
     n_public = sum(len(each) if each.public is None else int(each.public.sum()) for each in labels)
-    return n_public * math.log2(len(part.classes))
+    return n_public * math.log2(n_classes)
 
 
 def _digits_of_pairs(manifest: Manifest, n_shown: int) -> int:

@@ -15,11 +15,9 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Entrant, LabelClose, LabelPart, LabelSecret, LabelSet, Prediction, Task, Token
 from app.errors import Conflict
-from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.labels import Opening, choose_public, labels_digest, parts_key
-from app.kinds.predictions.manifest_part import PredictionsPart
+from app.kinds.labels import KindLabels, Opening, parts_key
 from app.kinds.registry import kind_of
-from app.manifest.model import PRIVATE_PART, PUBLIC_PART, Manifest, Scoring, part_of
+from app.manifest.model import PRIVATE_PART, PUBLIC_PART, Manifest, Scoring
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.store import benchmark_rows, benchmarks
 from app.store.benchmarks import Declared
@@ -44,7 +42,8 @@ class Commitment:
 
 def scoring_of(manifest: Manifest) -> Scoring | None:
     """Return the rules of disclosure of a benchmark's labels; None where these are not private, or absent."""
-    return kind_of(manifest).scoring(manifest)
+    labels = kind_of(manifest).labels
+    return None if labels is None else labels.scoring(manifest)
 
 
 def commit(session: Session, declared: Declared, labels: Sequence[Labels]) -> list[Labels]:
@@ -52,11 +51,11 @@ def commit(session: Session, declared: Declared, labels: Sequence[Labels]) -> li
 
     Labels that are no secret are returned as they are.
     """
-    rules = scoring_of(declared.manifest)
+    manifest, rules = declared.manifest, scoring_of(declared.manifest)
     if rules is None:
         return list(labels)
-    part = part_of(declared.manifest, PredictionsPart).predictions
-    opening = Opening(secrets.token_bytes(SALT_BYTES), rules.public_share, labels_digest(labels, part))
+    kind = labels_of(manifest)
+    opening = Opening(secrets.token_bytes(SALT_BYTES), rules.public_share, kind.digest(manifest, labels))
     key = parts_key(opening.labels_sha256)
     session.execute(
         insert(LabelSecret).values(
@@ -67,7 +66,7 @@ def commit(session: Session, declared: Declared, labels: Sequence[Labels]) -> li
             commitment=opening.commitment(),
         )
     )
-    divided = [replace(each, public=choose_public(each, part, key, rules.public_share)) for each in labels]
+    divided = [replace(each, public=kind.choose_public(manifest, each, key, rules.public_share)) for each in labels]
     for each in divided:
         packed = np.packbits(np.asarray(each.public)).tobytes()
         session.execute(insert(LabelPart).values(benchmark_id=declared.benchmark.id, task=each.task, public=packed))
@@ -129,8 +128,8 @@ def close(session: Session, closing: Closing) -> None:
         raise Conflict(f"{slug} has no private labels, so there is nothing to close.")
     if known is not None:
         raise Conflict(f"{slug} closed on {known.at:%Y-%m-%d %H:%M %Z} already.")
-    part = part_of(closing.declared.manifest, PredictionsPart).predictions
-    matches = labels_digest(closing.labels, part) == secret.labels_sha256
+    manifest = closing.declared.manifest
+    matches = labels_of(manifest).digest(manifest, closing.labels) == secret.labels_sha256
     row = {"benchmark_id": benchmark_id, "by_id": closing.by_id, "reason": closing.reason, "labels_match": matches}
     session.execute(insert(LabelClose).values(row))
     benchmark_rows.mark_data_changed(session, benchmark_id)
@@ -181,22 +180,26 @@ class LabelsPut:
     put_at: datetime
 
 
-def private_part(manifest: Manifest) -> Predictions:
-    """Return the prediction part of a manifest.
-
-    Raises Conflict for a benchmark without labels of its own.
-    """
-    if kind_of(manifest).takes_labels is None:
+def labels_of(manifest: Manifest) -> KindLabels:
+    """Return what the kind of a benchmark says of its labels. Raises Conflict for one without labels of its own."""
+    labels = kind_of(manifest).labels
+    if labels is None:
         raise Conflict(f"{manifest.slug} is no benchmark of predictions; it has no labels.")
-    if not takes_labels(manifest):
+    if not labels.takes(manifest):
         raise Conflict(f"In {manifest.slug} every submission brings its own labels; there are none to put.")
-    return part_of(manifest, PredictionsPart).predictions
+    return labels
 
 
 def takes_labels(manifest: Manifest) -> bool:
     """Say whether a benchmark has labels of its own, which its steward uploads once."""
-    asked = kind_of(manifest).takes_labels
-    return asked is not None and asked(manifest)
+    labels = kind_of(manifest).labels
+    return labels is not None and labels.takes(manifest)
+
+
+def ranks_label_holders(manifest: Manifest) -> bool:
+    """Say whether the manifest has entrants ranked that were sent by who can read its private labels."""
+    labels = kind_of(manifest).labels
+    return labels is not None and labels.ranks_holders(manifest)
 
 
 def put_labels(

@@ -12,13 +12,12 @@ from sqlalchemy.orm import Session
 from app.db.models import ItemSet, ManifestVersion, Submission
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
-from app.kinds.predictions.manifest_part import ranks_label_holders
 from app.manifest.model import Asked, Chosen, GridFacts, Manifest
 from app.prereg.fields import Prereg
 from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
-from app.store.disclosure import deciding_part, pack_items, unpack_items
+from app.store.disclosure import deciding_part, pack_items, ranks_label_holders, unpack_items
 from app.store.label_holders import entrants_of_holders
 from app.store.sql import one_of
 

@@ -21,7 +21,7 @@ from app.boards.coverage import Coverage
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Measured
-from app.kinds.predictions.labels import narrow
+from app.kinds.labels import narrow
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest
 from app.stats.arrays import FloatArray
@@ -265,7 +265,7 @@ def unpack_measurement(content: bytes) -> Unread:
 def read_entrant(session: Session, declared: Declared, pairs: Sequence[Pair], entrant: str) -> EntrantEvidence:
     """Return the current rows of one entrant; of predictions, these and the labels they are scored against."""
     scores = read_scores(session, pairs, list(declared.manifest.metrics))
-    if kind_of(declared.manifest).rows.form != "packed":
+    if not kind_of(declared.manifest).rows.are_packed:
         return EntrantEvidence(entrant, scores)
     blocks = [block for pair in pairs for block in read_blocks(session, *pair)]
     labels = load_labels(session, declared.benchmark.id)

@@ -462,7 +462,7 @@ Member = tuple[str, bytes]
 def replay_members(session: Session, benchmark: Benchmark, snapshot: Snapshot) -> Iterator[Member]:
     """Yield the members of the export of a snapshot. Raises Conflict where its labels cannot be handed out."""
     declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
-    if kind_of(declared.manifest).rows.form == "packed":
+    if kind_of(declared.manifest).rows.are_packed:
         raise Conflict(
             f"{benchmark.slug} is scored against labels, which are not published, so that nobody else can recompute it."
         )

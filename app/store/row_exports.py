@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from app.db.engine import SessionFactory, bulk_cursor, read_for_export
 from app.db.models import Entrant, Entry, Score, Snapshot, SnapshotEntry, Submission, Task
 from app.errors import NotFound
+from app.kinds.contract import ROWS_FILE
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest, OpenTasks
 from app.names import count
@@ -46,12 +47,11 @@ def find_counted(session: Session, declared: Declared, snapshot_id: int, part_ro
 
     Raises NotFound where rows are kept otherwise: predictions are not published, and a series has its own file.
     """
-    form = kind_of(declared.manifest).rows.form
-    slug = declared.benchmark.slug
-    if form == "packed":
+    slug, file = declared.benchmark.slug, kind_of(declared.manifest).rows.file
+    if file is None:
         raise NotFound(f"{slug} is scored against labels, and the single predictions are nobody else's.")
-    if form == "records":
-        raise NotFound(f"The rows of {slug} are at /benchmarks/{slug}/raw/metrics.csv.")
+    if file != ROWS_FILE:
+        raise NotFound(f"The rows of {slug} are at /benchmarks/{slug}/{file}.")
     known = [*declared.manifest.metrics, *kind_of(declared.manifest).rows.beside]
     sent = _columns(session, snapshot_id)
     return CountedRows(tuple(name for name in known if name in sent), parts_of(session, snapshot_id, part_rows))

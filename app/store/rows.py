@@ -38,7 +38,7 @@ def read_rows(
     `tasks_of` are the tasks of a snapshot; without it those that count now.
     """
     rows = kind_of(manifest).rows
-    if rows.form == "records":
+    if rows.in_upload_order:
         return read_records(session, pairs, tasks_of)
     asked = {None: (pairs, list(manifest.metrics))}
     return read_each(session, asked, beside=rows.beside, tasks_of=tasks_of)[None]

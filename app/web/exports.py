@@ -14,6 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from app.db.models import Snapshot
 from app.errors import NotFound
+from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
 from app.render.evaluations import Source, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
@@ -21,7 +22,7 @@ from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
 from app.store.row_exports import find_counted, read_counted
-from app.store.series import estimate_rows, metric_rows
+from app.store.series import raw_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
 from app.web.checked_first import CheckedFirst
@@ -43,8 +44,6 @@ BLOCK_BYTES = 256 * 1024
 # The cache of pages keeps whole answers in memory, which these are not made for.
 NOT_KEPT = {"Cache-Control": "no-store"}
 
-RAW = {"metrics.csv": metric_rows, "estimates.csv": estimate_rows}
-
 
 @router.get(
     "/benchmarks/{slug}/tables.zip",
@@ -53,11 +52,11 @@ RAW = {"metrics.csv": metric_rows, "estimates.csv": estimate_rows}
 )
 def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
-    shown = _with_contract_tables(session, slug, snapshot)
+    kind, shown = _with_contract_tables(session, slug, snapshot)
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NOT_KEPT
     with ExitStack() as if_refused:
         packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
-        _pack(packed, session, state, slug, shown)
+        _pack(packed, session, state, slug, (kind, shown))
         if_refused.pop_all()
     return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
 
@@ -65,16 +64,16 @@ def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: Snap
 @router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404, also=("csv",)))
 def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
-    shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, metric_rows(state.sessions, shown.id))
+    kind, shown = _with_contract_tables(session, slug, snapshot)
+    rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["metrics.csv"]))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
 @router.get("/benchmarks/{slug}/raw/estimates.csv", summary="Every estimate", responses=described(404, also=("csv",)))
 def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every estimate with the estimator's own intervals, as lrdbench writes them."""
-    shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, estimate_rows(state.sessions, shown.id))
+    kind, shown = _with_contract_tables(session, slug, snapshot)
+    rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["estimates.csv"]))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
 
 
@@ -92,22 +91,23 @@ def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: 
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
 
 
-def _with_contract_tables(session: Session, slug: str, number: int | None) -> Snapshot:
-    """Return the snapshot of a benchmark that has contract tables. Raises NotFound for another kind of benchmark."""
+def _with_contract_tables(session: Session, slug: str, number: int | None) -> tuple[Kind, Snapshot]:
+    """Return kind and snapshot of a benchmark that has contract tables. Raises NotFound for another one."""
     kind = kind_of(benchmarks.find_declared(session, slug).manifest)
     if not kind.pages.has_contract_tables:
         having = " or ".join(name for name, other in KINDS.items() if other.pages.has_contract_tables)
         raise NotFound(f"{slug} is a benchmark of {kind.name}; only one of {having} has lrdbench's contract tables.")
-    return _snapshot(session, slug, number)[1]
+    return kind, _snapshot(session, slug, number)[1]
 
 
-def _pack(packed: IO[bytes], session: Session, state: State, slug: str, shown: Snapshot) -> None:
+def _pack(packed: IO[bytes], session: Session, state: State, slug: str, of: tuple[Kind, Snapshot]) -> None:
+    kind, shown = of
     with zipfile.ZipFile(packed, "w") as archive:
         for name in _names(session, shown):
             archive.writestr(_member(f"{name}.csv"), table_to_csv(_load(session, slug, shown, name)))
-        for name, rows in RAW.items():
+        for name, file in kind.rows.raw.items():
             with archive.open(_member(f"raw/{name}"), "w", force_zip64=True) as member:
-                for part in rows(state.sessions, shown.id):
+                for part in raw_rows(state.sessions, shown.id, file):
                     member.write(csv_bytes(part))
 
 

@@ -21,7 +21,7 @@ from app.db.models import OwnerLink
 from app.errors import NotFound, Problem
 from app.files.uploads import Limits, Upload
 from app.kinds.items import ItemsReading
-from app.kinds.predictions.labels import LabelReading, warn_of_parts
+from app.kinds.labels import LabelReading
 from app.reading.jobs import ItemsJob, Job, LabelsJob
 from app.reading.readers import LATER
 from app.store import audit, benchmark_rows, benchmarks, disclosure, grids, owners, tokens
@@ -69,10 +69,10 @@ async def put_labels(
 ) -> Response:
     """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
-    part = disclosure.private_part(declared.manifest)
+    labels = disclosure.labels_of(declared.manifest)
 
     def job(uploads: Sequence[Upload], limits: Limits) -> LabelsJob:
-        return LabelsJob(declared.manifest, part, uploads, limits)
+        return LabelsJob(declared.manifest, labels.read, uploads, limits)
 
     return await read_and_store(request, state, uploader, file, job, partial(_store, state, declared, caller))
 
@@ -85,8 +85,8 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
         is_new = divided is not None
         after = {"sha256": reading.sha256, "n_tasks": len(known), "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
-    part = disclosure.private_part(declared.manifest)
-    of_parts = [Problem(text) for each in divided or () for text in warn_of_parts(each, part)]
+    labels = disclosure.labels_of(declared.manifest)
+    of_parts = [Problem(text) for each in divided or () for text in labels.warn_of_parts(declared.manifest, each)]
     warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
     return json_answer(document, 201 if is_new else 200, PRIVATE)
@@ -96,7 +96,7 @@ def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response
     """Return which tasks have labels, of how many items, since when."""
     del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
-    disclosure.private_part(declared.manifest)
+    disclosure.labels_of(declared.manifest)
     return json_answer(_describe(slug, disclosure.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
 
 

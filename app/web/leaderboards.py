@@ -477,7 +477,7 @@ def show_matrix(
         records = list(view.table.records()) if view.table.rows else []
         order = [str(record["entrant"]) for record in records]
         # Where a task is one row no value is of a part of it.
-        has_parts = counted is not None or kind_of(evidence.manifest).rows.form == "records"
+        has_parts = counted is not None or kind_of(evidence.manifest).rows.in_upload_order
         lacking = [] if not has_parts else [r for r in records if r.get("n_included") != r.get("n_attempted")]
         apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
         table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)

@@ -10,7 +10,7 @@ from starlette.responses import Response
 
 from app.boards.task_values import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
-from app.kinds.predictions.manifest_part import ranks_label_holders
+from app.kinds.contract import ROWS_FILE
 from app.kinds.registry import kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
@@ -28,7 +28,7 @@ from app.store import (
 )
 from app.store.audit import Change
 from app.store.benchmarks import Declared
-from app.store.disclosure import scoring_of
+from app.store.disclosure import ranks_label_holders, scoring_of
 from app.store.entrants import Ownership
 from app.store.label_holders import entrants_of_holders
 from app.store.registrations import unreported_table
@@ -53,7 +53,7 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
     table = row_exports.tasks_table(session, declared.manifest, declared.benchmark.id, shown)
-    has_file = shown is not None and kind_of(declared.manifest).rows.form == "scores"
+    has_file = shown is not None and kind_of(declared.manifest).rows.file == ROWS_FILE
     links = [("Every row (CSV)", f"/benchmarks/{slug}/rows.csv")] if has_file else []
     view = around(view_of(session, declared, table, shown), f"/benchmarks/{slug}/tasks", links, name_links(declared))
     return table_answer(request, view, split_format(request.url.path)[1])

@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 
 from app.cli.__main__ import run
+from app.kinds.labels import Opening
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.labels import Opening, labels_digest
+from app.kinds.predictions.labels import labels_digest
 from app.values.scores import Labels
 from tests.cases.prediction_boards import two_classes
 from tests.cases.predictions import yaml

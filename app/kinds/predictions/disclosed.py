@@ -1,7 +1,6 @@
-"""What is disclosed of private labels: measured on the part that counts now, held back by a ladder, rounded.
+"""What is disclosed of private labels: measured on the part that counts now, and rounded for publication.
 
-What is disclosed of private labels: measured on the part that counts now, and rounded for publication. Labels that are
-no secret, and those that a submission brings, pass as they are.
+Labels that are no secret, and those that a submission brings, pass as they are.
 """
 
 import math
@@ -12,8 +11,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Estimate, Measurement
-from app.boards.methods.estimate import EstimateBoard
-from app.kinds.predictions.labels import narrow
+from app.boards.methods.estimate import EstimateBoard, sign_of
+from app.kinds.labels import ROUGH, Rung, narrow
 from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step, share_step
@@ -156,6 +155,14 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     return Grain(rules.digits, spec.uncertainty.level)
 
 
+def rung_of(manifest: Manifest, spec: EstimateBoard, measurement: Measurement) -> Rung | None:
+    """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
+    rules, estimate = scoring_of(manifest), measurement.estimates.get(spec.ranked)
+    if rules is None or estimate is None or estimate.point is None:
+        return None
+    return Rung(sign_of(manifest, spec.ranked) * estimate.point, grain_of(rules, spec).error_of(estimate))
+
+
 def coarse(manifest: Manifest, table: Table) -> Table:
     """Return a table of a board of private labels with what was computed between entrants rounded too."""
     rules = scoring_of(manifest)
@@ -176,69 +183,6 @@ def about_parts(manifest: Manifest) -> tuple[str, ...]:
     return (f"Scores are of the public part, {share} of the items. The private part decides when this closes{when}.",)
 
 
-# The Ladder: a new score is shown only where it is better than its owner's best by more than its standard error.
-# Otherwise nothing new is published. The best is that of all of an owner's entrants, because an owner who could
-# rename an entrant would have a ladder for each name. Source: Blum & Hardt 2015, The Ladder: a reliable leaderboard
-# for machine learning competitions; here the step is the larger standard error of the two scores, whichever its owner
-# made small.
-
-
-@dataclass(frozen=True)
-class Rung:
-    """A score as it is shown, larger being better, and its standard error; infinite where it is not known."""
-
-    score: float
-    error: float
-
-
-Rungs = Mapping[str, Rung]
-"""What an entrant scores, by board."""
-
-
-def rung_of(measurement: Measurement, metric: str, sign: float, grain: Grain) -> Rung | None:
-    """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
-    estimate = measurement.estimates.get(metric)
-    if estimate is None or estimate.point is None:
-        return None
-    return Rung(sign * estimate.point, grain.error_of(estimate))
-
-
-def is_better(new: Rung, best: Rung | None) -> bool:
-    """Say whether a score may be shown beside the best that was shown.
-
-    >>> is_better(Rung(0.84, 0.02), Rung(0.82, 0.01)), is_better(Rung(0.86, 0.02), Rung(0.82, 0.03))
-    (False, True)
-    """
-    return best is None or new.score - best.score > max(new.error, best.error) * (1.0 + 1e-9)
-
-
-def climbs(new: Rungs, best: Rungs) -> bool:
-    """Say whether an answer is shown: its first, or one that is better on any board."""
-    return not best or any(is_better(rung, best.get(board)) for board, rung in new.items())
-
-
-def higher(best: Rungs, shown: Rungs) -> Rungs:
-    """Return the best of an owner once more has been shown, board by board."""
-    boards = {*best, *shown}
-    return {
-        board: max((rungs[board] for rungs in (best, shown) if board in rungs), key=lambda rung: rung.score)
-        for board in boards
-    }
-
-
-def numbers_in(measurement: Measurement) -> int:
-    """Return how many numbers of a measurement are published, on boards and in reports."""
-    ends = [(e.point, e.low, e.high, *_calibrated(e)) for e in measurement.estimates.values()]
-    cells = [cell for rows in measurement.rows.values() for row in rows for cell in row]
-    shown = [*(number for each in ends for number in each), *cells]
-    return sum(isinstance(cell, (int, float)) and not isinstance(cell, bool) for cell in shown)
-
-
-def _calibrated(estimate: Estimate) -> tuple[float | None, ...]:
-    ours = estimate.calibrated
-    return () if ours is None else (ours.low, ours.high, ours.n_units)
-
-
 # The precision at which numbers based on private labels are published: in steps that their interval allows. Steps are
 # 1, 2 or 5 times a power of ten, so that they divide one. A step is at least half a standard error, of the number
 # itself where it has an interval, else of a share or a value over as many units: so that repeated queries and
@@ -256,9 +200,6 @@ ENDS = {"_lower": -1, "_upper": 1}
 COUNTS = frozenset({"weight", "n_examples"})
 
 VALUES = frozenset({"residual", "mean", "rmse", "centre"})
-
-ROUGH = 2
-"""Significant digits of differences and chances, and of effective numbers."""
 
 LEAST_P = 1e-4
 

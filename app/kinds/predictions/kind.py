@@ -8,10 +8,13 @@ from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
 from app.kinds.contract import Kind, Rows
+from app.kinds.labels import KindLabels
 from app.kinds.predictions.cells import SUFFIXES
-from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed
+from app.kinds.predictions.declared import Predictions
+from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, rung_of
 from app.kinds.predictions.glossary import REPORTS, SECRET, TERMS
-from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
+from app.kinds.predictions.labels import choose_public, labels_digest, read_labels, warn_of_parts
+from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, ranks_label_holders, scoring_of
 from app.kinds.predictions.metrics import glossary_key, metric_entries
 from app.kinds.predictions.pages import PAGES
 from app.kinds.predictions.pair_tests import pair_tables
@@ -26,9 +29,18 @@ OWN_LABELS = (
 )
 
 
+def _part(manifest: Manifest) -> Predictions:
+    return part_of(manifest, PredictionsPart).predictions
+
+
+def _n_classes(manifest: Manifest) -> int | None:
+    classes = _part(manifest).classes
+    return None if classes is None else len(classes)
+
+
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
     del spec
-    part = part_of(manifest, PredictionsPart).predictions
+    part = _part(manifest)
     return EvidenceWords(
         resampled=part.units,
         too_few="examples",
@@ -59,14 +71,23 @@ PREDICTIONS = Kind(
     name="predictions",
     order=3,
     part=PredictionsPart,
-    takes_labels=holds_labels,
-    scoring=scoring_of,
+    labels=KindLabels(
+        takes=holds_labels,
+        scoring=scoring_of,
+        ranks_holders=ranks_label_holders,
+        read=read_labels,
+        digest=lambda manifest, labels: labels_digest(labels, _part(manifest)),
+        choose_public=lambda manifest, labels, key, share: choose_public(labels, _part(manifest), key, share),
+        warn_of_parts=lambda manifest, labels: warn_of_parts(labels, _part(manifest)),
+        n_classes=_n_classes,
+        rung=rung_of,
+    ),
     read=read_predictions,
     summarise=summarise,
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
-    rows=Rows(form="packed"),
+    rows=Rows(are_packed=True, file=None),
     measured=MeasuredEvidence(
         measure=measure_disclosed,
         words=_words,

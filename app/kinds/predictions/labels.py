@@ -1,8 +1,6 @@
-"""Labels, weights and groups: of a whole benchmark or in a submission's rows, their parts and their commitment.
+"""Labels, weights and groups: of a whole benchmark, put by its steward, or in the rows of a submission.
 
-Labels, weights and groups: of a whole benchmark, put by its steward, or in the rows of a submission.
-
-`read_labels` is called by `app.web.labels`. What it refuses it never quotes: its problems say where, not what.
+What `read_labels` refuses it never quotes: its problems say where, not what.
 """
 
 import hashlib
@@ -17,17 +15,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.boards.measured import EntrantEvidence
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.columns import LARGEST, TableFile, Texts, local_codes
 from app.files.findings import Findings
 from app.files.tables import Wanted
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.kinds.labels import LabelReading, take_labels
 from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames
 from app.kinds.predictions.declared import Predictions
-from app.manifest.model import Manifest
+from app.kinds.predictions.manifest_part import PredictionsPart
+from app.manifest.model import Manifest, part_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.values.scores import NONE, Labels, PredictionBlock
+from app.values.scores import NONE, Labels
 
 MAX_TASKS = 10_000
 
@@ -49,18 +48,9 @@ def _n_classes(labels: Labels) -> int:
     return len(np.unique(counted))
 
 
-@dataclass(frozen=True)
-class LabelReading:
-    """The labels of every task, and what the steward should know."""
-
-    labels: tuple[Labels, ...]
-    sha256: str
-    warnings: tuple[Problem, ...]
-
-
-def read_labels(manifest: Manifest, part: Predictions, uploads: Sequence[Upload], limits: Limits) -> LabelReading:
+def read_labels(manifest: Manifest, uploads: Sequence[Upload], limits: Limits) -> LabelReading:
     """Read the labels that a steward puts. Raises EvidenceRejected with every problem and no label, and TooLarge."""
-    findings = Findings()
+    part, findings = part_of(manifest, PredictionsPart).predictions, Findings()
     with tempfile.TemporaryDirectory(prefix="plumbline-labels-") as folder:
         unpacking = Unpacking(limits, Path(folder), findings, SUFFIXES)
         unpacking.take_all(uploads)
@@ -288,11 +278,9 @@ def refuse_mixed_weights(headers: Mapping[str, Sequence[str]], findings: Finding
         findings.extend(Problem(message, file, column=WEIGHT) for file in lacking)
 
 
-# The public and the private part of labels that are a secret: which items are which, and evidence of one part alone.
+# The public and the private part of labels that are a secret: which items are which.
 # Which part an item is in follows from its name and a secret key, never from its position, so that whoever orders the
 # file, or knows the order, knows nothing of the parts.
-
-KEY_BYTES = 32
 
 N_STRATA = 10
 """Strata of equal size into which values are divided; each is represented in both parts."""
@@ -376,72 +364,7 @@ def warn_of_parts(labels: Labels, part: Predictions) -> Iterator[str]:
             yield f"the {name} part of task {labels.task} lacks {len(absent)} of the classes, each of a single item"
 
 
-def take_labels(labels: Labels, chosen: BoolArray) -> Labels:
-    """Return the labels of some items, which are then no longer divided."""
-    return Labels(
-        task=labels.task,
-        items=tuple(item for item, is_chosen in zip(labels.items, chosen.tolist(), strict=True) if is_chosen)
-        if labels.items
-        else (),
-        label=labels.label[chosen],
-        weight=None if labels.weight is None else labels.weight[chosen],
-        group=None if labels.group is None else labels.group[chosen],
-        row=None if labels.row is None else labels.row[chosen],
-    )
-
-
-def narrow(evidence: EntrantEvidence, *, public: bool) -> EntrantEvidence:
-    """Return the predictions and labels of one part; a task that is not divided is whole in both."""
-    kept = {task: _mask(labels, public=public) for task, labels in evidence.labels.items()}
-    return replace(
-        evidence,
-        predictions=[_take_block(block, kept.get(block.task)) for block in evidence.predictions],
-        labels={task: take_labels(labels, kept[task]) for task, labels in evidence.labels.items()},
-    )
-
-
-def _mask(labels: Labels, *, public: bool) -> BoolArray:
-    if labels.public is None or labels.public.all():
-        return np.ones(len(labels), dtype=np.bool_)
-    return labels.public if public else ~labels.public
-
-
-def _take_block(block: PredictionBlock, chosen: BoolArray | None) -> PredictionBlock:
-    return block if chosen is None else replace(block, values=block.values[chosen])
-
-
-# The commitment of a steward to private labels, based on a digest that does not depend on their order. The commitment
-# is published when the labels are uploaded. The salt keeps it from revealing them; at the close salt and digest are
-# published, so that anybody can recompute the commitment and, with the labels, the digest.
-
-FORM = "plumbline-labels-v1"
-
-
-@dataclass(frozen=True, repr=False)
-class Opening:
-    """The opening of a commitment: a random salt, the share that is public, and the digest of the labels."""
-
-    salt: bytes
-    public_share: float
-    labels_sha256: str
-
-    def text(self) -> str:
-        """Return the bytes whose SHA-256 is the commitment, as text."""
-        share = repr(float(self.public_share))
-        lines = (FORM, f"salt {self.salt.hex()}", f"public_share {share}", f"labels {self.labels_sha256}")
-        return "".join(f"{line}\n" for line in lines)
-
-    def commitment(self) -> str:
-        """Return the SHA-256 of the text, in hexadecimal."""
-        return hashlib.sha256(self.text().encode()).hexdigest()
-
-
-def parts_key(labels_sha256: str) -> bytes:
-    """Return the key that decides which items are public: as secret as the labels, and not chosen by the steward.
-
-    A random key could be redrawn until the parts suit the steward.
-    """
-    return hashlib.blake2b(labels_sha256.encode(), person=b"plumbline parts", digest_size=KEY_BYTES).digest()
+# The digest of labels, by which their steward is committed to them (`app.kinds.labels.Opening`).
 
 
 def labels_digest(labels: Sequence[Labels], part: Predictions) -> str:

@@ -70,7 +70,7 @@ def has_private_labels(manifest: Manifest) -> bool:
 
 def ranks_label_holders(manifest: Manifest) -> bool:
     """Say whether the manifest has entrants ranked that were sent by who can read its private labels."""
-    return isinstance(manifest.part, PredictionsPart) and manifest.part.predictions.label_holders == "ranked"
+    return part_of(manifest, PredictionsPart).predictions.label_holders == "ranked"
 
 
 def scoring_of(manifest: Manifest) -> Scoring | None:

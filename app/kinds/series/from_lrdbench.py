@@ -3,10 +3,17 @@ run is made of (generators, seeds of series, report) stays with lrdbench; what i
 boards, uncertainty) comes over. Source of the defaults: lrdbench 2.0.
 """
 
+import csv
+import gzip
+import io
+import json
+import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
+import typer
 import yaml
 
 from app.boards.methods.weighted_rank.records import (
@@ -19,7 +26,10 @@ from app.boards.methods.weighted_rank.records import (
     split_identity,
 )
 from app.errors import ManifestRejected, Problem
+from app.files.columns import FLAGS
+from app.kinds.contract import Imported
 from app.kinds.series.manifest_part import CATALOG, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
+from app.kinds.series.rows import stratum_of
 from app.manifest.build import SCHEMA_LINE
 from app.names import clip_for_message, is_name
 from app.yaml import read_yaml
@@ -313,3 +323,91 @@ def _uncertainty(document: Mapping[str, Any], declared: Mapping[str, Any]) -> di
         "stream": "lrdbench",
         **lists,
     }
+
+
+# Which records a run is about, and which metrics it has of each: the grid of the benchmark made of it.
+
+PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
+RUN_ESTIMATES = ("raw/estimates.csv", "raw/estimates.csv.gz")
+
+
+def records_of_run(run: Path) -> dict[str, list[str]]:
+    """Return the records that a run has per-series rows of by their strata, sorted. Raises BadParameter for none."""
+    strata = {
+        (row["stratum_json"], row["record_id"])
+        for row in _run_rows(run, PER_SERIES)
+        if row.get("scope") == "per_series" and row.get("record_id") and row.get("stratum_json")
+    }
+    if not strata:
+        raise typer.BadParameter(f"{run} has no per-series row in raw/metrics.csv")
+    by_stratum: dict[str, list[str]] = {}
+    for stratum, record in sorted(strata):
+        by_stratum.setdefault(stratum_of(json.loads(stratum)).name, []).append(record)
+    return {name: sorted(set(by_stratum[name])) for name in sorted(by_stratum)}
+
+
+def rows_of_run(run: Path) -> list[RunRow]:
+    """Return of which metrics a run has per-series rows, once for each estimator and record.
+
+    An estimate that is invalid has one of every metric that its estimator may lack by how it is made.
+    """
+    rows = [
+        RunRow(row["estimator_name"], row["metric_name"], row["record_id"])
+        for row in _run_rows(run, PER_SERIES)
+        if row.get("scope") == "per_series" and row.get("record_id")
+    ]
+    rows += [
+        RunRow(row["estimator_name"], metric, row["record_id"])
+        for row in _run_rows(run, RUN_ESTIMATES)
+        if not FLAGS.get(row.get("valid") or "", True)
+        for metric in OF_THE_ESTIMATOR
+    ]
+    return list(dict.fromkeys(rows))
+
+
+def _run_rows(run: Path, names: tuple[str, ...]) -> Iterator[dict[str, str]]:
+    for content in _run_tables(run, names):
+        yield from csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
+
+
+def _run_tables(run: Path, wanted: tuple[str, ...]) -> Iterator[bytes]:
+    if run.is_dir():
+        names = [path for path in sorted(run.rglob("*")) if path.as_posix().endswith(wanted)]
+        yield from (_unpacked(path.name, path.read_bytes()) for path in names)
+        return
+    if not zipfile.is_zipfile(run):
+        raise typer.BadParameter(f"{run} is neither a run folder nor a zip archive of one")
+    with zipfile.ZipFile(run) as archive:
+        for name in archive.namelist():
+            if name.endswith(wanted):
+                yield _unpacked(name, archive.read(name))
+
+
+def _unpacked(name: str, content: bytes) -> bytes:
+    return gzip.decompress(content) if name.endswith(".gz") else content
+
+
+# `plumbline benchmark import-lrdbench`.
+
+
+def import_lrdbench(
+    manifest: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="lrdbench's own manifest.")
+    ],
+    *,
+    slug: Annotated[str | None, typer.Option(help="The benchmark's slug; default: from its name.")] = None,
+    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its name.")] = None,
+    run: Annotated[
+        Path | None, typer.Option(exists=True, help="A run of it, folder or zip: its records become the grid.")
+    ] = None,
+) -> Imported:
+    """
+    Make a manifest from one of lrdbench. No server is needed.
+
+    Which records there are is in a run and not in its manifest; without one the boards are provisional.
+    """
+    records = {} if run is None else records_of_run(run)
+    rows = [] if run is None else rows_of_run(run)
+    imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records, rows)
+    no_grid = "No grid: without --run the records are undeclared, and the boards are provisional."
+    return Imported(imported, () if records else (no_grid,))

@@ -8,6 +8,7 @@ from app.kinds.contract import Kind, Published, Rows
 from app.kinds.series.contract import contract_leaderboard, metadata_table, note_estimands, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.pages import ENTRIES, PAGES
+from app.kinds.series.raw import RAW
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rows import SUFFIXES
 from app.kinds.series.rules import check_records
@@ -55,6 +56,7 @@ SERIES = Kind(
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(run=_records, enrolled=_enrolled),
-    rows=Rows(form="records"),
+    rows=Rows(in_upload_order=True, file="raw/metrics.csv", raw=RAW),
     benchmark_tables=_tables,
+    importers={"lrdbench": "app.kinds.series.from_lrdbench:import_lrdbench"},
 )

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+import typer
 import yaml
 
 from app.boards.methods.skill_score import RankBy
@@ -20,6 +21,8 @@ from app.errors import ManifestRejected, Problem
 from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.kinds.contract import Imported
+from app.kinds.parse import parse_manifest
 from app.kinds.summary.read import BlockReader, FileColumns, Part, columns_of
 from app.manifest.build import SCHEMA_LINE
 from app.manifest.model import Manifest
@@ -563,3 +566,55 @@ def _add(part: Part, reader: BlockReader, counted: int, bad: set[int | None] | N
             results.leaked.add(names[entrant])
         if not np.isnan(values[counted]):
             results.counts.setdefault(tasks[task], set()).add(int(values[counted]))
+
+
+# `plumbline benchmark import-fev`.
+
+
+def import_fev(
+    tasks: Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="fev's tasks.yaml.")],
+    *,
+    mini: Annotated[
+        Path | None,
+        typer.Option(exists=True, dir_okay=False, readable=True, help="A smaller task list, for boards of its own."),
+    ] = None,
+    results: Annotated[
+        list[Path] | None,
+        typer.Option(exists=True, readable=True, help="Result files of fev, or a folder of them; may be repeated."),
+    ] = None,
+    slug: Annotated[str, typer.Option(help="The benchmark's slug.")] = "fev-bench",
+    title: Annotated[str | None, typer.Option(help="The benchmark's title; default: its slug.")] = None,
+    description: Annotated[str | None, typer.Option(help="The description, in Markdown.")] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The baseline; default: the seasonal naive forecast of the result files.")
+    ] = None,
+    leakage_model: Annotated[
+        str | None,
+        typer.Option(help="The entrant whose errors replace leaked ones; default: Chronos-Bolt of the result files."),
+    ] = None,
+    no_leakage_model: Annotated[
+        bool, typer.Option("--no-leakage-model", help="Keep leaked errors as they are.")
+    ] = False,
+    per_forecasts: Annotated[
+        int | None, typer.Option(min=1, help="Report times per this many forecasts; default: 100 if counts are known.")
+    ] = None,
+    plain_times: Annotated[bool, typer.Option("--plain-times", help="Report times as the rows give them.")] = False,
+    rank_by: Annotated[
+        RankBy, typer.Option(help="The column that ranks; fev 0.10.0 sorts its own list by win_rate.")
+    ] = "skill_score",
+) -> Imported:
+    """Make a manifest from a task list of fev. No server is needed.
+
+    Result files say which models there are, who has seen data, and how many forecasts each task asks for.
+    """
+    given = (tasks.read_bytes(), None if mini is None else mini.read_bytes(), slug, title or slug)
+    options = FevOptions(baseline, leakage_model, no_leakage_model, per_forecasts, plain_times, description, rank_by)
+    plain = parse_manifest(manifest_from_fev_tasks(*given))
+    read = None if results is None else read_results(results, plain)
+    choices = choose(options, read, plain.task_ids() or ())
+    notes = []
+    if read is not None and read.n_other:
+        notes = [
+            f"{read.n_other} rows of the result files belong to no task in the list, or differ from its definition."
+        ]
+    return Imported(manifest_from_fev_tasks(*given, choices), notes)

@@ -20,4 +20,5 @@ SUMMARY = Kind(
     suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES),
     pages=PAGES,
     rows=Rows(beside=QUANTITIES),
+    importers={"fev": "app.kinds.summary.from_fev:import_fev"},
 )

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from app.boards.measured import Estimate
+from app.kinds.labels import Opening, Rung, climbs, parts_key
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.disclosed import Grain, Rung, climbs
-from app.kinds.predictions.labels import Opening, choose_public, labels_digest, parts_key, warn_of_parts
+from app.kinds.predictions.disclosed import Grain
+from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
 from app.kinds.predictions.report import in_steps, nice_step
 from app.stats.calibrated import Calibrated
 from app.values.scores import Labels

@@ -11,9 +11,10 @@ import pytest
 
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TooLarge
 from app.files.uploads import Limits
+from app.kinds.labels import LabelReading
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions import read as prediction_matching
-from app.kinds.predictions.labels import LabelReading, read_labels
+from app.kinds.predictions.labels import read_labels
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.reader import read_evidence
 from app.manifest.model import part_of
@@ -503,7 +504,7 @@ def put(
     """Read a steward's labels."""
     about = manifest(part, tasks)
     files: dict[str, bytes | str] = content if isinstance(content, dict) else {"labels.csv": content}
-    return read_labels(about, part_of(about, PredictionsPart).predictions, uploaded(folder, files), LIMITS)
+    return read_labels(about, uploaded(folder, files), LIMITS)
 
 
 def test_labels_are_numbers_of_classes(tmp_path: Path) -> None:

@@ -7,10 +7,9 @@ import yaml
 
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.cli.__main__ import run
-from app.cli.lrdbench_runs import records_of_run
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.series.from_lrdbench import manifest_from_lrdbench, records_of_run
 from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.model import part_of
 from tests.cases.series_runs import EXAMPLES, MANIFESTS

@@ -15,8 +15,9 @@ import pytest
 from sqlalchemy import QueuePool
 
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.series.raw import HEADER, RAW
 from app.store import benchmark_rows, snapshots
-from app.store.series import HEADER, metric_rows
+from app.store.series import raw_rows
 from app.web.exports import blocks_of
 from tests.cases.labels import create
 from tests.cases.lrdbench_http import (
@@ -280,7 +281,7 @@ def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> 
         shown = snapshots.find_snapshot(session, benchmark_rows.find_benchmark(session, slug))
         pool = session.get_bind().engine.pool
     assert shown is not None
-    parts = metric_rows(roomy_site.sessions, shown.id)
+    parts = raw_rows(roomy_site.sessions, shown.id, RAW["metrics.csv"])
     read = [next(parts), next(parts)]
 
     assert isinstance(pool, QueuePool)

@@ -9,11 +9,10 @@ import pytest
 
 from app.boards.methods.weighted_rank.method import compute
 from app.boards.methods.weighted_rank.records import WeightedRank
-from app.cli.lrdbench_runs import records_of_run, rows_of_run
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.kinds.series.contract import contract_leaderboard
-from app.kinds.series.from_lrdbench import manifest_from_lrdbench
+from app.kinds.series.from_lrdbench import manifest_from_lrdbench, records_of_run, rows_of_run
 from app.kinds.series.summary import check_series_claims
 from app.manifest.model import Manifest
 from app.values.table import Table
