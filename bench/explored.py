@@ -7,11 +7,11 @@ whoever comes first also waits for the rows.
 
 import time
 from collections.abc import Iterator
-from typing import NoReturn
 
 import numpy as np
 
-from app.boards.explore import Choice, Evidence, chosen_board
+from app.boards.evidence import BoardEvidence
+from app.boards.explore import Choice, chosen_board
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.render.html import render_page
@@ -63,23 +63,19 @@ def scores_of(n_entrants: int, n_tasks: int) -> ScoreTable:
 def timed(n_entrants: int, n_tasks: int) -> Iterator[str]:
     """Yield a line for each method: how long the second and third choice take, and the page of the last."""
     manifest, rows = manifest_of(n_tasks), scores_of(n_entrants, n_tasks)
-    evidence = Evidence(entrants=list(rows.entrant.words), scores=lambda: rows, measurements=_none, measured=_none)
+    evidence = BoardEvidence.of_rows(manifest, rows)
     for spec in manifest.leaderboards:
         took = []
         for shift in range(3):
             chosen = tuple(f"t{at}" for at in range(shift, n_tasks, 2))
             began = time.process_time()
-            table = chosen_board(manifest, spec, evidence, Choice(tasks=chosen))
+            table = chosen_board(spec, evidence, Choice(tasks=chosen))
             took.append(time.process_time() - began)
         began = time.process_time()
         n_bytes = len(_page(table))
         page = time.process_time() - began
         shown = ", ".join(f"{1000 * each:.0f} ms" for each in took[1:])
         yield f"{n_entrants:,} × {n_tasks:,} {spec.method}: {shown}; its page {1000 * page:.0f} ms, {n_bytes:,} bytes"
-
-
-def _none(*_: object) -> NoReturn:
-    raise TypeError("these boards read rows")
 
 
 def _page(table: Table) -> bytes:

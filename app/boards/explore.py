@@ -3,20 +3,16 @@ by the board's own method, and labelled wherever it is shown as a reader's choic
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
-
-from app.boards.measured import MeasuredEvidence, Measurement
-from app.boards.registry import compute_board, measured_method
+from app.boards.evidence import BoardEvidence, board_of
 from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
 from app.names import clip_for_message, first_few
 from app.prereg.fields import nearest
-from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
@@ -30,20 +26,6 @@ QUICK = (
     f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most, and rank "
     "intervals are somewhat wider than a published board's."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
-    """The evidence to recompute a board from: which entrants have any, and the rows or measurements of chosen ones.
-
-    `open_tasks` returns the tasks that count where the manifest leaves them open.
-    """
-
-    entrants: Sequence[str]
-    scores: Callable[[], ScoreTable]
-    measurements: Callable[[Leaderboard, Collection[str]], Sequence[Measurement]]
-    measured: Callable[[], MeasuredEvidence]
-    open_tasks: Callable[[], Sequence[Task]] = tuple
 
 
 @dataclass(frozen=True)
@@ -80,45 +62,43 @@ class Choice:
         return [name for name in known if text in name.casefold() and (self.within is None or name in self.within)]
 
 
-def chosen_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice) -> Table:
+def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> Table:
     """Return the board of a choice, labelled as one. Raises FieldRejected, and BoardUnavailable as the method does.
 
     Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
 
-    >>> from app.boards.example import EPISODES, benchmark, rows
+    >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> names = ["Good", "Fair", "Poor"]
-    >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
-    >>> [row[:2] for row in chosen_board(benchmark(board), board, evidence, Choice(matching="o")).rows]
+    >>> evidence = BoardEvidence.of_rows(benchmark(board), rows())
+    >>> [row[:2] for row in chosen_board(board, evidence, Choice(matching="o")).rows]
     [(1, 'Good'), (2, 'Poor')]
     """
-    chosen = understand(manifest, spec, evidence.entrants, choice, evidence.open_tasks())
-    if not choice.names(evidence.entrants):
+    entrants = evidence.entrants()
+    chosen = understand(evidence.manifest, spec, entrants, choice, evidence.open_tasks())
+    if not choice.names(entrants):
         value = clip_for_message(choice.matching or choice.described)
         message = "no entrant has it in its name" if choice.matching else "no entrant has all of this"
         raise FieldRejected("The choice leaves nobody.", [Problem(message, column="q", value=value)])
-    board = _compute(manifest, chosen, evidence)
-    return _labelled(board, spec, choice, list(_words(manifest, spec, evidence, choice, chosen)))
+    return _labelled(_compute(chosen, evidence), spec, choice, list(_words(spec, evidence, choice, chosen)))
 
 
-def draft_board(manifest: Manifest, spec: Leaderboard, evidence: Evidence) -> Table:
+def draft_board(spec: Leaderboard, evidence: BoardEvidence) -> Table:
     """Return a board that is not in the manifest yet, labelled as one.
 
     Raises FieldRejected, and BoardUnavailable.
 
     Numbers have the units and directions of the board itself; null is None, as there. Source: the board's own method.
 
-    >>> from app.boards.example import EPISODES, benchmark, rows
+    >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="later", method="mean", metric="error")
-    >>> names = ["Good", "Fair", "Poor"]
-    >>> evidence = Evidence(entrants=names, scores=rows, measurements=lambda *_: [], measured=lambda: EPISODES)
-    >>> draft = draft_board(benchmark(board), board, evidence)
+    >>> draft = draft_board(board, BoardEvidence.of_rows(benchmark(board), rows()))
     >>> draft.name, [row[:2] for row in draft.rows]
     ('draft/later', [(1, 'Good'), (2, 'Fair'), (3, 'Poor')])
     """
-    board = _compute(manifest, understand(manifest, spec, evidence.entrants, Choice(), evidence.open_tasks()), evidence)
+    chosen = understand(evidence.manifest, spec, evidence.entrants(), Choice(), evidence.open_tasks())
+    board = _compute(chosen, evidence)
     return replace(board, name=f"draft/{spec.name}", notes=(DRAFT_LABEL, *board.notes))
 
 
@@ -134,21 +114,15 @@ class Chosen:
     tasks: Sequence[str] | None
 
 
-def _compute(manifest: Manifest, chosen: Chosen, evidence: Evidence) -> Table:
-    method = measured_method(chosen.spec)
-    if method is None:
-        tables = compute_board(manifest, chosen.spec, rows_of(evidence.scores(), set(chosen.entrants)))
-    else:
-        measured = evidence.measurements(chosen.spec, set(chosen.entrants))
-        tables = method.assemble(manifest, chosen.spec, measured, evidence.measured())
-    board = tables.leaderboard
+def _compute(chosen: Chosen, evidence: BoardEvidence) -> Table:
+    board = board_of(evidence.among(chosen.entrants), chosen.spec).leaderboard
     is_quick = chosen.spec.explored is not None and chosen.spec.explored.is_quick
     return replace(board, notes=(QUICK, *board.notes)) if is_quick else board
 
 
-def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Choice, chosen: Chosen) -> Iterator[str]:
-    n_known = len(evidence.entrants)
-    asked = set(choice.names(evidence.entrants))
+def _words(spec: Leaderboard, evidence: BoardEvidence, choice: Choice, chosen: Chosen) -> Iterator[str]:
+    entrants = evidence.entrants()
+    n_known, asked = len(entrants), set(choice.names(entrants))
     needed = " and ".join(name for name in chosen.entrants if name not in asked)
     if choice.entrants:
         without = f"; scores are relative to {needed}, not ranked here" if needed else ""
@@ -160,7 +134,8 @@ def _words(manifest: Manifest, spec: Leaderboard, evidence: Evidence, choice: Ch
         yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))
-        yield f"{len(chosen.tasks):,} of {len(listed_tasks(manifest, spec, evidence.open_tasks())):,} tasks ({named})"
+        n_tasks = len(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
+        yield f"{len(chosen.tasks):,} of {n_tasks:,} tasks ({named})"
     if choice.weights:
         yield f"weights {sentences([f'{name} {weight:g}' for name, weight in choice.weights.items()])}"
     if choice.baseline:
@@ -317,30 +292,6 @@ def _task_weights(spec: Leaderboard, tasks: Sequence[Task], asked: Mapping[str, 
         for each in [name] if name in own else groups[name]:
             weights[each] = weight if name in own else weights.get(each, 1.0) * weight
     return weights
-
-
-# The rows of some entrants.
-
-
-def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:
-    """Return a table of the rows of some entrants, and of no others.
-
-    Source: none; it selects rows.
-
-    >>> from app.boards.example import rows
-    >>> few = rows_of(rows(), {"Poor"})
-    >>> few.entrant.words, len(few)
-    (('Poor',), 3)
-    """
-    kept = [at for at, name in enumerate(scores.entrant.words) if name in entrants]
-    if len(kept) == len(scores.entrant.words):
-        return scores
-    place = np.full(len(scores.entrant.words), -1, dtype=np.int64)
-    place[kept] = np.arange(len(kept))
-    codes = place[scores.entrant.codes]
-    rows = np.flatnonzero(codes >= 0)
-    entrant = Coded(tuple(scores.entrant.words[at] for at in kept), codes[rows])
-    return replace(scores.take(rows), entrant=entrant)
 
 
 # Filters entrants by the facts their submitters state: organisation, licence, size, date, purpose. A fact that is not

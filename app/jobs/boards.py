@@ -4,38 +4,31 @@ Where several break it only together nobody is blamed: the last good board is sh
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from sqlalchemy.exc import DBAPIError
 
-from app.boards.measured import Measurement
-from app.boards.registry import compute_board, measured_method
+from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Pair, Standing, board_of
 from app.boards.tables import Beside
 from app.boards.wording import sentences
 from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.faults import Outcome, find_culprits, note_fault, said
-from app.kinds.contract import Described, Published
-from app.kinds.registry import kind_of, measured_evidence
-from app.manifest.model import Leaderboard, Manifest
+from app.kinds.contract import Published
+from app.kinds.registry import kind_of
+from app.manifest.model import Leaderboard
 from app.names import in_words
-from app.store.measured import Pair
-from app.store.publication import CurrentEvidence
 from app.store.snapshots import refuse_unstorable
 from app.store.stale_boards import Fault
-from app.values.scores import ScoreTable
 from app.values.table import Table
 
 MOST_ROUNDS = 3
 BESIDE = "tables/unavailable"
 LAST_GOOD = "last_good"
 """In the meta of a board that a fault kept from being computed: the snapshot that computed it last, and its time."""
-
-LeftOut = frozenset[Pair]
-EVERYTHING: LeftOut = frozenset()
 
 
 def go_on(_tables: Sequence[Table] = ()) -> None:
@@ -66,96 +59,77 @@ def none_yet(_spec: Leaderboard) -> LastGood | None:
     return None
 
 
-@dataclass(frozen=True)
-class BoardInputs:
-    """What boards are computed from, minus what is left out; functions, because only some boards need the many rows.
-
-    `before_each` is called before each board, and ends the computation by raising; `after_each` with its tables.
-    `last_good` gives a board that is shown on where none can be computed; `faults` are collected.
-    """
-
-    standings: Sequence[CurrentEvidence]
-    scores: Callable[[LeftOut], ScoreTable]
-    measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
-    described: Callable[[], Described]
-    before_each: Callable[[], None] = go_on
-    after_each: Callable[[Sequence[Table]], None] = go_on
-    last_good: Callable[[Leaderboard], LastGood | None] = none_yet
-    faults: list[Fault] = field(default_factory=list)
-
-    def of_submissions(self, numbers: frozenset[int]) -> LeftOut:
-        """Return the evidence of some submissions."""
-        return frozenset(s.piece.pair for s in self.standings if s.submission_id in numbers)
-
-    def of_entrants(self, names: Sequence[str]) -> LeftOut:
-        """Return the current evidence of some entrants."""
-        return frozenset(s.piece.pair for s in self.standings if s.entrant in names)
-
-    def newest_first(self) -> list[int]:
-        """Return the current submissions, newest first."""
-        return sorted({s.submission_id for s in self.standings}, reverse=True)
-
-    def not_in(self, evidence: frozenset[Pair]) -> LeftOut:
-        """Return all evidence but some."""
-        return frozenset(s.piece.pair for s in self.standings if s.piece.pair not in evidence)
-
-    def find_culprits(self, required: frozenset[str], attempt: Callable[[LeftOut], Outcome]) -> frozenset[int]:
-        """Return the submissions with which `attempt` fails beside the evidence of the required entrants alone."""
-        beside = frozenset(s.submission_id for s in self.standings if s.entrant in required)
-        everybody = frozenset(self.newest_first())
-
-        def alone(numbers: frozenset[int]) -> Outcome:
-            shown = numbers | beside
-            return attempt(self.of_submissions(everybody - shown)) if shown else Outcome.NOTHING
-
-        return find_culprits([number for number in self.newest_first() if number not in beside], alone)
-
-
 def required_entrants(specs: Sequence[Leaderboard]) -> frozenset[str]:
     """Return the entrants without which boards cannot be computed, by their manifest."""
     named = (getattr(spec, role, None) for spec in specs for role in ("baseline", "leakage_model"))
     return frozenset(name for name in named if name is not None)
 
 
-def compute_tables(manifest: Manifest, inputs: BoardInputs) -> list[Table]:
-    """Compute every board and the kind's tables; one that cannot be computed, or stored, is replaced by the reason."""
+def compute_tables(
+    evidence: BoardEvidence,
+    *,
+    before_each: Callable[[], None] = go_on,
+    after_each: Callable[[Sequence[Table]], None] = go_on,
+    last_good: Callable[[Leaderboard], LastGood | None] = none_yet,
+    faults: list[Fault] | None = None,
+) -> list[Table]:
+    """Compute every board and the kind's tables; one that cannot be computed, or stored, is replaced by the reason.
+
+    `before_each` is called before each board, and ends the computation by raising; `after_each` with its tables.
+    `last_good` gives a board that is shown on where none can be computed; `faults` collects those of the server.
+    """
+    noted: list[Fault] = [] if faults is None else faults
     boards: list[Table] = []
-    for spec in manifest.leaderboards:
-        inputs.before_each()
-        of_board = _Board(manifest, spec, inputs).tables()
-        inputs.after_each(of_board)
+    for spec in evidence.manifest.leaderboards:
+        before_each()
+        of_board = _Board(evidence, spec, last_good, noted).tables()
+        after_each(of_board)
         boards += of_board
-    inputs.before_each()
-    return _Further(manifest, inputs, boards).tables()
+    before_each()
+    return _Further(evidence, boards, noted).tables()
+
+
+def _culprits(
+    evidence: BoardEvidence, required: frozenset[str], attempt: Callable[[LeftOut], Outcome]
+) -> frozenset[int]:
+    """Return the submissions with which `attempt` fails beside the evidence of the required entrants alone."""
+    beside = frozenset(s.submission for s in evidence.standings if s.entrant in required)
+    everybody = frozenset(s.submission for s in evidence.standings)
+
+    def alone(numbers: frozenset[int]) -> Outcome:
+        shown = numbers | beside
+        return attempt(evidence.of_submissions(everybody - shown)) if shown else Outcome.NOTHING
+
+    return find_culprits(sorted(everybody - beside, reverse=True), alone)
 
 
 @dataclass(frozen=True)
 class _Further:
     """The tables that the kind adds beside the boards; a fault in them does not prevent publication."""
 
-    manifest: Manifest
-    inputs: BoardInputs
+    evidence: BoardEvidence
     boards: Sequence[Table]
+    faults: list[Fault]
 
     def tables(self) -> list[Table]:
         """Return the boards with the kind's tables, leaving out submissions that make these fail."""
         try:
-            return self._make(EVERYTHING)
+            return self._make(NOBODY)
         except DBAPIError:
             raise
         except Exception as error:
-            fault = note_fault(error, TABLE, f"the tables beside the boards of {self.manifest.slug}", BESIDE)
-            self.inputs.faults.append(fault)
+            fault = note_fault(error, TABLE, f"the tables beside the boards of {self.evidence.manifest.slug}", BESIDE)
+            self.faults.append(fault)
             return self._without_culprits(fault)
 
     def _make(self, left_out: LeftOut) -> list[Table]:
         published = Published(
-            manifest=self.manifest,
+            manifest=self.evidence.manifest,
             boards=self.boards,
-            rows=partial(self.inputs.scores, left_out),
-            described=self.inputs.described,
+            rows=partial(self.evidence.scores, left_out),
+            described=self.evidence.described,
         )
-        tables = kind_of(self.manifest).benchmark_tables(published)
+        tables = kind_of(self.evidence.manifest).benchmark_tables(published)
         looked_at = set(map(id, self.boards))
         for table in tables:
             if id(table) not in looked_at:
@@ -174,11 +148,11 @@ class _Further:
     def _without_culprits(self, fault: Fault) -> list[Table]:
         reason = f"Tables could not be computed because of {said(fault)}"
         nothing = [*self.boards, _unavailable_beside(f"{reason}.", fault)]
-        culprits = self.inputs.find_culprits(required_entrants(self.manifest.leaderboards), self._attempt)
-        left_out = self.inputs.of_submissions(culprits)
+        culprits = _culprits(self.evidence, required_entrants(self.evidence.manifest.leaderboards), self._attempt)
+        left_out = self.evidence.of_submissions(culprits)
         if not culprits or self._attempt(left_out) is Outcome.FAILED:
             return nothing
-        named = _named([s for s in self.inputs.standings if s.piece.pair in left_out])
+        named = _named([s for s in self.evidence.standings if s.pair in left_out])
         without = _unavailable_beside(f"{reason}. They are without {named}, which break them alone.", fault)
         return [*self._make(left_out), without]
 
@@ -187,9 +161,10 @@ class _Further:
 class _Board:
     """One board being computed."""
 
-    manifest: Manifest
+    evidence: BoardEvidence
     spec: Leaderboard
-    inputs: BoardInputs
+    last_good: Callable[[Leaderboard], LastGood | None]
+    faults: list[Fault]
 
     def tables(self) -> list[Table]:
         """Return the board's tables, or one table that says why there are none."""
@@ -203,16 +178,11 @@ class _Board:
             return self._without_culprits(self._noted(error))
 
     def _noted(self, error: Exception) -> Fault:
-        return note_fault(error, KEPT, f"board {self.spec.name} of {self.manifest.slug}", self.spec.name)
+        return note_fault(error, KEPT, f"board {self.spec.name} of {self.evidence.manifest.slug}", self.spec.name)
 
     def _make(self, left_out: LeftOut, *, with_beside: bool = True) -> list[Table]:
         """Compute the ranks, and apart from them the further tables; check that all can be stored."""
-        method = measured_method(self.spec)
-        if method is None:
-            computed = compute_board(self.manifest, self.spec, self.inputs.scores(left_out))
-        else:
-            measurements = self.inputs.measurements(self.spec, left_out)
-            computed = method.assemble(self.manifest, self.spec, measurements, measured_evidence(self.manifest))
+        computed = board_of(self.evidence, self.spec, left_out)
         refuse_unstorable(computed.leaderboard)
         beside = (self._beside(each) for each in computed.beside) if with_beside else ()
         return [computed.leaderboard, *(table for table in beside if table is not None)]
@@ -226,39 +196,39 @@ class _Board:
         except DBAPIError:
             raise
         except Exception as error:
-            fault = note_fault(error, TABLE, f"the table {further.name} of {self.manifest.slug}", further.name)
-            self.inputs.faults.append(fault)
+            fault = note_fault(error, TABLE, f"the table {further.name} of {self.evidence.manifest.slug}", further.name)
+            self.faults.append(fault)
             title = f"{self.spec.title or self.spec.name}: {further.name.partition('/')[0].replace('_', ' ')}"
             detail = f"This table could not be computed because of {said(fault)}."
             meta = {"unavailable": detail, "unavailable_reason": Unavailable.FAULT.value, "fault": fault.number}
             return Table(further.name, title, (), (), (detail,), meta)
         return table
 
-    def _without_gaps(self, left_out: LeftOut = EVERYTHING) -> list[Table]:
+    def _without_gaps(self, left_out: LeftOut = NOBODY) -> list[Table]:
         """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
         aside: list[str] = []
         reasons: list[str] = []
         for _ in range(MOST_ROUNDS):
             try:
-                computed = self._make(left_out | self.inputs.of_entrants(aside))
+                computed = self._make(left_out | self.evidence.of_entrants(aside))
             except BoardUnavailable as error:
                 aside += error.entrants
                 if not error.entrants or not self._are_few(aside):
                     raise
                 reasons.append(str(error))
             else:
-                return self._noting(computed, self.inputs.of_entrants(aside), " ".join(reasons))
-        computed = self._make(left_out | self.inputs.of_entrants(aside))
-        return self._noting(computed, self.inputs.of_entrants(aside), reasons[-1])
+                return self._noting(computed, self.evidence.of_entrants(aside), " ".join(reasons))
+        computed = self._make(left_out | self.evidence.of_entrants(aside))
+        return self._noting(computed, self.evidence.of_entrants(aside), reasons[-1])
 
     def _are_few(self, entrants: Sequence[str]) -> bool:
-        return 2 * len(set(entrants)) <= len({s.entrant for s in self.inputs.standings})
+        return 2 * len(set(entrants)) <= len({s.entrant for s in self.evidence.standings})
 
     def _without_culprits(self, fault: Fault) -> list[Table]:
         """Compute the board without those who break it alone; where that fails too, show the last good one on."""
-        culprits = self.inputs.find_culprits(required_entrants([self.spec]), self._attempt)
-        left_out = self.inputs.of_submissions(culprits)
-        self.inputs.faults.extend(replace(fault, what=ASIDE, submission_id=number) for number in sorted(culprits))
+        culprits = _culprits(self.evidence, required_entrants([self.spec]), self._attempt)
+        left_out = self.evidence.of_submissions(culprits)
+        self.faults.extend(replace(fault, what=ASIDE, submission_id=number) for number in sorted(culprits))
         reason = f"By itself it cannot be computed on this board because of {said(fault)}."
         if culprits:
             try:
@@ -273,7 +243,7 @@ class _Board:
 
     def _kept(self, fault: Fault) -> list[Table]:
         """Return the last good board, marked, without what was withdrawn since; or the reason where there is none."""
-        last = self.inputs.last_good(self.spec)
+        last = self.last_good(self.spec)
         why = f"because of {said(fault)}"
         if last is None:
             return [self._missing(fault, f"This board could not be computed {why}.", {})]
@@ -281,19 +251,19 @@ class _Board:
         tables, note = last.tables, f"Not recomputed since {since} (snapshot {last.snapshot}) {why}."
         if not last.stands:
             try:
-                tables = self._without_gaps(self.inputs.not_in(last.evidence))
+                tables = self._without_gaps(self.evidence.not_in(last.evidence))
             except DBAPIError:
                 raise
             except Exception:
                 detail = f"This board could not be computed {why}. That of {since} has evidence withdrawn since."
                 return [self._missing(fault, detail, {LAST_GOOD: last.facts})]
             note = f"Without evidence that came after {since} (snapshot {last.snapshot}), {why}."
-        self.inputs.faults.append(fault)
+        self.faults.append(fault)
         meta = {"fault": fault.number, LAST_GOOD: last.facts}
         return [replace(each, notes=(note, *each.notes), meta={**each.meta, **meta}) for each in tables]
 
     def _missing(self, fault: Fault, detail: str, meta: dict[str, Any]) -> Table:
-        self.inputs.faults.append(replace(fault, what=MISSING))
+        self.faults.append(replace(fault, what=MISSING))
         table = _unavailable(self.spec, Unavailable.FAULT, detail)
         return replace(table, meta={**table.meta, "fault": fault.number, **meta})
 
@@ -311,17 +281,17 @@ class _Board:
     def _noting(
         self, tables: Sequence[Table], left_out: LeftOut, reason: str, fault: Fault | None = None
     ) -> list[Table]:
-        aside = [s for s in self.inputs.standings if s.piece.pair in left_out]
+        aside = [s for s in self.evidence.standings if s.pair in left_out]
         if not aside:
             return list(tables)
         named = _named(aside)
         about = {} if fault is None else {"fault": fault.number}
-        facts = [{"entrant": s.entrant, "submission": s.submission_id, "reason": reason, **about} for s in aside]
+        facts = [{"entrant": s.entrant, "submission": s.submission, "reason": reason, **about} for s in aside]
         return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
 
 
-def _named(standings: Sequence[CurrentEvidence]) -> str:
-    return sentences([f"{in_words(s.entrant)} (submission {s.submission_id})" for s in standings])
+def _named(standings: Sequence[Standing]) -> str:
+    return sentences([f"{in_words(s.entrant)} (submission {s.submission})" for s in standings])
 
 
 def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:

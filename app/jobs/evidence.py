@@ -4,20 +4,20 @@ import hashlib
 import json
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache, partial
 from typing import Any
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.boards.coverage import common_tasks
-from app.boards.explore import Evidence
+from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Standing, rows_of
 from app.boards.measured import EntrantEvidence, Measurement, held_back
 from app.boards.registry import measured_method
 from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
-from app.jobs.boards import BoardInputs, LeftOut
 from app.kinds.contract import Described
 from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import GridFacts, Leaderboard, Manifest, Task
@@ -25,8 +25,8 @@ from app.program.version import code_version
 from app.store import benchmarks, grids, snapshots
 from app.store.benchmarks import Declared
 from app.store.disclosed import shown_evidence
-from app.store.measured import Pair, Piece, Place, keep_measurements, load_measurements, place_of, read_entrant
-from app.store.publication import CurrentEvidence
+from app.store.measured import Piece, Place, keep_measurements, load_measurements, place_of, read_entrant
+from app.store.publication import Inputs, described_facts
 from app.store.rows import Stood, by_entrant, by_upload, read_rows, strata_of
 from app.values.scores import Labels, PredictionBlock, ScoreTable
 
@@ -43,7 +43,7 @@ NOTHING_PACKED = Packed()
 
 
 @dataclass(frozen=True)
-class EvidenceAtHand:
+class RowsInMemory:
     """The blocks that count; `tasks` and `strata` are names and strata by the numbers that the blocks have.
 
     `between` holds measurements between the estimators of the only run, which belong to none of them.
@@ -57,13 +57,18 @@ class EvidenceAtHand:
     packed: Packed = NOTHING_PACKED
     between: Sequence[Stood] = ()
 
-    def inputs(self) -> BoardInputs:
+    def evidence(self) -> BoardEvidence:
         """Return what boards are computed from."""
-        standings = [
-            CurrentEvidence(s.entrant_id, s.entrant, s.submission, "", None)
-            for s in sorted(self.stood, key=lambda s: (s.entrant, s.submission))
-        ]
-        return BoardInputs(standings, self._scores, self._measure, lambda: self.described)
+        ordered = sorted(self.stood, key=lambda s: (s.entrant, s.submission))
+        return BoardEvidence(
+            manifest=self.manifest,
+            standings=[Standing(s.entrant, s.submission, (s.submission, s.entrant_id)) for s in ordered],
+            scores=self._scores,
+            measurements=self._measure,
+            measured=kind_of(self.manifest).measured,
+            described=lambda: self.described,
+            n_rows=lambda: sum(len(stood.block) for stood in self.stood),
+        )
 
     def rows_of(self, stood: Sequence[Stood], columns: Sequence[str]) -> ScoreTable:
         """Return the rows of some blocks with the wanted columns."""
@@ -133,122 +138,120 @@ class KeptRows:
                 self._kept.popitem(last=False)
 
 
-@dataclass(frozen=True)
-class SnapshotEvidence:
-    """What a snapshot was computed from: its manifest, with the grid as it was, and the evidence of its entrants."""
+def snapshot_evidence(
+    session: Session,
+    benchmark: Benchmark,
+    snapshot: Snapshot,
+    kept: KeptRows,
+    *,
+    only: Collection[str] | None = None,
+    manifest: Manifest | None = None,
+) -> BoardEvidence:
+    """Return what a snapshot was computed from: its manifest, with the grid as it was, and everybody's evidence.
 
-    session: Session
-    declared: Declared
-    snapshot: Snapshot
-    kept: KeptRows
+    Of some entrants alone with `only`; under another manifest with `manifest`. Neither is read from what is kept.
+    """
+    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
+    filled = manifest or grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
+    declared = replace(declared, manifest=filled)
+    pieces: dict[str, list[Piece]] = {}
+    for stood in snapshots.load_pieces(session, snapshot.id):
+        if only is None or stood.entrant in only:
+            pieces.setdefault(stood.entrant, []).append(stood.piece)
+    rows = kept if only is None and manifest is None else KeptRows()
+    measuring = cache(lambda: Measuring(session, declared, pieces))
 
-    @property
-    def manifest(self) -> Manifest:
-        """Return the manifest of the snapshot."""
-        return self.declared.manifest
+    def scores(left_out: LeftOut) -> ScoreTable:
+        everybody = rows.get(snapshot.id)
+        if everybody is None:
+            tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
+            everybody = read_rows(session, filled, list(tasks_of), tasks_of)
+            rows.put(snapshot.id, everybody)
+        return rows_of(everybody, {name for name, own in pieces.items() if _is_left(own, left_out)})
 
-    def of(self, spec: Leaderboard) -> Evidence:
-        """Return the evidence for a board. Raises FieldRejected where there is too much of it."""
-        pieces = self._pieces()
-        self._refuse_too_many(spec)
-        return Evidence(
-            entrants=sorted(pieces),
-            scores=lambda: self._rows(pieces),
-            measurements=lambda chosen, names: self._measure(spec, chosen, {name: pieces[name] for name in names}),
-            measured=lambda: measured_evidence(self.manifest),
-            open_tasks=self.open_tasks,
-        )
-
-    def open_tasks(self) -> list[Task]:
-        """Return the tasks that count where the manifest leaves them open, with their columns; otherwise none.
-
-        Also none where there are too many rows to read, or no scores.
-        """
-        is_closed = self.manifest.task_ids() is not None
-        if is_closed or kind_of(self.manifest).rows.are_packed or self._count() > MOST_ROWS:
+    def open_tasks() -> list[Task]:
+        is_closed = filled.task_ids() is not None
+        if is_closed or kind_of(filled).rows.are_packed or evidence.n_rows() > MOST_ROWS:
             return []
-        pieces = self._pieces()
-        names = common_tasks(self._rows(pieces), list(pieces), self.manifest.asked.facts.owners_of(list(pieces)))
-        means = strata_of(self.session, self.declared.benchmark.id)
+        names = common_tasks(scores(NOBODY), list(pieces), filled.asked.facts.owners_of(list(pieces)))
+        means = strata_of(session, benchmark.id)
         return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
 
-    def rows(self, *entrants: str) -> ScoreTable | None:
-        """Return the rows of everybody, or of some; None where the evidence is not scores.
+    evidence = BoardEvidence(
+        manifest=filled,
+        standings=[Standing(name, p.pair[0], p.pair) for name, own in sorted(pieces.items()) for p in own],
+        scores=scores,
+        measurements=lambda spec, left_out: measuring().measure(spec, left_out),
+        measured=kind_of(filled).measured,
+        open_tasks=open_tasks,
+        n_rows=cache(partial(_count_rows, session, snapshot)),
+    )
+    return evidence
 
-        Raises FieldRejected.
-        """
-        if kind_of(self.manifest).rows.are_packed:
-            return None
-        pieces = self._pieces()
-        if entrants:
-            own = [piece for name in entrants for piece in pieces.get(name, ())]
-            tasks_of = {piece.pair: piece.task_ids for piece in own}
-            return read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
-        if (n_rows := self._count()) > MOST_ROWS:
-            raise _too_many(n_rows, MOST_ROWS, "a matrix")
-        return self._rows(pieces)
 
-    def entrants(self) -> list[str]:
-        """Return the entrants with evidence in the snapshot."""
-        return sorted(self._pieces())
+def _is_left(own: Sequence[Piece], left_out: LeftOut) -> bool:
+    return any(piece.pair not in left_out for piece in own)
 
-    def pieces(self) -> dict[str, list[Piece]]:
-        """Return the evidence of each entrant."""
-        return self._pieces()
 
-    def n_rows(self) -> int:
-        """Return how many rows the snapshot was computed from."""
-        return self._count()
+def _count_rows(session: Session, snapshot: Snapshot) -> int:
+    entries = (Entry.submission_id == SnapshotEntry.submission_id) & (Entry.entrant_id == SnapshotEntry.entrant_id)
+    query = select(func.sum(Entry.n_rows)).join(SnapshotEntry, entries)
+    return session.scalar(query.where(SnapshotEntry.snapshot_id == snapshot.id)) or 0
 
-    def _pieces(self) -> dict[str, list[Piece]]:
-        pieces: dict[str, list[Piece]] = {}
-        for stood in snapshots.load_pieces(self.session, self.snapshot.id):
-            pieces.setdefault(stood.entrant, []).append(stood.piece)
-        return pieces
 
-    def _rows(self, pieces: Mapping[str, Sequence[Piece]]) -> ScoreTable:
-        rows = self.kept.get(self.snapshot.id)
-        if rows is None:
-            tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
-            rows = read_rows(self.session, self.manifest, list(tasks_of), tasks_of)
-            self.kept.put(self.snapshot.id, rows)
-        return rows
+def for_a_reader(evidence: BoardEvidence, spec: Leaderboard) -> BoardEvidence:
+    """Return the evidence for a board that a reader waits for. Raises FieldRejected where there is too much of it.
 
-    def _measure(
-        self, spec: Leaderboard, chosen: Leaderboard, pieces: Mapping[str, Sequence[Piece]]
-    ) -> Sequence[Measurement]:
-        if chosen.tasks != spec.tasks:
-            self._refuse_other_tasks()
-        return Measuring(self.session, self.declared, pieces).measure(chosen)
+    So does measuring entrants for other tasks than the board's own.
+    """
+    if measured_method(spec) is None:
+        refuse_too_many(evidence, "a choice")
 
-    def _refuse_too_many(self, spec: Leaderboard) -> None:
-        if measured_method(spec) is None and (n_rows := self._count()) > MOST_ROWS:
-            raise _too_many(n_rows, MOST_ROWS, "a choice")
-
-    def _refuse_other_tasks(self) -> None:
-        if kind_of(self.manifest).rows.are_packed:
+    def measurements(chosen: Leaderboard, left_out: LeftOut) -> Sequence[Measurement]:
+        if chosen.tasks != spec.tasks and kind_of(evidence.manifest).rows.are_packed:
             text = "the predictions of a benchmark are measured on all of its tasks; entrants can be chosen"
-            raise FieldRejected("This board is not computed over some of its tasks.", [Problem(text, column="task")])
-        if (n_rows := self._count()) > MOST_MEASURED_ROWS:
-            raise _too_many(n_rows, MOST_MEASURED_ROWS, "a choice of tasks")
+            problem = Problem(text, column="task")
+            raise FieldRejected("This board is not computed over some of its tasks.", [problem])
+        if chosen.tasks != spec.tasks:
+            refuse_too_many(evidence, "a choice of tasks", MOST_MEASURED_ROWS)
+        return evidence.measurements(chosen, left_out)
 
-    def _count(self) -> int:
-        entries = (Entry.submission_id == SnapshotEntry.submission_id) & (Entry.entrant_id == SnapshotEntry.entrant_id)
-        query = select(func.sum(Entry.n_rows)).join(SnapshotEntry, entries)
-        return self.session.scalar(query.where(SnapshotEntry.snapshot_id == self.snapshot.id)) or 0
-
-
-def _too_many(n_rows: int, most: int, what: str) -> FieldRejected:
-    text = f"the evidence has {n_rows:,} rows, and {what} is computed of at most {most:,}"
-    return FieldRejected("This board is too large to be computed while you wait.", [Problem(text)])
+    return replace(evidence, measurements=measurements)
 
 
-def snapshot_evidence(session: Session, benchmark: Benchmark, snapshot: Snapshot, kept: KeptRows) -> SnapshotEvidence:
-    """Return what a snapshot of a benchmark was computed from."""
-    declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
-    stood = snapshots.load_standings(session, snapshot.id)
-    filled = replace(declared, manifest=grids.with_grids(session, declared, stood))
-    return SnapshotEvidence(session, filled, snapshot, kept)
+def refuse_too_many(evidence: BoardEvidence, what: str, most: int = MOST_ROWS) -> None:
+    """Raise FieldRejected where there are more rows than a reader can wait for; `what` is computed of them."""
+    if (n_rows := evidence.n_rows()) > most:
+        text = f"the evidence has {n_rows:,} rows, and {what} is computed of at most {most:,}"
+        raise FieldRejected("This board is too large to be computed while you wait.", [Problem(text)])
+
+
+# What stands in a benchmark now, for its next publication.
+
+
+def current_evidence(session: Session, inputs: Inputs) -> tuple[BoardEvidence, "Measuring"]:
+    """Return what the boards of a benchmark are computed from now, and what measures its entrants.
+
+    That has no entrants where no board needs it, because their pieces are many.
+    """
+    manifest = inputs.declared.manifest
+    stood = inputs.by_entrant() if any(map(measured_method, manifest.leaderboards)) else {}
+    pieces = {name: [each.piece for each in own] for name, own in stood.items()}
+    measuring = Measuring(session, inputs.declared, pieces)
+    standings = [Standing(each.entrant, each.submission_id, each.piece.pair) for each in inputs.standings]
+
+    def scores(left_out: LeftOut) -> ScoreTable:
+        return read_rows(session, manifest, [s.pair for s in standings if s.pair not in left_out])
+
+    evidence = BoardEvidence(
+        manifest=manifest,
+        standings=standings,
+        scores=lru_cache(maxsize=2)(scores),
+        measurements=measuring.measure,
+        measured=kind_of(manifest).measured,
+        described=partial(described_facts, session, inputs),
+    )
+    return evidence, measuring
 
 
 # Measures entrants separately, and stores the measurements for the next publication.
@@ -272,18 +275,19 @@ class Measuring:
     ) -> None:
         self._session = session
         self._declared = declared
+        self._given = entrants
         shown, self._silent = (entrants, frozenset()) if is_asked else shown_evidence(session, declared, entrants)
         self._entrants = dict(sorted(shown.items()))
         self._measured: dict[Place, Measurement] = {}
 
-    def measure(self, spec: Leaderboard, left_out: Set[Pair] = frozenset()) -> list[Measurement]:
+    def measure(self, spec: Leaderboard, left_out: LeftOut = NOBODY) -> list[Measurement]:
         """Return one measurement for each entrant, in the order of their names; rows are read only for new ones.
 
-        Pairs in `left_out` are ignored.
+        Pairs in `left_out` are ignored, and an entrant whose evidence is all among them.
         """
         key = measurement_key(self._declared.manifest, spec)
         stood = {entrant: [p for p in all_of if p.pair not in left_out] for entrant, all_of in self._entrants.items()}
-        pieces = {entrant: left for entrant, left in stood.items() if left}
+        pieces = {name: left for name, left in stood.items() if left and _is_left(self._given[name], left_out)}
         facts = self._declared.manifest.asked.facts
         places = {
             entrant: place_of(left, entrant_key(key, facts, entrant))

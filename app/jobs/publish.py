@@ -7,27 +7,24 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import OWNER, with_provenance
-from app.boards.registry import measured_method
 from app.db.engine import SessionFactory, is_transient, run_in_transaction
 from app.db.models import PUBLICATION, SET_ASIDE, Snapshot
-from app.jobs.boards import LAST_GOOD, BoardInputs, LastGood, LeftOut, compute_tables, go_on
+from app.jobs.boards import LAST_GOOD, LastGood, compute_tables, go_on
 from app.jobs.claims import decide_benchmark
-from app.jobs.evidence import Measuring
+from app.jobs.evidence import current_evidence
 from app.jobs.faults import Outcome, count_fault, find_culprits, note_fault, note_publication, said
 from app.manifest.model import Leaderboard
 from app.program.version import code_version
 from app.store import benchmark_rows, current, grids, snapshots, stale_boards, submissions
-from app.store.publication import Inputs, Publication, described_facts, read_inputs, read_provenance, store_publication
-from app.store.rows import read_rows
+from app.store.publication import Inputs, Publication, read_inputs, read_provenance, store_publication
 from app.store.stale_boards import Fault
 from app.values.facts import LABEL_HOLDER
-from app.values.scores import ScoreTable
 from app.values.table import Table
 
 logger = logging.getLogger(__name__)
@@ -122,22 +119,21 @@ def _compute(
     with sessions() as session, ThreadPoolExecutor(1) as pool:
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = read_everything(session, benchmark_id, without)
-        measuring, packing = measuring_of(session, inputs), Packing(pool, partial(finished, inputs))
-        scores = lru_cache(maxsize=2)(partial(_read_rows, session, inputs))
+        evidence, measuring = current_evidence(session, inputs)
+        packing, faults = Packing(pool, partial(finished, inputs)), list[Fault]()
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
-        described = partial(described_facts, session, inputs)
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
         last_good = partial(_last_good, session, inputs, before)
-        asked = BoardInputs(
-            inputs.standings, scores, measuring.measure, described, before_each, packing.begin, last_good
+        boards = compute_tables(
+            evidence, before_each=before_each, after_each=packing.begin, last_good=last_good, faults=faults
         )
-        boards = packing.finished(compute_tables(inputs.declared.manifest, asked))
+        boards = packing.finished(boards)
         tables = [*boards, *packing.finished(_claims(session, inputs))]
         changes = _changes(inputs, tables, None if before is None else load_state(session, before))
         content = packing.contents(tables)
     run_in_transaction(sessions, measuring.keep)
     number = None if before is None else before.number
-    return Publication(inputs, content, code_version(), changes, number, tuple(asked.faults))
+    return Publication(inputs, content, code_version(), changes, number, tuple(faults))
 
 
 def _last_good(session: Session, inputs: Inputs, before: Snapshot | None, spec: Leaderboard) -> LastGood | None:
@@ -169,13 +165,6 @@ def finished(inputs: Inputs, table: Table) -> Table:
     return with_provenance(table, inputs.known, best)
 
 
-def measuring_of(session: Session, inputs: Inputs) -> Measuring:
-    """Return the measuring of entrants; without entrants where no board needs it, because their pieces are many."""
-    is_measured = any(map(measured_method, inputs.declared.manifest.leaderboards))
-    stood = inputs.by_entrant() if is_measured else {}
-    return Measuring(session, inputs.declared, {name: [s.piece for s in own] for name, own in stood.items()})
-
-
 class _Watch:
     """Checks, in transactions of its own, whether the inputs of a publication are still current."""
 
@@ -203,11 +192,6 @@ def read_everything(session: Session, benchmark_id: int, without: frozenset[int]
     holding = declared.manifest.asked.facts.label_holders
     flagged = {name: replace(known[name], flags=(*known[name].flags, LABEL_HOLDER)) for name in holding}
     return replace(inputs, declared=declared, known={**known, **flagged})
-
-
-def _read_rows(session: Session, inputs: Inputs, left_out: LeftOut) -> ScoreTable:
-    pairs = [s.piece.pair for s in inputs.standings if s.piece.pair not in left_out]
-    return read_rows(session, inputs.declared.manifest, pairs)
 
 
 def _claims(session: Session, inputs: Inputs) -> list[Table]:

@@ -15,7 +15,7 @@ import numpy as np
 from app.boards.claims import AskedClaim, Contrast, decide_claims
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
-from app.jobs.evidence import EvidenceAtHand, Packed
+from app.jobs.evidence import Packed, RowsInMemory
 from app.kinds.contract import Described
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import delivered_of
@@ -38,7 +38,7 @@ class Export:
 
     facts: Mapping[str, Any]
     published: Sequence[Table]
-    evidence: EvidenceAtHand
+    rows: RowsInMemory
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Export:
     tasks = {int(number): about for number, about in facts["tasks"].items()}
     about = [(name, json.loads(archive.read(name))) for name in sorted(members)
              if name.startswith("rows/") and name.endswith(".json")]  # fmt: skip
-    evidence = EvidenceAtHand(
+    evidence = RowsInMemory(
         manifest.with_grid_facts(_grid_facts(facts["asked"])),
         [_stood(archive, name, stated) for name, stated in about if not stated["between"]],
         {number: str(name) for number, (name, _) in tasks.items()},
@@ -123,8 +123,8 @@ def _earlier(stated: Mapping[str, Any]) -> Asked:
 
 def recompute(export: Export) -> list[Table]:
     """Recompute every table of an export; of claims only those that current evidence decides."""
-    boards = compute_tables(export.evidence.manifest, export.evidence.inputs())
-    claims = [decide_again(table, export.evidence) for table in export.published if table.name == CLAIMS]
+    boards = compute_tables(export.rows.evidence())
+    claims = [decide_again(table, export.rows) for table in export.published if table.name == CLAIMS]
     return [*boards, *claims]
 
 
@@ -178,7 +178,7 @@ def _same(before: Cell, after: Cell, relative: float) -> bool:
 CLAIMS = "claims"
 
 
-def decide_again(published: Table, evidence: EvidenceAtHand) -> Table:
+def decide_again(published: Table, evidence: RowsInMemory) -> Table:
     """Return the table of claims with the verdicts that can be recomputed in place of the published ones."""
     at = published.index("entrant")
     rows = []
@@ -188,7 +188,7 @@ def decide_again(published: Table, evidence: EvidenceAtHand) -> Table:
     return replace(published, rows=tuple(rows))
 
 
-def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Cell, ...]]:
+def _decide(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[tuple[Cell, ...]]:
     rows = _rows(claim, evidence)
     if not rows:
         return []
@@ -199,7 +199,7 @@ def _decide(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[tuple[Ce
     return decide_claims([contrast], scores, asked, delivered_of(evidence.manifest))
 
 
-def _rows(claim: Mapping[str, Any], evidence: EvidenceAtHand) -> list[Stood]:
+def _rows(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[Stood]:
     """Return the deciding rows: of both entrants for a claim between submissions, else of one submission."""
     if claim["second_submission"] is not None:
         return [stood for stood in evidence.stood if stood.entrant in (claim["first"], claim["second"])]
@@ -231,7 +231,7 @@ class OfflineBenchmark:
 
     def tables(self) -> list[Table]:
         """Compute every table; what cannot be computed says so in its place, as on a server."""
-        return compute_tables(self.manifest, _Rows(self).at_hand().inputs())
+        return compute_tables(_Rows(self).in_memory().evidence())
 
 
 class _Rows:
@@ -245,12 +245,12 @@ class _Rows:
         self._stood = [stood for submission in benchmark.submissions for stood in self._blocks(submission)]
         self._strata = {self._tasks[task]: about for table in tables for task, about in _strata(table).items()}
 
-    def at_hand(self) -> EvidenceAtHand:
+    def in_memory(self) -> RowsInMemory:
         """Return the blocks with what their numbers mean."""
         benchmark = self._benchmark
         names = {number: name for name, number in self._tasks.items()}
         packed = Packed({each.number: each.predictions for each in benchmark.submissions}, benchmark.labels)
-        return EvidenceAtHand(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
+        return RowsInMemory(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
 
     def _blocks(self, submission: OfflineSubmission) -> list[Stood]:
         scores = submission.scores

@@ -11,12 +11,11 @@ from typing import Any
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
-from app.boards.explore import rows_of
+from app.boards.evidence import NOBODY, BoardEvidence, board_of, rows_of
 from app.boards.measured import EntrantEvidence, Measurement
-from app.boards.registry import compute_board, measured_method
-from app.db.models import TABLE
+from app.db.models import TABLE, Snapshot
 from app.errors import BoardUnavailable
-from app.jobs.evidence import KeptRows, Measuring, SnapshotEvidence, snapshot_evidence
+from app.jobs.evidence import KeptRows, snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import Explored, Leaderboard, Manifest
@@ -53,7 +52,7 @@ def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
     benchmark = sent.declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
     current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept)
-    impact = _Impact(session, with_grid(session, sent), current)
+    impact = _Impact(session, with_grid(session, sent), shown, current)
     if scoring_of(impact.manifest) is not None:
         return {"reason": PRIVATE_LABELS, "boards": []}
     if impact.is_too_large():
@@ -65,8 +64,9 @@ def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
 class _Impact:
     """An upload beside what stands in the current snapshot; None before anything is published."""
 
-    def __init__(self, session: Session, sent: Sent, current: SnapshotEvidence | None) -> None:
-        self._session, self._current, self._evidence = session, current, sent.run.evidence
+    def __init__(self, session: Session, sent: Sent, snapshot: Snapshot | None, current: BoardEvidence | None) -> None:
+        self._session, self._snapshot, self._current = session, snapshot, current
+        self._evidence = sent.run.evidence
         self._benchmark_id = sent.declared.benchmark.id
         self.manifest: Manifest = sent.run.manifest if current is None else current.manifest
         self._names = self._own(sent.run.evidence.scores).entrant.words
@@ -98,24 +98,23 @@ class _Impact:
         return {**document, "entrants": entrants, "moves": moves, "lines": list(_lines(entrants, moves))}
 
     def _before(self, spec: Leaderboard) -> Table | None:
-        if self._current is None:
+        if self._snapshot is None:
             return None
-        return snapshots.load_table(self._session, self._current.snapshot.id, f"leaderboard/{spec.name}")
+        return snapshots.load_table(self._session, self._snapshot.id, f"leaderboard/{spec.name}")
 
     def _computed(self, spec: Leaderboard) -> Table:
-        method = measured_method(spec)
-        if method is None:
-            return compute_board(self.manifest, spec, self._rows()).leaderboard
-        measured = sorted([*self._others(spec), *self._measured(spec)], key=lambda each: each.entrant)
-        return method.assemble(self.manifest, spec, measured, measured_evidence(self.manifest)).leaderboard
-
-    def _rows(self) -> ScoreTable:
-        """Return everybody's rows, with the sent ones in place of what they supersede."""
-        stored = None if self._current is None else self._current.rows()
-        return self._evidence.scores if stored is None else self._beside(stored)
+        current = self._current or replace(
+            BoardEvidence.of_rows(self.manifest, rows_of(self._evidence.scores, ())),
+            measured=kind_of(self.manifest).measured,
+        )
+        sent = current.with_newer(self._names, self._beside, self._measured)
+        return board_of(sent, spec).leaderboard
 
     def _beside(self, stored: ScoreTable) -> ScoreTable:
+        """Return everybody's rows, with the sent ones in place of what they supersede."""
         rows, sent = kind_of(self.manifest).rows, self._evidence.scores
+        if self._current is None:
+            return sent
         if not rows.in_upload_order:
             return with_rows(stored, sent, by_task=rows.by_task(self.manifest), beside=rows.beside)
         if set(self._own(stored).entrant.words) <= set(self._names):
@@ -128,23 +127,18 @@ class _Impact:
         between = diagnostic_names(scores)
         return rows_of(scores, set(scores.entrant.words) - between) if between else scores
 
-    def _others(self, spec: Leaderboard) -> Sequence[Measurement]:
-        if self._current is None:
-            return []
-        pieces = {name: own for name, own in self._current.pieces().items() if name not in self._names}
-        return Measuring(self._session, self._current.declared, pieces).measure(spec)
-
-    def _measured(self, spec: Leaderboard) -> Iterator[Measurement]:
+    def _measured(self, spec: Leaderboard) -> list[Measurement]:
         evidence, scores, labels = measured_evidence(self.manifest), self._evidence.scores, {}
         if self._evidence.predictions:
             labels = load_labels(self._session, self._benchmark_id)
         elif self._current is not None and kind_of(self.manifest).rows.by_task(self.manifest):
-            stored = self._current.rows(*self._names)
-            scores = scores if stored is None else self._beside(stored)
+            scores = self._beside(self._current.among(self._names).scores(NOBODY))
+        measured = []
         for name in self._names:
             blocks = [block for block in self._evidence.predictions if block.entrant == name]
             own = EntrantEvidence(name, rows_of(scores, {name}), blocks, labels)
-            yield evidence.measure(self.manifest, spec, own)
+            measured.append(evidence.measure(self.manifest, spec, own))
+        return measured
 
 
 def _place(row: dict[str, Cell]) -> dict[str, Cell]:
@@ -195,9 +189,8 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
         return {"reason": OTHER_KIND, "boards": []}
     if evidence.n_rows() > MOST_ROWS or len(evidence.entrants()) > MOST_ENTRANTS:
         return {"reason": TOO_LARGE, "boards": []}
-    # The rows are read with the new manifest's metrics, so they must not be shared with other readers.
-    changed = replace(evidence, declared=replace(evidence.declared, manifest=manifest), kept=KeptRows())
-    boards = [_on_board(session, changed, spec) for spec in manifest.leaderboards[:MOST_PREVIEWED_BOARDS]]
+    changed = snapshot_evidence(session, declared.benchmark, shown, kept, manifest=manifest)
+    boards = [_on_board(session, shown, changed, spec) for spec in manifest.leaderboards[:MOST_PREVIEWED_BOARDS]]
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
     return {
         "reason": None,
@@ -205,23 +198,13 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
     }
 
 
-def _on_board(session: Session, evidence: SnapshotEvidence, spec: Leaderboard) -> dict[str, Any]:
-    before = snapshots.load_table(session, evidence.snapshot.id, f"leaderboard/{spec.name}")
+def _on_board(session: Session, shown: Snapshot, evidence: BoardEvidence, spec: Leaderboard) -> dict[str, Any]:
+    before = snapshots.load_table(session, shown.id, f"leaderboard/{spec.name}")
     try:
-        after = _computed(session, evidence, spec.as_chosen(None, Explored({}, False)))
+        after = board_of(evidence, spec.as_chosen(None, Explored({}, False))).leaderboard
     except BoardUnavailable as error:
         return {"board": spec.name, "lines": [f"It would fail: {error}"]}
     return {"board": spec.name, "lines": list(_preview_lines(before, after))}
-
-
-def _computed(session: Session, evidence: SnapshotEvidence, spec: Leaderboard) -> Table:
-    method, rows = measured_method(spec), evidence.rows()
-    if method is None and rows is not None:
-        return compute_board(evidence.manifest, spec, rows).leaderboard
-    if method is None:
-        raise TypeError(f"{spec.method} reads rows, and there are none")
-    measured = Measuring(session, evidence.declared, evidence.pieces()).measure(spec)
-    return method.assemble(evidence.manifest, spec, measured, measured_evidence(evidence.manifest)).leaderboard
 
 
 def _preview_lines(before: Table | None, after: Table) -> Iterator[str]:

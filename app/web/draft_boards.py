@@ -10,16 +10,18 @@ from fastapi import APIRouter, Depends, Path, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.evidence import BoardEvidence
 from app.boards.explore import draft_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Benchmark, DraftBoard
 from app.errors import BoardUnavailable, FieldRejected, Forbidden, NotFound, Problem
-from app.jobs.evidence import SnapshotEvidence, snapshot_evidence
+from app.jobs.evidence import for_a_reader, snapshot_evidence
 from app.kinds.parse import parse_manifest
 from app.manifest.build import with_board
 from app.manifest.model import Leaderboard
 from app.store import audit, benchmark_rows, benchmarks, draft_boards, roles, snapshots, tokens
 from app.store.audit import Change
+from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
@@ -125,17 +127,18 @@ def show(
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
     allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, benchmark, shown, state.rows)
-    view = view_of(session, benchmarks.load_declared(session, benchmark), _table(evidence, draft), shown)
-    view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(evidence.declared))
+    declared = benchmarks.load_declared(session, benchmark, shown.manifest_version_id)
+    view = view_of(session, benchmarks.load_declared(session, benchmark), _table(declared, evidence, draft), shown)
+    view = around(view, f"/benchmarks/{slug}/drafts/{name}", (), name_links(declared))
     answer = table_answer(request, view, fmt)
     answer.headers.update(PRIVATE)
     return answer
 
 
-def _table(evidence: SnapshotEvidence, draft: DraftBoard) -> Table:
-    spec = _read(evidence.declared.version.yaml, draft.yaml, draft.name)[0]
+def _table(declared: Declared, evidence: BoardEvidence, draft: DraftBoard) -> Table:
+    spec = _read(declared.version.yaml, draft.yaml, draft.name)[0]
     try:
-        return draft_board(evidence.manifest, spec, evidence.of(spec))
+        return draft_board(spec, for_a_reader(evidence, spec))
     except BoardUnavailable as error:
         return Table(f"draft/{spec.name}", spec.title or spec.name, (), (), (str(error),), {"unavailable": str(error)})
 

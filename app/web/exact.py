@@ -10,12 +10,11 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.boards.measured import MeasuredMethod
-from app.boards.registry import measured_method
+from app.boards.evidence import board_of
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import BoardUnavailable, Conflict, NotFound
-from app.jobs.publish import finished, measuring_of, read_everything
-from app.kinds.registry import measured_evidence
+from app.jobs.evidence import current_evidence
+from app.jobs.publish import finished, read_everything
 from app.manifest.model import Leaderboard
 from app.store import benchmarks, disclosure
 from app.store.benchmarks import Declared
@@ -102,11 +101,8 @@ def exact_board(session: Session, benchmark_id: int, spec: Leaderboard) -> Table
     What was measured for it is kept, so that the next look at it is quick.
     """
     inputs = _exactly(read_everything(session, benchmark_id))
-    method = measured_method(spec)
-    if method is None:
-        raise TypeError(f"{spec.method} does not measure entrants one by one, as every board of private labels does")
     try:
-        board = _computed(session, inputs, spec, method)
+        board = _computed(session, inputs, spec)
     except BoardUnavailable as error:
         meta = {"method": spec.method, "unavailable": str(error), "unavailable_reason": error.reason.value}
         board = Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (str(error),), meta)
@@ -120,9 +116,8 @@ def _exactly(inputs: Inputs) -> Inputs:
     return replace(inputs, declared=replace(inputs.declared, manifest=exact))
 
 
-def _computed(session: Session, inputs: Inputs, spec: Leaderboard, method: MeasuredMethod) -> Table:
-    measuring, manifest = measuring_of(session, inputs), inputs.declared.manifest
-    measured = measuring.measure(spec)
+def _computed(session: Session, inputs: Inputs, spec: Leaderboard) -> Table:
+    evidence, measuring = current_evidence(session, inputs)
+    board = board_of(evidence, spec).leaderboard
     measuring.keep(session)
-    board = method.assemble(manifest, spec, measured, measured_evidence(manifest)).leaderboard
     return with_names(session, finished(inputs, board))

@@ -13,11 +13,12 @@ from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.evidence import BoardEvidence
 from app.boards.explore import ASKED, LABEL, Choice, Wish, chosen_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
-from app.jobs.evidence import SnapshotEvidence, snapshot_evidence
+from app.jobs.evidence import for_a_reader, snapshot_evidence
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.render.table_page import explore_form, rows_matching
@@ -155,7 +156,7 @@ class ChosenBoard:
     table: Table
     rows: Table
     facts: Described
-    evidence: SnapshotEvidence
+    evidence: BoardEvidence
 
 
 def board_as_asked(
@@ -174,7 +175,7 @@ def board_as_asked(
     choice = asked.choice
     if asked.is_among and within is not None and not choice.entrants:
         choice = replace(choice, within=within, described=wish_in_words)
-    table = _table(session, evidence, spec, choice)
+    table = _table(session, shown, evidence, spec, choice)
     # Who is ranked anew is all shown: who has no part in what was asked was named, or is the baseline.
     rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
     return ChosenBoard(declared, shown, spec, choice, table, rows, facts, evidence)
@@ -221,14 +222,14 @@ def _board(manifest: Manifest, name: str) -> Leaderboard:
         raise NotFound(f"{manifest.slug} has no leaderboard {name}.") from None
 
 
-def _table(session: Session, evidence: SnapshotEvidence, spec: Leaderboard, choice: Choice) -> Table:
+def _table(session: Session, shown: Snapshot, evidence: BoardEvidence, spec: Leaderboard, choice: Choice) -> Table:
     """Return the published board, or the one that a choice makes; where it cannot be computed, one that says why."""
     if not choice.is_made:
         name = f"leaderboard/{spec.name}"
-        published = snapshots.load_table(session, evidence.snapshot.id, name)
-        return published or row_exports.explain_absence(evidence.manifest, evidence.snapshot, name)
+        published = snapshots.load_table(session, shown.id, name)
+        return published or row_exports.explain_absence(evidence.manifest, shown, name)
     try:
-        return chosen_board(evidence.manifest, spec, evidence.of(spec), choice)
+        return chosen_board(spec, for_a_reader(evidence, spec), choice)
     except BoardUnavailable as error:
         why = f"{LABEL}; it cannot be computed. {error}"
         return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})

@@ -10,12 +10,13 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from app.boards.claims import claims_table
+from app.boards.evidence import NOBODY
 from app.boards.standing import letters_table
 from app.boards.task_values import differences_table, matrix_table, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
-from app.jobs.evidence import snapshot_evidence
+from app.jobs.evidence import refuse_too_many, snapshot_evidence
 from app.kinds.registry import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
@@ -248,8 +249,8 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
         return None
     declared = benchmarks.find_declared(session, view.slug)
     allow(session, LONG_REQUESTS)
-    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows)
-    rows = evidence.rows(*pair)
+    evidence = snapshot_evidence(session, declared.benchmark, view.snapshot, state.rows, only=pair)
+    rows = None if kind_of(evidence.manifest).rows.are_packed else evidence.scores(NOBODY)
     if rows is None or not set(pair) <= set(rows.entrant.words):
         return None
     spec = evidence.manifest.leaderboard(board)
@@ -467,7 +468,10 @@ def show_matrix(
     allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, benchmark_rows.find_benchmark(session, slug), view.snapshot, state.rows)
     spec = evidence.manifest.leaderboard(board)
-    rows = evidence.rows()
+    rows = None
+    if not kind_of(evidence.manifest).rows.are_packed:
+        refuse_too_many(evidence, "a matrix")
+        rows = evidence.scores(NOBODY)
     if rows is None or not len(rows):
         why = f"The evidence of {slug} has no scores by task, so there is no matrix."
         table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})

@@ -10,7 +10,8 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from app.boards.explore import Choice, Evidence, chosen_board, understand
+from app.boards.evidence import BoardEvidence
+from app.boards.explore import Choice, chosen_board, understand
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
 from app.boards.task_values import differences_table, matrix_table, standing_on_task, task_values
@@ -77,14 +78,9 @@ def benchmark(method: str) -> Manifest:
 
 def explored(manifest: Manifest, choice: Choice) -> Iterator[str]:
     """Yield the board of a choice as lines, or what is wrong with the choice."""
-    evidence = Evidence(
-        entrants=NAMES,
-        scores=some_rows,
-        measurements=lambda spec, names: [],
-        measured=lambda: pytest.fail("nobody is measured apart here"),
-    )
+    evidence = BoardEvidence.of_rows(manifest, some_rows())
     try:
-        yield tables_as_text([chosen_board(manifest, manifest.leaderboards[0], evidence, choice)])
+        yield tables_as_text([chosen_board(manifest.leaderboards[0], evidence, choice)])
     except FieldRejected as refused:
         yield f"{refused}\n"
         yield from (f"problem {each.column} {each.value}: {each.message}\n" for each in refused.problems)

@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from app.boards.evidence import BoardEvidence, LeftOut, Standing, rows_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
-from app.boards.explore import LABEL, QUICK_FROM, Choice, Evidence, chosen_board, rows_of
+from app.boards.explore import LABEL, QUICK_FROM, Choice, chosen_board
+from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.boards.registry import compute_board
 from app.errors import FieldRejected
@@ -60,14 +62,8 @@ def explored(
 ) -> Table:
     """Return the board of a choice."""
     result = scores() if rows is None else rows
-    evidence = Evidence(
-        entrants=sorted(result.entrant.words),
-        scores=lambda: result,
-        measurements=lambda spec, names: [],
-        measured=lambda: pytest.fail("nobody is measured apart here"),
-        open_tasks=lambda: open_tasks,
-    )
-    return chosen_board(manifest, manifest.leaderboards[0], evidence, choice)
+    evidence = replace(BoardEvidence.of_rows(manifest, result), open_tasks=lambda: open_tasks)
+    return chosen_board(manifest.leaderboards[0], evidence, choice)
 
 
 def by_entrant(table: Table) -> dict[Any, Mapping[str, Any]]:
@@ -161,13 +157,19 @@ def test_a_choice_on_a_board_of_measured_entrants_is_in_the_words_of_its_evidenc
     """Each keeps its own number; nobody else is measured for it."""
     points = {"Good": 0.9, "Fair": 0.6, "Poor": 0.3}
     board = EstimateBoard(name="main", method="estimate", metrics=["success"])
-    evidence = Evidence(
-        entrants=list(points),
-        scores=lambda: pytest.fail("no rows are read here"),
-        measurements=lambda spec, names: [measured(name, points[name]) for name in points if name in names],
-        measured=lambda: EPISODES,
+    standings = [Standing(name, 1, (1, at)) for at, name in enumerate(points)]
+
+    def measure(spec: EstimateBoard, left_out: LeftOut) -> list[Measurement]:
+        return [measured(each.entrant, points[each.entrant]) for each in standings if each.pair not in left_out]
+
+    evidence = BoardEvidence(
+        manifest=of_board(board),
+        standings=standings,
+        scores=lambda left_out: pytest.fail("no rows are read here"),
+        measurements=measure,
+        measured=EPISODES,
     )
-    chosen = chosen_board(of_board(board), board, evidence, Choice(entrants=("Poor", "Fair")))
+    chosen = chosen_board(board, evidence, Choice(entrants=("Poor", "Fair")))
 
     assert [(row["rank"], row["entrant"], row["success"]) for row in chosen.records()] == [
         (1, "Fair", 0.6),

@@ -1,0 +1,167 @@
+"""What boards are computed from, and one board of it: for publications, readers, dry runs, previews and replays alike.
+
+Made by `app.jobs.evidence` of what a database has, or of rows in memory.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.registry import compute_board, measured_method
+from app.boards.tables import BoardTables
+from app.manifest.model import Leaderboard, Manifest, Task
+from app.values.scores import Coded, ScoreTable
+
+Pair = tuple[int, int]
+"""A submission and an entrant of it, by their numbers."""
+
+LeftOut = frozenset[Pair]
+NOBODY: LeftOut = frozenset()
+
+
+@dataclass(frozen=True)
+class Standing:
+    """An entrant and a submission that is its evidence; `pair` is what is shown of it, and what is left out by."""
+
+    entrant: str
+    submission: int
+    pair: Pair
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoardEvidence:
+    """The evidence of the entrants of a benchmark. What takes long to read is a function: few boards need all of it."""
+
+    manifest: Manifest
+    """The manifest, with its grid as it is filled."""
+    standings: Sequence[Standing]
+    """What stands, by entrant."""
+    scores: Callable[[LeftOut], ScoreTable]
+    """The rows of everybody, but of what is left out."""
+    measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
+    """The entrants measured for a board, by name, but what is left out."""
+    measured: MeasuredEvidence | None = None
+    """How the kind of evidence is measured; None where only methods that compute from all rows can read it."""
+    described: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    """Facts stated in submissions' files, by entrant."""
+    open_tasks: Callable[[], Sequence[Task]] = tuple
+    """The tasks that count where the manifest leaves them open; otherwise none."""
+    n_rows: Callable[[], int] = int
+    """How many rows there are, of everybody."""
+
+    @classmethod
+    def of_rows(cls, manifest: Manifest, rows: ScoreTable) -> Self:
+        """Return rows as the evidence of their entrants, none of whom can be measured.
+
+        >>> from app.boards.example import benchmark, rows
+        >>> from app.boards.methods.mean import Mean
+        >>> evidence = BoardEvidence.of_rows(benchmark(Mean(name="main", method="mean", metric="error")), rows())
+        >>> evidence.among({"Good", "Poor"}).entrants()
+        ['Good', 'Poor']
+        """
+        standings = [Standing(name, 0, (0, at)) for at, name in enumerate(rows.entrant.words)]
+
+        def kept(left_out: LeftOut) -> ScoreTable:
+            return rows_of(rows, {s.entrant for s in standings if s.pair not in left_out})
+
+        return cls(
+            manifest=manifest, standings=standings, scores=kept, measurements=lambda *_: [], n_rows=lambda: len(rows)
+        )
+
+    def entrants(self) -> list[str]:
+        """Return the entrants that have evidence, by name."""
+        return sorted({s.entrant for s in self.standings})
+
+    def of_submissions(self, numbers: Collection[int]) -> LeftOut:
+        """Return the evidence of some submissions."""
+        return frozenset(s.pair for s in self.standings if s.submission in numbers)
+
+    def of_entrants(self, names: Collection[str]) -> LeftOut:
+        """Return the evidence of some entrants."""
+        return frozenset(s.pair for s in self.standings if s.entrant in names)
+
+    def not_in(self, evidence: frozenset[Pair]) -> LeftOut:
+        """Return all evidence but some."""
+        return frozenset(s.pair for s in self.standings if s.pair not in evidence)
+
+    def among(self, names: Collection[str]) -> Self:
+        """Return the evidence of some entrants alone; the rows of everybody are read all the same."""
+        kept = set(names)
+        others = self.of_entrants({s.entrant for s in self.standings} - kept)
+        return replace(
+            self,
+            standings=[s for s in self.standings if s.entrant in kept],
+            scores=lambda left_out: rows_of(self.scores(left_out), kept),
+            measurements=lambda spec, left_out: self.measurements(spec, left_out | others),
+        )
+
+    def with_newer(
+        self,
+        names: Sequence[str],
+        scores: Callable[[ScoreTable], ScoreTable],
+        measurements: Callable[[Leaderboard], Sequence[Measurement]],
+    ) -> Self:
+        """Return the evidence with newer rows of some entrants, new ones or ones that are there.
+
+        `scores` adds them to the rows that stand, `measurements` are theirs alone.
+        """
+        others = self.among(set(self.entrants()) - set(names))
+
+        def measured(spec: Leaderboard, left_out: LeftOut) -> list[Measurement]:
+            both = [*others.measurements(spec, left_out), *measurements(spec)]
+            return sorted(both, key=lambda each: each.entrant)
+
+        newer = [Standing(name, 0, (0, at)) for at, name in enumerate(names)]
+        return replace(
+            self,
+            standings=sorted([*others.standings, *newer], key=lambda s: s.entrant),
+            scores=lambda left_out: scores(self.scores(left_out)),
+            measurements=measured,
+        )
+
+
+def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOBODY) -> BoardTables:
+    """Compute one board; shapes, units and directions are the method's, null is None.
+
+    Raises BoardUnavailable as the method does, and TypeError where the method reads measurements of single entrants and
+    the kind of evidence has none.
+    Source: the method's own.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> tables = board_of(BoardEvidence.of_rows(benchmark(board), rows()), board)
+    >>> [row[1] for row in tables.leaderboard.rows]
+    ['Good', 'Fair', 'Poor']
+    """
+    method = measured_method(spec)
+    if method is None:
+        return compute_board(evidence.manifest, spec, evidence.scores(left_out))
+    if evidence.measured is None:
+        kind = evidence.manifest.evidence
+        raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")
+    return method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
+
+
+def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:
+    """Return a table of the rows of some entrants, and of no others.
+
+    Source: none; it selects rows.
+
+    >>> from app.boards.example import rows
+    >>> few = rows_of(rows(), {"Poor"})
+    >>> few.entrant.words, len(few)
+    (('Poor',), 3)
+    """
+    kept = [at for at, name in enumerate(scores.entrant.words) if name in entrants]
+    if len(kept) == len(scores.entrant.words):
+        return scores
+    place = np.full(len(scores.entrant.words), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    codes = place[scores.entrant.codes]
+    rows = np.flatnonzero(codes >= 0)
+    entrant = Coded(tuple(scores.entrant.words[at] for at in kept), codes[rows])
+    return replace(scores.take(rows), entrant=entrant)
