@@ -43,7 +43,7 @@ SECRETS = re.compile(
     r"[^\s,;'\"}]+"
 )
 
-QUIET = ("alembic", "httpx", "procrastinate", "botocore", "urllib3")
+QUIET = ("alembic", "httpx2", "procrastinate", "botocore", "urllib3")
 
 
 def configure(form: Form, process: str, secrets: tuple[str | None, ...] = ()) -> None:

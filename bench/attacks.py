@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-import httpx
+import httpx2
 import yaml
 
 from app.jobs import notifying
@@ -26,7 +26,7 @@ from tests.attacks.watch import ELSEWHERE, target, watched
 from tests.cases.listeners import Heard, slow_listener, web_listener
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
-Asking = Callable[[httpx.Client], int]
+Asking = Callable[[httpx2.Client], int]
 ALONE, BESIDE, EVERY_S = 5, 15, 1.0
 LONGER_S = 2.0
 HOOK_WITHIN_S = 10.0
@@ -61,9 +61,9 @@ class Attacked:
     def dry_run(self, holder: Mapping[str, str], name: str, content: bytes) -> int:
         """Send a file to be checked, and return the status of the answer."""
         address = f"{self.server.address}/benchmarks/fev-bench/submissions?dry_run=true"
-        return httpx.post(address, files=[("files", (name, content))], headers=holder, timeout=120).status_code
+        return httpx2.post(address, files=[("files", (name, content))], headers=holder, timeout=120).status_code
 
-    def explore(self, reader: httpx.Client) -> int:
+    def explore(self, reader: httpx2.Client) -> int:
         """Ask for a board over 60 of the 100 tasks that nobody has asked for, and return the status."""
         tasks = [("task", name) for name in random.sample(TASKS, 60)]
         return reader.get(f"{self.server.address}{PAGE}/explore.json", params=tasks).status_code
@@ -77,14 +77,14 @@ def attacked(**settings: str) -> Iterator[Attacked]:
     """Start a server with its own limits on what waits, but none on how much somebody may ask in a minute."""
     manifest = yaml.safe_load((EXAMPLE / "manifest.yaml").read_text()) | {"admission": {"prereg": "optional"}}
     with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED, **settings) as server:
-        httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
         for path in sorted((EXAMPLE / "results").glob("*.csv")):
             settle(server, submit(server, "fev-bench", path.name, path.read_bytes()))
         yield Attacked(server, _token(server, "eve"), _token(server, "bob"))
 
 
 def _token(server: RunningServer, name: str) -> Mapping[str, str]:
-    made = httpx.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers(server))
+    made = httpx2.post(f"{server.address}/tokens", json={"name": name, "role": "submitter"}, headers=headers(server))
     return {"Authorization": f"Bearer {made.raise_for_status().json()['token']}"}
 
 
@@ -151,7 +151,7 @@ def measure_owners() -> None:
 def _ask(asking: Asking, n_times: int) -> tuple[float, Counter[int]]:
     """Ask from another address once a second, and return the longest wait and the statuses."""
     longest, statuses = 0.0, Counter[int]()
-    with httpx.Client(transport=httpx.HTTPTransport(local_address=ELSEWHERE), timeout=120) as reader:
+    with httpx2.Client(transport=httpx2.HTTPTransport(local_address=ELSEWHERE), timeout=120) as reader:
         for _ in range(n_times):
             began = time.monotonic()
             statuses[asking(reader)] += 1
@@ -166,7 +166,7 @@ def _attacking(attackers: list[Asking]) -> Iterator[Counter[int]]:
     done, answered = threading.Event(), Counter[int]()
 
     def attack(asking: Asking) -> None:
-        with httpx.Client(timeout=120) as reader:
+        with httpx2.Client(timeout=120) as reader:
             while not done.is_set():
                 answered[asking(reader)] += 1
 
@@ -205,13 +205,13 @@ def measure_hooks() -> None:
 
 def _subscribe(victim: Attacked, holder: Mapping[str, str], port: int) -> None:
     order = {"address": f"http://127.0.0.1:{port}/", "events": ["published"]}
-    httpx.post(f"{victim.server.address}/notifications", json=order, headers=holder).raise_for_status()
+    httpx2.post(f"{victim.server.address}/notifications", json=order, headers=holder).raise_for_status()
 
 
-def _send(victim: Attacked, holder: Mapping[str, str], entrant: str) -> httpx.Response:
+def _send(victim: Attacked, holder: Mapping[str, str], entrant: str) -> httpx2.Response:
     rows = sorted((EXAMPLE / "results").glob("*.csv"))[0].read_text().replace("\nAutoARIMA,", f"\n{entrant},").encode()
     address = f"{victim.server.address}/benchmarks/fev-bench/submissions"
-    return httpx.post(address, files=[("files", ("r.csv", rows))], headers=holder, timeout=120).raise_for_status()
+    return httpx2.post(address, files=[("files", ("r.csv", rows))], headers=holder, timeout=120).raise_for_status()
 
 
 def _heard_after(victim: Attacked, heard: Heard, number: int) -> float:

@@ -14,7 +14,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 from starlette.types import ASGIApp, Message, Scope
 
 from app.config import MIB, Settings
@@ -136,7 +136,7 @@ def serving(**settings: str) -> Iterator[RunningServer]:
     known = {**UNLIMITED, "PLUMBLINE_PORT": port, "PLUMBLINE_BASE_URL": f"http://127.0.0.1:{port}"}
     with fresh_data_dir() as data_dir, running_server(data_dir, **known, **settings) as server:
         sent = {"content": OPEN_MANIFEST.encode(), "headers": headers(server)}
-        httpx.post(f"{server.address}/benchmarks", **sent).raise_for_status()
+        httpx2.post(f"{server.address}/benchmarks", **sent).raise_for_status()
         yield server
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-import httpx
+import httpx2
 
 from bench.machine import machine
 from bench.readers import new_entrants
@@ -31,7 +31,7 @@ def _served(python: Path, settings: Mapping[str, str]) -> Iterator[RunningServer
         declared = (_example_of(python) / "manifest.yaml").read_bytes()
         manifest = declared.replace(b"prereg: required", b"prereg: optional")
         for content in (manifest, OPEN_MANIFEST.encode()):
-            httpx.post(f"{server.address}/benchmarks", content=content, headers=headers(server)).raise_for_status()
+            httpx2.post(f"{server.address}/benchmarks", content=content, headers=headers(server)).raise_for_status()
         for path in sorted((EXAMPLE / "results").glob("*.csv")):
             settle(server, submit(server, "fev-bench", path.name, path.read_bytes()))
         yield server
@@ -62,10 +62,10 @@ def time_big(server: RunningServer, number: int) -> float:
     return taken
 
 
-def wait_until_evaluated(server: RunningServer, answer: httpx.Response) -> None:
+def wait_until_evaluated(server: RunningServer, answer: httpx2.Response) -> None:
     """Wait until a submission is evaluated; its board may lack what it needs."""
     address = f"{server.address}{answer.headers['location']}.json"
-    while httpx.get(address).json()["status"] == "received":
+    while httpx2.get(address).json()["status"] == "received":
         time.sleep(0.05)
 
 

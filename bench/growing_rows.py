@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-import httpx
+import httpx2
 import numpy as np
 
 from bench.server import UNLIMITED, Watched, headers, submit
@@ -62,7 +62,7 @@ class _Rows:
     locations: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.auth, self.client = headers(self.server), httpx.Client(base_url=self.server.address, timeout=PATIENCE_S)
+        self.auth, self.client = headers(self.server), httpx2.Client(base_url=self.server.address, timeout=PATIENCE_S)
         self.client.post("/benchmarks", content=ROWS_MANIFEST, headers=self.auth).raise_for_status()
 
     def send(self, content: bytes, count: int) -> str:

@@ -8,7 +8,7 @@ model stands on every board, and its submission waits for nothing.
 
 import time
 
-import httpx
+import httpx2
 
 from bench.server import ROOT, UNLIMITED, headers, settle, submit
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -25,7 +25,7 @@ def measure_one_more() -> None:
     own = [line.split(",", 1)[1] for line in rows if line.startswith(f"{COMPLETE},")]
     with fresh_data_dir() as folder, running_server(folder, **UNLIMITED) as server:
         created = (EXAMPLE / "manifest.yaml").read_bytes()
-        httpx.post(f"{server.address}/benchmarks", content=created, headers=headers(server)).raise_for_status()
+        httpx2.post(f"{server.address}/benchmarks", content=created, headers=headers(server)).raise_for_status()
         settle(server, submit(server, SLUG, "eng_v2.csv", "\n".join(rows).encode()))
         taken = [_one_more(server, number, rows[0], own) for number in range(ROUNDS)]
     whats = ("202", "row in the CSV of the board that a reader asks for", f"row in those of all {len(BOARDS)} boards")
@@ -57,7 +57,7 @@ def _one_more(server: RunningServer, number: int, header: str, own: list[str]) -
 def _wait_for(server: RunningServer, board: str, name: str) -> None:
     """Read a board until somebody stands on it: an old page is served while its new one is rendered."""
     address, until = f"{server.address}/benchmarks/{SLUG}/leaderboards/{board}.csv", time.perf_counter() + PATIENCE_S
-    with httpx.Client() as client:
+    with httpx2.Client() as client:
         while f",{name}," not in client.get(address).text:
             if time.perf_counter() > until:
                 raise RuntimeError(f"{name} is not on {board}")

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 
 from bench.server import EXAMPLE, UNLIMITED, headers, settle, submit
 from tests.cases.running_server import fresh_data_dir, running_server
@@ -28,11 +28,11 @@ def measure_pages() -> tuple[float, float, float]:
         running_server(data_dir, **UNLIMITED) as server,
         tempfile.TemporaryDirectory() as folder,
     ):
-        httpx.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
         files = sorted((EXAMPLE / "results").glob("*.csv"))
         for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in files]:
             settle(server, answer)
-        page = httpx.get(server.address + PAGE, headers={"Accept": "text/html", "Accept-Encoding": "identity"})
+        page = httpx2.get(server.address + PAGE, headers={"Accept": "text/html", "Accept-Encoding": "identity"})
         body = Path(folder) / "page.html"
         body.write_bytes(page.content)
         with bare_server(body) as bare:
@@ -75,8 +75,8 @@ def _wait(address: str) -> None:
     deadline = time.monotonic() + 20
     while True:
         try:
-            httpx.get(address, timeout=5)
-        except httpx.TransportError:
+            httpx2.get(address, timeout=5)
+        except httpx2.TransportError:
             if time.monotonic() > deadline:
                 raise
         else:

@@ -10,7 +10,7 @@ import shutil
 import statistics
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import numpy as np
 from selenium.webdriver import Chrome, ChromeOptions
 from selenium.webdriver.chrome.service import Service
@@ -82,9 +82,9 @@ def _in_words(times: list[float]) -> str:
 def main() -> None:
     """Start a server, publish the board and look at it."""
     with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
-        created = httpx.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers(server), timeout=60)
+        created = httpx2.post(f"{server.address}/benchmarks", content=MANIFEST, headers=headers(server), timeout=60)
         created.raise_for_status()
-        sent = httpx.post(
+        sent = httpx2.post(
             f"{server.address}/benchmarks/many/submissions",
             files={"files": ("scores.csv", scores())},
             headers=headers(server),

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import numpy as np
 
 from bench.client import Answer, Connections, get, post_file
@@ -164,12 +164,12 @@ def measure_readers(seconds: float = SECONDS, posts_per_s: float = POSTS_PER_S) 
         running_server(data_dir, **UNLIMITED) as server,
         tempfile.TemporaryDirectory() as folder,
     ):
-        httpx.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=manifest, headers=headers(server))
         paths = sorted((EXAMPLE / "results").glob("*.csv"))
         for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in paths]:
             settle(server, answer)
-        page = httpx.get(server.address + PAGE, headers={"Accept": "text/html", "Accept-Encoding": "identity"})
-        httpx.get(server.address + KEPT)
+        page = httpx2.get(server.address + PAGE, headers={"Accept": "text/html", "Accept-Encoding": "identity"})
+        httpx2.get(server.address + KEPT)
         file = Path(folder) / "page.html"
         file.write_bytes(gzip.compress(page.content, 6))
         with bare_server(file) as bare:

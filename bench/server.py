@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-import httpx
+import httpx2
 import psutil
 import psycopg
 import yaml
@@ -59,16 +59,16 @@ def big_upload(entrant: str = "m") -> Iterator[IO[bytes]]:
         yield file
 
 
-def submit(server: RunningServer, slug: str, name: str, content: Any) -> httpx.Response:
+def submit(server: RunningServer, slug: str, name: str, content: Any) -> httpx2.Response:
     """Send one file and return the answer."""
     address = f"{server.address}/benchmarks/{slug}/submissions"
-    return httpx.post(address, files=[("files", (name, content))], headers=headers(server), timeout=300)
+    return httpx2.post(address, files=[("files", (name, content))], headers=headers(server), timeout=300)
 
 
-def settle(server: RunningServer, answer: httpx.Response) -> None:
+def settle(server: RunningServer, answer: httpx2.Response) -> None:
     """Wait until a submission is on the board, on one connection: a new one each time would take a core from it."""
     address = f"{server.address}{answer.headers['location']}.json"
-    with httpx.Client() as client:
+    with httpx2.Client() as client:
         while client.get(address).json()["waiting_for"] is not None:
             time.sleep(0.01)
 
@@ -80,7 +80,7 @@ def measure_latency() -> float:
     files = sorted((EXAMPLE / "results").glob("*.csv"))
     taken = []
     with fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
-        httpx.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=headers(server))
         for answer in [submit(server, "fev-bench", path.name, path.read_bytes()) for path in files]:
             settle(server, answer)
         for number in range(7):
@@ -117,7 +117,7 @@ def measure_ingest() -> tuple[float, float, float]:
     """Return seconds from the POST of a million rows to its 202, those of a bare COPY, and the web's peak MiB."""
     copy_s = measure_copy()
     with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
-        httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
         with Watched(server.child("web")) as peak:
             began = time.perf_counter()
             submit(server, "big", "big.csv", file).raise_for_status()
@@ -131,11 +131,11 @@ def measure_export() -> tuple[float, float, float]:
     COPY writes the same names and numbers. Raises RuntimeError unless every row came.
     """
     with big_upload() as file, fresh_data_dir() as data_dir, running_server(data_dir, **UNLIMITED) as server:
-        httpx.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
+        httpx2.post(f"{server.address}/benchmarks", content=OPEN_MANIFEST, headers=headers(server))
         settle(server, submit(server, "big", "big.csv", file))
         with Watched(server.child("web")) as peak:
             began = time.perf_counter()
-            with httpx.stream("GET", f"{server.address}/benchmarks/big/rows.csv", timeout=120) as answer:
+            with httpx2.stream("GET", f"{server.address}/benchmarks/big/rows.csv", timeout=120) as answer:
                 n_lines = sum(piece.count(b"\n") for piece in answer.iter_raw())
             taken = time.perf_counter() - began
         if n_lines != N_ROWS + 1:

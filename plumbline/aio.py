@@ -3,7 +3,7 @@
 import asyncio
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
-import httpx
+import httpx2
 
 from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, pause_s
 from plumbline.calls import (
@@ -31,7 +31,7 @@ class AsyncClient:
         secret = token_of(token)
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {secret}"} if secret else {})
         self._address = address_of(server).rstrip("/")
-        self._client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+        self._client = httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, follow_redirects=True)
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -88,14 +88,14 @@ class AsyncClient:
             message = f"{self._address} answered no JSON, not as a plumbline server does"
             raise Refused(message, [], n_problems=0, status=response.status_code) from None
 
-    async def _tried(self, request: Request) -> httpx.Response:
+    async def _tried(self, request: Request) -> httpx2.Response:
         """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             is_last = attempt == MAX_ATTEMPTS
             try:
                 response = await self._once(request)
-            except httpx.TransportError as error:
-                if is_last or not (request.repeatable or isinstance(error, httpx.ConnectError)):
+            except httpx2.TransportError as error:
+                if is_last or not (request.repeatable or isinstance(error, httpx2.ConnectError)):
                     text = f"{self._address} does not answer: {error or type(error).__name__}"
                     raise Unreachable(text) from error
                 await asyncio.sleep(pause_s(attempt, None))
@@ -105,7 +105,7 @@ class AsyncClient:
             await asyncio.sleep(pause_s(attempt, response.headers.get("Retry-After")))
         raise AssertionError("the last try returns or raises")
 
-    async def _once(self, request: Request) -> httpx.Response:
+    async def _once(self, request: Request) -> httpx2.Response:
         return await self._client.request(
             request.method,
             self._address + request.path,

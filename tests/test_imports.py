@@ -51,7 +51,7 @@ READERS = frozenset(
 
 # Files, processes, sockets, databases and clocks, and generators that nobody handed in.
 IMPURE_FILES = ("glob", "io", "os", "pathlib", "pickle", "shutil", "tempfile", "zipfile")
-IMPURE_WIRES = ("asyncio", "http", "httpx", "psycopg", "requests", "socket", "sqlalchemy", "sqlite3", "urllib")
+IMPURE_WIRES = ("asyncio", "http", "httpx2", "psycopg", "requests", "socket", "sqlalchemy", "sqlite3", "urllib")
 IMPURE_MACHINE = ("logging", "multiprocessing", "psutil", "signal", "subprocess", "sys", "threading")
 IMPURE_CHANCE = ("datetime", "random", "secrets", "time", "uuid", "zoneinfo")
 IMPURE = frozenset(IMPURE_FILES + IMPURE_WIRES + IMPURE_MACHINE + IMPURE_CHANCE)

@@ -8,15 +8,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from pathlib import Path
 from typing import Any, ClassVar
 
-import numpy as np
+import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from app.errors import EvidenceRejected, Problem
-from app.files.columns import read_numbers
 from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
@@ -24,7 +23,6 @@ from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
 from app.harnesses.registry import split_harnesses
 from app.manifest.build import SCHEMA, TODO
 from app.names import SLUG_PATTERN, is_name
-from app.stats.arrays import FloatArray, IntArray
 from app.yaml import ScalarNotAllowed, resolve_plain
 
 Ask = Callable[[str, Sequence[str]], str | None]
@@ -83,82 +81,70 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class SheetColumn:
-    """One column: its name and its cells, a pyarrow array of text with null where a cell is empty."""
-
-    name: str
-    cells: Any
-
-    @cached_property
-    def words(self) -> list[str]:
-        """The distinct texts, in the order of their first rows."""
-        return [word for word in self._coded.dictionary.to_pylist() if word is not None]
-
-    @cached_property
-    def codes(self) -> IntArray:
-        """Which word each row has; -1 where its cell is empty."""
-        codes: IntArray = np.asarray(self._coded.indices.fill_null(-1)).astype(np.int64)
-        return codes
-
-    @cached_property
-    def _coded(self) -> Any:
-        return pc.dictionary_encode(self.cells)
-
-    @property
-    def n_empty(self) -> int:
-        """How many cells are empty."""
-        return int(self.cells.null_count)
-
-    @cached_property
-    def numbers(self) -> FloatArray | None:
-        """Return the cells as numbers, NaN where empty; None if any is text, or all are empty."""
-        parsed = read_numbers(self.cells)
-        is_number = not parsed.is_text.any() and not parsed.empty.all()
-        return parsed.values if is_number else None
-
-    @property
-    def finite(self) -> FloatArray:
-        """Return the numbers that are not empty; none if the column is text."""
-        if self.numbers is None:
-            return np.zeros(0)
-        return self.numbers[np.isfinite(self.numbers)]
-
-    @property
-    def is_whole(self) -> bool:
-        """Say whether every number is a whole one."""
-        return bool(len(self.finite)) and bool((self.finite == np.round(self.finite)).all())
-
-    @property
-    def is_flag(self) -> bool:
-        """Say whether every cell is true or false."""
-        return bool(self.words) and {word.lower() for word in self.words} <= {"true", "false"}
-
-
-@dataclass(frozen=True)
 class Sheet:
-    """The columns of a table; of a harness's output `about` says what it is, and `roles` what its columns are.
+    """A table of results, each cell its text or null; of a harness `about` says what it is, `roles` what columns are.
 
     `left_out` says which files are of something else.
     """
 
-    columns: Mapping[str, SheetColumn]
-    n_rows: int
+    frame: pd.DataFrame
     files: tuple[str, ...]
     roles: Mapping[str, Any] = field(default_factory=dict)
     about: str = ""
     left_out: tuple[str, ...] = ()
 
-    def keys(self, names: Sequence[str]) -> IntArray:
-        """Return a number for each row that two rows share where they have the same words in some columns."""
-        key = np.zeros(self.n_rows, dtype=np.int64)
-        for name in names:
-            column = self.columns[name]
-            _, key = np.unique(key * (len(column.words) + 1) + column.codes + 1, return_inverse=True)
-        return key.reshape(-1)
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self.frame)
+
+    @cached_property
+    def _words(self) -> dict[str, list[str]]:
+        return {name: self.frame[name].dropna().unique().tolist() for name in self.frame}
+
+    @cached_property
+    def _numbers(self) -> dict[str, Any]:
+        return {name: _as_numbers(self.frame[name]) for name in self.frame}
+
+    def words(self, name: str) -> list[str]:
+        """Return the distinct texts of a column, in the order of their first rows."""
+        return self._words[name]
+
+    def numbers(self, name: str) -> Any:
+        """Return a column as numbers, NaN where empty; None if a cell is text, or all are empty."""
+        return self._numbers[name]
+
+    def finite(self, name: str) -> Any:
+        """Return the numbers of a column that are finite; none if the column is text."""
+        numbers = self.numbers(name)
+        return pd.Series(dtype=float) if numbers is None else numbers[numbers.abs() < float("inf")]
+
+    def is_whole(self, name: str) -> bool:
+        """Say whether every number of a column is a whole one."""
+        finite = self.finite(name)
+        return len(finite) > 0 and bool((finite == finite.round()).all())
+
+    def is_flag(self, name: str) -> bool:
+        """Say whether every cell of a column is true or false."""
+        words = {word.lower() for word in self.words(name)}
+        return bool(words) and words <= {"true", "false"}
+
+    def has_empty(self, name: str) -> bool:
+        """Say whether a cell of a column is empty."""
+        return bool(self.frame[name].isna().any())
 
     def n_distinct(self, names: Sequence[str]) -> int:
         """Return how many different rows there are in some columns."""
-        return len(np.unique(self.keys(names)))
+        return int((~self.frame.duplicated(list(names))).sum()) if names else 1
+
+
+def _as_numbers(cells: Any) -> Any:
+    filled = cells.dropna()
+    stated = filled[filled.str.strip().str.lower() != "nan"]
+    numbers = pd.to_numeric(stated, errors="coerce")
+    if not len(filled) or numbers.isna().any():
+        return None
+    return numbers.astype(float).reindex(cells.index)
 
 
 def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
@@ -166,7 +152,7 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     _refuse_long_form(sheet)
     roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
     if not roles.metrics:
-        listed = ", ".join(list(sheet.columns)[:20])
+        listed = ", ".join(sheet.columns[:20])
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("No metric to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
@@ -182,7 +168,7 @@ def _given(sheet: Sheet, wishes: Wishes) -> Roles:
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
                if name not in sheet.columns]  # fmt: skip
     if unknown:
-        listed = ", ".join(list(sheet.columns)[:20])
+        listed = ", ".join(sheet.columns[:20])
         problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
         raise EvidenceRejected("The file lacks a column that you named.", problems)
     return Roles(**{**fixed, **wished})
@@ -192,9 +178,9 @@ def _refuse_long_form(sheet: Sheet) -> None:
     names = {plain(name): name for name in sheet.columns}
     name = next((names[each] for each in names if each in LONG_NAME), None)
     value = next((names[each] for each in names if each in LONG_VALUE), None)
-    if name is not None and value is not None and sheet.columns[name].numbers is None:
+    if name is not None and value is not None and sheet.numbers(name) is None:
         message = (
-            f"a row holds one metric ({such_as(sheet.columns[name].words)}), and its value is in {value}; plumbline "
+            f"a row holds one metric ({such_as(sheet.words(name))}), and its value is in {value}; plumbline "
             "reads a column for each metric: pivot the table, in pandas "
             f"df.pivot_table(index=…, columns='{name}', values='{value}')"
         )
@@ -241,7 +227,7 @@ def _metrics(sheet: Sheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[Metri
     guesses: list[MetricGuess] = []
     for name in roles.metrics:
         stated = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
-        guess = guess_metric(sheet.columns[name], {each.name for each in guesses}, stated)
+        guess = guess_metric(sheet, name, {each.name for each in guesses}, stated)
         if guess.direction is None:
             low, high = guess.observed
             question = f"Which way is {name} better (it goes from {low:g} to {high:g})?"
@@ -295,15 +281,16 @@ def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: 
         findings.add(Problem(f"the files of {harness.title} hold no rows", file=files[0].name))
     records = _merged(rows)
     names = list(dict.fromkeys(name for record in records for name in record))
-    columns = {name: SheetColumn(name, pa.array([_text(r.get(name)) for r in records], pa.string())) for name in names}
-    scored = dict.fromkeys(name for row in rows for name in row.scores if len(columns[name].finite))
+    texts = {name: pa.array([_text(record.get(name)) for record in records], pa.string()) for name in names}
+    sheet = Sheet(pa.table(texts).to_pandas(), tuple(file.name for file in files), about=f"Results of {harness.title}.")
+    scored = dict.fromkeys(name for row in rows for name in row.scores if len(sheet.finite(name)))
     metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
     directions = {**harness.preset, **_directions(run, metrics)}
     roles: dict[str, Any] = {"entrant": "entrant", "task": "task", "metrics": metrics, "directions": directions}
     if has_items:
         seeds = {row.seed for row in rows}
-        roles |= {"item": ("item",) if "item" in columns else None, "seed": "seed" if len(seeds) > 1 else None}
-    return Sheet(columns, len(records), tuple(file.name for file in files), roles, f"Results of {harness.title}.")
+        roles |= {"item": ("item",) if "item" in names else None, "seed": "seed" if len(seeds) > 1 else None}
+    return replace(sheet, roles=roles)
 
 
 def _merged(rows: Sequence[Row]) -> list[dict[str, Any]]:
@@ -331,45 +318,27 @@ def _text(cell: Any) -> str | None:
 
 
 def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> Sheet | None:
+    """Read a table as an upload is read, so that what is drafted is of what a server would take."""
     table = open_table(file, findings, [], limits.max_rows)
     if table is None:
         return None
-    parts: dict[str, list[Any]] = {name: [] for name in table.header}
-    n_rows = 0
-    for block in table.blocks(table.header):
-        n_rows += len(block)
-        for name in table.header:
-            parts[name].append(block.columns[name])
-    if not n_rows:
+    blocks = [pa.table(dict(block.columns)).to_pandas() for block in table.blocks(table.header)]
+    if not any(map(len, blocks)):
         findings.add(Problem("the file contains no rows", file=file.name))
         return None
-    columns = {name: SheetColumn(name, _concat(chunks)) for name, chunks in parts.items()}
-    return Sheet(columns, n_rows, (file.name,))
-
-
-def _concat(chunks: Sequence[Any]) -> Any:
-    plain = [chunk.combine_chunks() if isinstance(chunk, pa.ChunkedArray) else chunk for chunk in chunks]
-    return pa.concat_arrays([pc.cast(chunk, pa.string()) for chunk in plain])
+    return Sheet(pd.concat(blocks, ignore_index=True), (file.name,))
 
 
 def _joined(sheets: Sequence[Sheet]) -> Sheet:
     if not sheets:
         raise EvidenceRejected("No table was given.", [Problem("no table was given", column="files")])
-    names = list(dict.fromkeys(name for sheet in sheets for name in sheet.columns))
-    columns = {name: SheetColumn(name, pa.concat_arrays([_column(sheet, name) for sheet in sheets])) for name in names}
-    n_rows = sum(sheet.n_rows for sheet in sheets)
-    return Sheet(columns, n_rows, tuple(file for sheet in sheets for file in sheet.files))
-
-
-def _column(sheet: Sheet, name: str) -> Any:
-    column = sheet.columns.get(name)
-    return pa.nulls(sheet.n_rows, pa.string()) if column is None else column.cells
+    frame = pd.concat([sheet.frame for sheet in sheets], ignore_index=True)
+    return Sheet(frame, tuple(file for sheet in sheets for file in sheet.files))
 
 
 # The meanings of column names in tables of results: entrants, tasks, and which way a metric is better.
 #
-# Read by `app.cli.drafting` and `app.cli.drafting`. A name that is not here is asked about, never
-# guessed.
+# A name that is not here is asked about, never guessed.
 
 ENTRANT = ("entrant", "model", "model_name", "model_id", "method", "algorithm", "system", "system_name", "policy",
            "policy_id", "agent", "estimator", "participant", "player", "team", "engine", "library", "framework",
@@ -456,10 +425,10 @@ MAX_TASKS = 5_000
 
 def guess_roles(sheet: Sheet, given: Roles) -> Roles:
     """Return the role of each column; given ones are kept, and a role that fits no column is None."""
-    free = dict(sheet.columns)
+    free = dict.fromkeys(sheet.columns)
 
-    def take(asked: str | None, known: Sequence[str], *, whole: bool = False) -> str | None:
-        name = asked or _first(free, known, whole=whole)
+    def take(stated: str | None, usual: Sequence[str], *, whole: bool = False) -> str | None:
+        name = stated or _first(sheet, free, usual, whole=whole)
         free.pop(name or "", None)
         return name
 
@@ -479,77 +448,67 @@ def guess_roles(sheet: Sheet, given: Roles) -> Roles:
     return _with_rest(sheet, roles, free)
 
 
-def _first(columns: dict[str, SheetColumn], known: Sequence[str], *, whole: bool) -> str | None:
-    by_name = {plain(name): name for name in reversed(columns)}
-    for word in known:
-        name = by_name.get(word)
-        if name is not None and _fits(columns[name], whole=whole):
-            return name
-    return None
+def _first(sheet: Sheet, names: Iterable[str], usual: Sequence[str], *, whole: bool) -> str | None:
+    by_name = {plain(name): name for name in reversed(list(names))}
+    found = (by_name[word] for word in usual if word in by_name)
+    return next((name for name in found if _fits(sheet, name, whole=whole)), None)
 
 
-def _fits(column: SheetColumn, *, whole: bool) -> bool:
+def _fits(sheet: Sheet, name: str, *, whole: bool) -> bool:
+    if sheet.has_empty(name):
+        return False
     if whole:
-        return column.is_whole and not column.n_empty and len(column.words) > 1
-    return not column.n_empty and all(is_name(word) for word in column.words[:1000])
+        return sheet.is_whole(name) and len(sheet.words(name)) > 1
+    return all(is_name(word) for word in sheet.words(name)[:1000])
 
 
 def _repeats(sheet: Sheet, roles: Roles) -> bool:
-    return sheet.n_distinct(roles.names) < sheet.n_rows
+    return sheet.n_distinct(roles.names) < len(sheet.frame)
 
 
-def _item(sheet: Sheet, roles: Roles, free: dict[str, SheetColumn]) -> tuple[str, ...]:
+def _item(sheet: Sheet, roles: Roles, free: Iterable[str]) -> tuple[str, ...]:
     """Return the column, or the two, that distinguish rows which are otherwise alike."""
-    by_name = {plain(name): name for name in reversed(free)}
-    known = [by_name[word] for word in ITEM if word in by_name]
-    candidates = [name for name in known if _fits(free[name], whole=False)]
-    for name in candidates:
-        if not _repeats(sheet, replace(roles, item=(name,))):
-            return (name,)
-    for at, first in enumerate(candidates):
-        for second in candidates[at + 1 :]:
-            if not _repeats(sheet, replace(roles, item=(first, second))):
-                return (first, second)
+    by_name = {plain(name): name for name in reversed(list(free))}
+    candidates = [by_name[word] for word in ITEM if word in by_name and _fits(sheet, by_name[word], whole=False)]
+    for item in (*((name,) for name in candidates), *combinations(candidates, 2)):
+        if not _repeats(sheet, replace(roles, item=item)):
+            return item
     return tuple(candidates[:1])
 
 
-def _with_rest(sheet: Sheet, roles: Roles, free: dict[str, SheetColumn]) -> Roles:
-    metrics = roles.metrics or tuple(name for name, column in free.items() if _is_metric(column))
-    others = [name for name, column in free.items() if name not in metrics and column.numbers is None]
+def _with_rest(sheet: Sheet, roles: Roles, free: Iterable[str]) -> Roles:
+    metrics = roles.metrics or tuple(name for name in free if _is_metric(sheet, name))
+    others = [name for name in free if name not in metrics and sheet.numbers(name) is None]
     groups = tuple(name for name in others if _is_group(sheet, roles, name))
-    recorded = tuple(name for name in others if name not in groups and len(sheet.columns[name].words) <= MAX_TASKS)
-    n_repeated = sheet.n_rows - sheet.n_distinct(roles.names)
+    recorded = tuple(name for name in others if name not in groups and len(sheet.words(name)) <= MAX_TASKS)
+    n_repeated = len(sheet.frame) - sheet.n_distinct(roles.names)
     return replace(roles, metrics=metrics, groups=groups, recorded=recorded, n_repeated=n_repeated)
 
 
-def _is_metric(column: SheetColumn) -> bool:
-    if column.is_flag:
+def _is_metric(sheet: Sheet, column: str) -> bool:
+    if sheet.is_flag(column):
         return True
-    if not len(column.finite):
+    if not len(sheet.finite(column)):
         return False
-    name = plain(column.name)
+    name = plain(column)
     if name in NO_METRIC or name.startswith(NO_METRIC_BEGINS) or name.endswith(NO_METRIC_ENDS):
         return False
-    return bool({*tokens(column.name)} & (MAXIMIZE | MINIMIZE)) or name not in SEED + ITEM
+    return bool({*tokens(column)} & (MAXIMIZE | MINIMIZE)) or name not in SEED + ITEM
 
 
 def _is_group(sheet: Sheet, roles: Roles, name: str) -> bool:
     """Say whether a column is a property of the task: each task has one value of it, and several share one."""
-    if roles.task is None or sheet.columns[name].n_empty:
+    if roles.task is None or sheet.has_empty(name):
         return False
-    n_values, n_tasks = len(sheet.columns[name].words), len(sheet.columns[roles.task].words)
+    n_values, n_tasks = len(sheet.words(name)), len(sheet.words(roles.task))
     return 1 < n_values < n_tasks and sheet.n_distinct((roles.task, name)) == n_tasks
 
 
 def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield each column that groups tasks, with the group of each task."""
-    if roles.task is None:
-        return
-    task = sheet.columns[roles.task]
-    for name in roles.groups:
-        column = sheet.columns[name]
-        pairs = dict(zip(task.codes.tolist(), column.codes.tolist(), strict=True))
-        yield name, {task.words[code]: column.words[value] for code, value in pairs.items()}
+    if roles.task is not None:
+        by_task = sheet.frame.drop_duplicates(roles.task).set_index(roles.task)
+        yield from ((name, by_task[name].to_dict()) for name in roles.groups)
 
 
 # Guesses a metric from a column of numbers: its name in a manifest, which way is better, its range and unit. A
@@ -558,20 +517,20 @@ def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str
 SHARE_RANGE, PERCENT, SIGNED_RANGE = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 
 
-def guess_metric(column: SheetColumn, taken: Collection[str], direction: str | None = None) -> MetricGuess:
+def guess_metric(sheet: Sheet, column: str, taken: Collection[str], direction: str | None = None) -> MetricGuess:
     """Return what can be guessed of a metric from the name of its column and from its numbers."""
-    spoken = tokens(column.name)
-    ends = (column.finite.min(), column.finite.max()) if len(column.finite) else (0.0, 1.0)
-    observed = (0.0, 1.0) if column.is_flag else (float(ends[0]), float(ends[1]))
-    low, high, why = _range(column, spoken, observed)
+    spoken, finite = tokens(column), sheet.finite(column)
+    ends = (0.0, 1.0) if sheet.is_flag(column) or not len(finite) else (float(finite.min()), float(finite.max()))
+    is_binary = sheet.is_flag(column) or (sheet.is_whole(column) and {*ends} <= {0.0, 1.0})
+    low, high, why = _range(spoken, ends, is_binary=is_binary)
     return MetricGuess(
-        name=metric_name(column.name, taken),
-        column=column.name,
+        name=metric_name(column, taken),
+        column=column,
         direction=direction or _direction(spoken),
         low=low,
         high=high,
         unit=next((UNITS[word] for word in reversed(spoken) if word in UNITS), None),
-        observed=observed,
+        observed=ends,
         why=why,
     )
 
@@ -602,11 +561,11 @@ def _direction(spoken: list[str]) -> str | None:
 
 
 def _range(
-    column: SheetColumn, spoken: list[str], observed: tuple[float, float]
+    spoken: list[str], observed: tuple[float, float], *, is_binary: bool
 ) -> tuple[float | None, float | None, str]:
     low, high = observed
     named = set(spoken)
-    if column.is_flag or (column.is_whole and {low, high} <= {0.0, 1.0}):
+    if is_binary:
         return *SHARE_RANGE, "every value is 0 or 1"
     if low >= -1.0 and high <= 1.0 and low < 0.0:
         return *SIGNED_RANGE, "values lie within -1 and 1, and some are negative"
@@ -639,8 +598,7 @@ def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
     if roles.seed is None:
         yield commented("  seeds: [0]", "there are none: every row is of seed 0")
         return
-    column = sheet.columns[roles.seed]
-    seeds = sorted({int(float(word)) for word in column.words})
+    seeds = sorted({int(float(word)) for word in sheet.words(roles.seed)})
     if len(seeds) > MAX_SEEDS or seeds[0] < 0 or not _shared(sheet, roles, (roles.seed,)):
         yield "  # Entrants have different seeds, so none are asked for; `seeds: 5` asks each for five of its own."
     else:
@@ -649,16 +607,15 @@ def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
 
 def _conditions(sheet: Sheet, roles: Roles) -> Iterator[str]:
     if roles.condition is not None:
-        yield f"  conditions: {flow_list(sheet.columns[roles.condition].words, '    ')}"
+        yield f"  conditions: {flow_list(sheet.words(roles.condition), '    ')}"
 
 
 def _shared(sheet: Sheet, roles: Roles, names: tuple[str, ...]) -> bool:
     """Say whether most entrants have the same of some columns."""
     if roles.entrant is None:
         return True
-    n_all = sheet.n_distinct(names)
-    n_entrants = len(sheet.columns[roles.entrant].words)
-    return 2 * sheet.n_distinct((roles.entrant, *names)) > n_all * n_entrants
+    n_everybody_has_all = sheet.n_distinct(names) * len(sheet.words(roles.entrant))
+    return 2 * sheet.n_distinct((roles.entrant, *names)) > n_everybody_has_all
 
 
 def _items(sheet: Sheet, roles: Roles) -> Iterator[str]:
@@ -679,15 +636,11 @@ def _items(sheet: Sheet, roles: Roles) -> Iterator[str]:
 
 
 def _items_by_task(sheet: Sheet, roles: Roles) -> dict[str, list[str]]:
-    item = sheet.columns[roles.item[0]]
+    (item,) = roles.item
     if roles.task is None:
-        return {"all": _in_order(item.words)}
-    task = sheet.columns[roles.task]
-    pairs = np.unique(np.stack([task.codes, item.codes]), axis=1)
-    by_task: dict[str, list[str]] = {name: [] for name in sorted(task.words)}
-    for of_task, of_item in pairs.T.tolist():
-        by_task[task.words[of_task]].append(item.words[of_item])
-    return {name: _in_order(items) for name, items in by_task.items()}
+        return {"all": _in_order(sheet.words(item))}
+    by_task = sheet.frame.groupby(roles.task)[item].unique()
+    return {task: _in_order(items.tolist()) for task, items in by_task.items()}
 
 
 def _in_order(items: list[str]) -> list[str]:
@@ -728,11 +681,9 @@ def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | N
     """Return the tasks that have a metric, where others have none of it; None where all have it."""
     if roles.task is None:
         return None
-    task, numbers = sheet.columns[roles.task], sheet.columns[metric.column].numbers
-    if numbers is None:
-        return None
-    having = {task.words[code] for code in task.codes[np.isfinite(numbers)].tolist() if code >= 0}
-    return sorted(having) if 0 < len(having) < len(task.words) else None
+    finite = sheet.finite(metric.column)
+    having = sheet.frame.loc[finite.index, roles.task].dropna().unique().tolist()
+    return sorted(having) if 0 < len(having) < len(sheet.words(roles.task)) else None
 
 
 def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
@@ -770,7 +721,7 @@ def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
 
 def _borda(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
     tasks = tasks_with(sheet, roles, metric)
-    if roles.task is None or len(tasks or sheet.columns[roles.task].words) < FEW_TASKS:
+    if roles.task is None or len(tasks or sheet.words(roles.task)) < FEW_TASKS:
         return []
     about = "points for everybody ranked behind, task by task; an absent task gives none"
     return _board({"name": "borda", "method": "borda", "metric": metric.name}, about, tasks)
@@ -842,12 +793,12 @@ class Writer(ABC):
         """Return the line of a role: its column with what is in it, or what is asked or holds without one."""
         if column is None:
             return commented(f"  {key}: {without}", why)
-        return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.columns[column].words)}")
+        return commented(f"  {key}: {scalar(column)}", f"{what}: {such_as(self.sheet.words(column))}")
 
     def _head(self) -> list[str]:
         files = self.sheet.files
         of = ", ".join(files) if len(files) <= MOST_NAMED else f"{len(files):,} files"
-        counts = f"{self.sheet.n_rows:,} rows of {of}"
+        counts = f"{len(self.sheet.frame):,} rows of {of}"
         return [
             f"# yaml-language-server: $schema={self.schema}",
             f"# Drafted by `plumbline benchmark init` from {counts}.",
@@ -873,7 +824,7 @@ class Writer(ABC):
     def _tasks(self) -> list[str]:
         if self.roles.task is None:
             return [commented("tasks: [{id: all}]", "one task: no column names another")]
-        names = sorted(self.sheet.columns[self.roles.task].words)
+        names = sorted(self.sheet.words(self.roles.task))
         groups = dict(task_groups(self.sheet, self.roles))
         return [
             "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
@@ -959,10 +910,7 @@ def writer_of(roles: Roles) -> type[Writer]:
     return ItemWriter if roles.has_items or roles.n_repeated else TaskWriter
 
 
-# The common parts of every drafted manifest. `app.cli.drafting` has what differs; pure.
-
 MOST_NAMED = 3
-
 
 # YAML written by hand, because comments belong to it: scalars in quotes where they need them, lists that are folded.
 # What is written is read back by `app.yaml`, whose scalars these are.

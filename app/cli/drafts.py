@@ -9,12 +9,11 @@ from functools import cached_property
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from app.cli.drafting import Draft, Roles, Sheet, Wishes, draft_manifest, read_sheet
 from app.cli.folders import zipped_folders
 from app.cli.output import note, noticed, say, show_error
 from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
@@ -35,6 +34,9 @@ from app.render.html import render
 from app.render.saved import ICON, assets
 from app.render.table_page import TableView
 from app.values.table import Table
+
+if TYPE_CHECKING:
+    from app.cli.drafting import Draft, Sheet
 
 Results = Annotated[
     list[Path], typer.Argument(exists=True, readable=True, help="Results: csv, json, jsonl, zip; or folders of them.")
@@ -81,6 +83,9 @@ def init(
 
     What the results do not say is asked in a terminal; elsewhere it stays as TODO, which `benchmark check` names.
     """
+    # pandas takes half a second to load, which no other command should wait for.
+    from app.cli.drafting import Roles, Wishes, draft_manifest
+
     if output.exists() and not force:
         problem = Problem("the file exists; --force overwrites it, -o writes another", file=str(output))
         raise FieldRejected("Nothing was written.", [problem])
@@ -97,8 +102,10 @@ def init(
         preview(output, results, name=name)
 
 
-def look_at(results: Sequence[Path]) -> Sheet:
+def look_at(results: Sequence[Path]) -> "Sheet":
     """Return results as a sheet. Raises EvidenceRejected where they are no table."""
+    from app.cli.drafting import read_sheet
+
     limits = Limits.from_settings(Settings())
     with zipped_folders(results) as files, tempfile.TemporaryDirectory(prefix="plumbline-draft-") as folder:
         return read_sheet(files, Path(folder), limits)
@@ -117,7 +124,7 @@ def _ask(question: str, answers: Sequence[str]) -> str | None:
     return answers[chosen - 1]
 
 
-def _tell(draft: Draft, output: Path, results: Sequence[Path]) -> bool:
+def _tell(draft: "Draft", output: Path, results: Sequence[Path]) -> bool:
     """Say what comes next, and whether the manifest is one already."""
     if draft.n_missing:
         missing = "1 answer is" if draft.n_missing == 1 else f"{draft.n_missing} answers are"

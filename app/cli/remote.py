@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-import httpx
+import httpx2
 import typer
 
 from app.cli.output import make_console
@@ -30,9 +30,9 @@ MAX_ATTEMPTS = 4
 LONGEST_PAUSE_S = 30.0
 
 # Checking a large upload takes a while after its last byte was sent.
-TIMEOUT = httpx.Timeout(30.0, read=600.0)
+TIMEOUT = httpx2.Timeout(30.0, read=600.0)
 
-BUSY = (httpx.codes.TOO_MANY_REQUESTS, httpx.codes.SERVICE_UNAVAILABLE)
+BUSY = (httpx2.codes.TOO_MANY_REQUESTS, httpx2.codes.SERVICE_UNAVAILABLE)
 
 
 class Unreachable(PlumblineError):
@@ -76,7 +76,7 @@ class Server:
     def __init__(self, address: str, token: str | None = None) -> None:
         headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self.address = address.rstrip("/")
-        self._client = httpx.Client(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+        self._client = httpx2.Client(headers=headers, timeout=TIMEOUT, follow_redirects=True)
 
     def __enter__(self) -> "Server":
         return self
@@ -101,19 +101,19 @@ class Server:
         except ValueError:
             raise self.not_from_plumbline(response) from None
 
-    def not_from_plumbline(self, response: httpx.Response) -> Refused:
+    def not_from_plumbline(self, response: httpx2.Response) -> Refused:
         """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
         kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
         message = f"{self.address} answered with {kind}, unlike a plumbline server; is another program listening there?"
         return Refused(message, [], n_problems=0, status=response.status_code)
 
-    def send(self, request: Request) -> httpx.Response:
+    def send(self, request: Request) -> httpx2.Response:
         """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
         for attempt in range(1, MAX_ATTEMPTS):
             try:
                 response = self._send_once(request)
-            except httpx.TransportError as error:
-                if not (request.repeatable or isinstance(error, httpx.ConnectError)):
+            except httpx2.TransportError as error:
+                if not (request.repeatable or isinstance(error, httpx2.ConnectError)):
                     raise self._unreachable(error) from error
                 time.sleep(pause_s(attempt, None))
                 continue
@@ -122,10 +122,10 @@ class Server:
             time.sleep(pause_s(attempt, response.headers.get("Retry-After")))
         try:
             return accepted(self._send_once(request))
-        except httpx.TransportError as error:
+        except httpx2.TransportError as error:
             raise self._unreachable(error) from error
 
-    def _send_once(self, request: Request) -> httpx.Response:
+    def _send_once(self, request: Request) -> httpx2.Response:
         return self._client.request(
             request.method,
             self.address + request.path,
@@ -137,7 +137,7 @@ class Server:
             files=request.files() if request.files else None,
         )
 
-    def _unreachable(self, error: httpx.TransportError) -> Unreachable:
+    def _unreachable(self, error: httpx2.TransportError) -> Unreachable:
         return Unreachable(f"{self.address} does not answer: {error or type(error).__name__}")
 
 
@@ -149,7 +149,7 @@ def pause_s(attempt: int, retry_after: str | None) -> float:
     return random.uniform(0.2, 0.5) * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
 
 
-def accepted(response: httpx.Response) -> httpx.Response:
+def accepted(response: httpx2.Response) -> httpx2.Response:
     """Return an answer that says yes. Raises Refused, with every problem that it names, for another one."""
     if response.is_success:
         return response
@@ -174,7 +174,7 @@ def _problem(fields: Mapping[str, Any]) -> Problem:
     return Problem(**known)
 
 
-def _problem_document(response: httpx.Response) -> dict[str, Any]:
+def _problem_document(response: httpx2.Response) -> dict[str, Any]:
     if "json" not in response.headers.get("Content-Type", ""):
         return {}
     try:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import typer
 from sqlalchemy.orm import Session
 
@@ -262,16 +262,16 @@ def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[T
 def why(address: str) -> str:
     """Return what the server itself says of why it cannot serve."""
     try:
-        return str(httpx.get(f"{address}/readyz", timeout=10.0).json()["detail"])
-    except (httpx.HTTPError, ValueError, KeyError):
+        return str(httpx2.get(f"{address}/readyz", timeout=10.0).json()["detail"])
+    except (httpx2.HTTPError, ValueError, KeyError):
         return "It does not say why."
 
 
 def is_ready(address: str) -> bool:
     """Ask the server whether it can serve."""
     try:
-        return httpx.get(f"{address}/readyz", timeout=2.0).is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{address}/readyz", timeout=2.0).is_success
+    except httpx2.TransportError:
         return False
 
 

@@ -132,7 +132,7 @@ def upload_bar(package: Package) -> Iterator[Callable[[int | None], None]]:
 
 
 class _Counted:
-    """A file that counts how much of it was read; httpx streams it in pieces."""
+    """A file that counts how much of it was read; httpx2 streams it in pieces."""
 
     def __init__(self, file: BinaryIO, advance: Callable[[int | None], None]) -> None:
         self._file = file

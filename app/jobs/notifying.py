@@ -23,7 +23,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-import httpx
+import httpx2
 
 from app.db.engine import SessionFactory
 from app.errors import PlumblineError
@@ -205,8 +205,8 @@ class NotDelivered(PlumblineError):
 def complain_about(address: str, networks: Sequence[Network] = ()) -> str | None:
     """Return what is wrong with a web address before it is resolved; None if nothing is."""
     try:
-        url = httpx.URL(address)
-    except (httpx.InvalidURL, ValueError):
+        url = httpx2.URL(address)
+    except (httpx2.InvalidURL, ValueError):
         return "not an address"
     if url.scheme != "https" and not (url.scheme == "http" and networks):
         return "expected an address that begins with https://"
@@ -259,14 +259,14 @@ async def post(address: str, body: bytes, headers: Mapping[str, str], networks: 
     wrong = complain_about(address, networks)
     if wrong is not None:
         raise NotDelivered(wrong)
-    url = httpx.URL(address)
+    url = httpx2.URL(address)
     sent = {**headers, "Host": url.netloc.decode("ascii"), "Content-Type": "application/json"}
     try:
         async with asyncio.timeout(DEADLINE_S):
             status = await _status_of(url, body, sent, networks)
     except TimeoutError:
         raise NotDelivered(f"{url.host} did not answer within {DEADLINE_S:g} s") from None
-    except (httpx.HTTPError, httpx.InvalidURL) as error:
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
         raise NotDelivered(f"{url.host} cannot be notified: {error or type(error).__name__}") from None
     if not 200 <= status < 300:
         raise NotDelivered(
@@ -274,12 +274,12 @@ async def post(address: str, body: bytes, headers: Mapping[str, str], networks: 
         )
 
 
-async def _status_of(url: httpx.URL, body: bytes, headers: Mapping[str, str], networks: Sequence[Network]) -> int:
+async def _status_of(url: httpx2.URL, body: bytes, headers: Mapping[str, str], networks: Sequence[Network]) -> int:
     port = url.port or (443 if url.scheme == "https" else 80)
     loop = asyncio.get_running_loop()
     pinned = url.copy_with(host=await loop.run_in_executor(WAITING, resolve, url.host, port, networks))
     async with (
-        httpx.AsyncClient(
+        httpx2.AsyncClient(
             timeout=DEADLINE_S, follow_redirects=False, trust_env=False, verify=_certificates()
         ) as client,
         client.stream("POST", pinned, content=body, headers=headers, extensions={"sni_hostname": url.host}) as response,
@@ -290,7 +290,7 @@ async def _status_of(url: httpx.URL, body: bytes, headers: Mapping[str, str], ne
 @cache
 def _certificates() -> ssl.SSLContext:
     """Return what certificates are checked with; reading all authorities takes longer than a request."""
-    return httpx.create_ssl_context(trust_env=False)
+    return httpx2.create_ssl_context(trust_env=False)
 
 
 def signed(number: int, at: int, body: bytes, secret: bytes) -> dict[str, str]:

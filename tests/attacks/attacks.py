@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
-import httpx
+import httpx2
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -198,7 +198,7 @@ def million_columns(victim: Target) -> list[int]:
 def many_searches(victim: Target) -> list[int]:
     """Ask for 300 pages that nobody keeps, at once and without a token."""
     queries = [f"/search?q={at}" for at in range(300)]
-    return _at_once(60, lambda path: httpx.get(victim.server.address + path, timeout=60).status_code, queries)
+    return _at_once(60, lambda path: httpx2.get(victim.server.address + path, timeout=60).status_code, queries)
 
 
 def wide_preregs(victim: Target) -> list[int]:
@@ -217,7 +217,7 @@ def _register(victim: Target, path: str, documents: Sequence[str]) -> list[int]:
     headers = victim.auth() | {"Content-Type": "application/yaml"}
 
     def register(document: str) -> int:
-        return httpx.post(victim.server.address + path, content=document, headers=headers, timeout=120).status_code
+        return httpx2.post(victim.server.address + path, content=document, headers=headers, timeout=120).status_code
 
     return _at_once(len(documents), register, documents)
 

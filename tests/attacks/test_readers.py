@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -123,7 +123,7 @@ def test_a_reader_is_kept_for_its_sender_alone(victim: Target) -> None:
     again = victim.post("x.csv", rows)
     same = readers(victim)
     bob = {"name": "bob", "role": "submitter"}
-    created = httpx.post(f"{victim.server.address}/tokens", json=bob, headers=victim.auth(), timeout=60)
+    created = httpx2.post(f"{victim.server.address}/tokens", json=bob, headers=victim.auth(), timeout=60)
     other = replace(victim, token=created.json()["token"]).post("x.csv", rows)
 
     assert [answer.status_code for answer in (first, again, created, other)] == [200, 200, 201, 200]

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-import httpx
+import httpx2
 import psutil
 
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
@@ -56,7 +56,7 @@ class Target:
     @property
     def place(self) -> tuple[str, int]:
         """Return host and port."""
-        url = httpx.URL(self.server.address)
+        url = httpx2.URL(self.server.address)
         return url.host, url.port or 80
 
     def auth(self) -> dict[str, str]:
@@ -67,10 +67,10 @@ class Target:
         """Open a connection."""
         return socket.create_connection(self.place, timeout=30)
 
-    def post(self, name: str, content: bytes, slug: str = "open") -> httpx.Response:
+    def post(self, name: str, content: bytes, slug: str = "open") -> httpx2.Response:
         """Send a file as a dry run."""
         address = f"{self.server.address}/benchmarks/{slug}/submissions?dry_run=true"
-        return httpx.post(address, files=[("files", (name, content))], headers=self.auth(), timeout=60)
+        return httpx2.post(address, files=[("files", (name, content))], headers=self.auth(), timeout=60)
 
 
 @dataclass
@@ -103,9 +103,9 @@ def target(**settings: str) -> Iterator[Target]:
         victim = Target(server, match[0], beside)
         for manifest in (MANIFEST, GUESSES):
             address = f"{server.address}/benchmarks"
-            httpx.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
+            httpx2.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
         # A page that is cached is what everybody reads.
-        httpx.get(f"{server.address}/benchmarks/open", timeout=START_S).raise_for_status()
+        httpx2.get(f"{server.address}/benchmarks/open", timeout=START_S).raise_for_status()
         yield victim
 
 
@@ -140,8 +140,8 @@ def watched(victim: Target) -> Iterator[Harm]:
 
 
 def _ask(address: str, path: str, name: str, harm: Harm, done: threading.Event) -> None:
-    transport = httpx.HTTPTransport(local_address=ELSEWHERE)
-    with httpx.Client(base_url=address, transport=transport, timeout=30) as reader:
+    transport = httpx2.HTTPTransport(local_address=ELSEWHERE)
+    with httpx2.Client(base_url=address, transport=transport, timeout=30) as reader:
         is_last = False
         while not is_last:
             is_last = done.wait(EVERY_S)

@@ -4,7 +4,7 @@ import re
 from functools import cached_property
 from typing import Any
 
-import httpx
+import httpx2
 
 # A slash too many leads to the address without it.
 NO_OPERATION = (307, 404, 405)
@@ -41,7 +41,7 @@ class Description:
         is_page = not path.startswith(("/benchmarks/", "/submissions/", "/preregs/"))
         return None if status in NO_OPERATION or is_page else f"{method} {path} is not described"
 
-    def check(self, response: httpx.Response) -> None:
+    def check(self, response: httpx2.Response) -> None:
         """Raise AssertionError for an answer that is not described; an event hook of the tests' client."""
         request = response.request
         if "then" in request.url.params:

@@ -1,6 +1,6 @@
 """What a web process has heard of changes, so that a test reads no page from before the change that it just made."""
 
-import httpx
+import httpx2
 from sqlalchemy import exists, select, text
 
 from app.db.engine import SessionFactory
@@ -27,7 +27,7 @@ class Heard(Freshness):
         self._heard[slug] = (max(anything, before[0]), max(boards, before[1]))
         return moved
 
-    def catch_up(self, request: httpx.Request) -> None:
+    def catch_up(self, request: httpx2.Request) -> None:
         """Wait, before a page that may be kept is asked for, until all changes so far are heard."""
         if request.method not in ("GET", "HEAD"):
             return

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from app.store import tokens
@@ -58,17 +58,17 @@ def hiding(site_after: SiteAfter) -> Site:
     return site_after(hide)
 
 
-def make(site: Site, visibility: str) -> httpx.Response:
+def make(site: Site, visibility: str) -> httpx2.Response:
     """Make the hidden benchmark."""
     path = f"/benchmarks?visibility={visibility}"
-    answer: httpx.Response = site.http.post(path, content=HIDDEN, headers=site.auth("steward") | YAML)
+    answer: httpx2.Response = site.http.post(path, content=HIDDEN, headers=site.auth("steward") | YAML)
     return answer
 
 
-def submit(site: Site, slug: str, who: str = "alice") -> httpx.Response:
+def submit(site: Site, slug: str, who: str = "alice") -> httpx2.Response:
     """Submit the rows to the hidden benchmark."""
     files = [("files", ("r.csv", ROWS)), ("prereg", ("p.yaml", OWN_PREREG))]
-    answer: httpx.Response = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
+    answer: httpx2.Response = site.http.post(f"/benchmarks/{slug}/submissions", files=files, headers=site.auth(who))
     return answer
 
 

@@ -5,7 +5,7 @@ import signal
 import time
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cases import patient
@@ -32,7 +32,7 @@ def admin(server: RunningServer) -> dict[str, str]:
     return {"Authorization": f"Bearer {match[0]}"}
 
 
-def send(server: RunningServer, entrant: str, headers: dict[str, str]) -> httpx.Response:
+def send(server: RunningServer, entrant: str, headers: dict[str, str]) -> httpx2.Response:
     """Submit three rows of an entrant."""
     rows = "model,task,MASE\n" + "".join(f"{entrant},t{task},{task + len(entrant)}\n" for task in (1, 2, 3))
     files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", PREREG))]

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
-import httpx
+import httpx2
 import uvicorn
 from authlib.oauth2.rfc7636 import create_s256_code_challenge
 from fastapi import FastAPI, Request
@@ -67,7 +67,7 @@ class LocalProvider:
         """Give the token of a code, once, to who has the secret and the verifier."""
         sent = {name: values[0] for name, values in parse_qs((await request.body()).decode()).items()}
         asked = self.codes.pop(sent.get("code", ""), None)
-        knows = request.headers.get("authorization") == httpx.BasicAuth(CLIENT_ID, CLIENT_SECRET)._auth_header
+        knows = request.headers.get("authorization") == httpx2.BasicAuth(CLIENT_ID, CLIENT_SECRET)._auth_header
         is_right = asked is not None and sent.get("redirect_uri") == asked["redirect_uri"]
         if asked is None or not (knows and is_right) or challenge(sent) != asked["code_challenge"]:
             return JSONResponse({"error": "invalid_grant"}, 400)

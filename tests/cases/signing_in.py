@@ -3,14 +3,14 @@
 import re
 from typing import Any
 
-import httpx
+import httpx2
 
 from tests.fixtures import Site
 
 SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
 
 
-def cookie(answer: httpx.Response, name: str) -> str:
+def cookie(answer: httpx2.Response, name: str) -> str:
     """Return the cookie that an answer sets."""
     for line in answer.headers.get_list("set-cookie"):
         if line.startswith(f"{name}="):
@@ -18,14 +18,14 @@ def cookie(answer: httpx.Response, name: str) -> str:
     raise AssertionError(answer.headers)
 
 
-def login(site: Site, who: str = "steward", cookies: str = "", **changed: Any) -> httpx.Response:
+def login(site: Site, who: str = "steward", cookies: str = "", **changed: Any) -> httpx2.Response:
     """Fill in the form and send it."""
     shown = site.http.get("/login")
     value = re.search(r'name="form" value="([^"]+)"', shown.text)
     assert value is not None
     fields = {"form": value[1], "token": site.tokens[who], **changed}
     headers = {"Cookie": f"{cookie(shown, FORM)}; {cookies}"}
-    answer: httpx.Response = site.http.post("/login", data=fields, headers=headers, follow_redirects=False)
+    answer: httpx2.Response = site.http.post("/login", data=fields, headers=headers, follow_redirects=False)
     return answer
 
 
@@ -41,10 +41,10 @@ def form_key(site: Site, headers: dict[str, str]) -> str:
     return match[1]
 
 
-def send_form(site: Site, path: str, headers: dict[str, str], then: str = "/account", **fields: Any) -> httpx.Response:
+def send_form(site: Site, path: str, headers: dict[str, str], then: str = "/account", **fields: Any) -> httpx2.Response:
     """Send a form of a session as a browser does; `method` in the path is the one that it asks for."""
     joined = "&" if "?" in path else "?"
     address = f"{path}{joined}then={then}&csrf={form_key(site, headers)}"
     sent = {**headers, "Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
-    answer: httpx.Response = site.http.post(address, data=fields, headers=sent, follow_redirects=False)
+    answer: httpx2.Response = site.http.post(address, data=fields, headers=sent, follow_redirects=False)
     return answer

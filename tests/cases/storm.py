@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
-import httpx
+import httpx2
 import numpy as np
 
 from tests.cases.storm_readers import Read
@@ -68,7 +68,7 @@ def declare(address: str, headers: dict[str, str], slugs: Sequence[str]) -> None
     """Make the benchmarks."""
     for slug in slugs:
         manifest = MANIFEST.format(slug=slug, tasks=", ".join(f"{{id: {task}}}" for task in TASKS))
-        httpx.post(f"{address}/benchmarks", content=manifest, headers=headers, timeout=60).raise_for_status()
+        httpx2.post(f"{address}/benchmarks", content=manifest, headers=headers, timeout=60).raise_for_status()
 
 
 def plan(slugs: Sequence[str], n: int, seed: int) -> list[Sent]:
@@ -110,13 +110,13 @@ def _send_share(addresses: Sequence[str], headers: dict[str, str], share: Sequen
 
 def _send(address: str, headers: dict[str, str], sent: Sent, seen: Seen) -> bool:
     try:
-        answer = httpx.post(
+        answer = httpx2.post(
             f"{address}/benchmarks/{sent.slug}/submissions",
             files=[("files", ("rows.csv", sent.rows()))],
             headers={**headers, "Idempotency-Key": sent.key},
             timeout=60,
         )
-    except httpx.TransportError:
+    except httpx2.TransportError:
         answer = None
     with seen.lock:
         seen.n_tries += 1
@@ -159,15 +159,15 @@ def faults(actions: Mapping[str, Callable[[], None]], addresses: Sequence[str], 
 
 def _is_ready(address: str) -> bool:
     try:
-        return httpx.get(f"{address}/readyz", timeout=2).status_code == 200
-    except httpx.TransportError:
+        return httpx2.get(f"{address}/readyz", timeout=2).status_code == 200
+    except httpx2.TransportError:
         return False
 
 
 def settled(address: str, numbers: Sequence[int], within_s: float) -> dict[int, dict[str, object]]:
     """Return the state of each submission once nothing waits any more."""
     give_up_at, result = time.monotonic() + within_s, dict[int, dict[str, object]]()
-    with httpx.Client(timeout=30) as client:
+    with httpx2.Client(timeout=30) as client:
         for number in numbers:
             while (state := _state(client, f"{address}/submissions/{number}.json")) is None:
                 assert time.monotonic() < give_up_at, f"submission {number} still waits"
@@ -176,10 +176,10 @@ def settled(address: str, numbers: Sequence[int], within_s: float) -> dict[int, 
     return result
 
 
-def _state(client: httpx.Client, address: str) -> dict[str, object] | None:
+def _state(client: httpx2.Client, address: str) -> dict[str, object] | None:
     try:
         answer = client.get(address)
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return None
     state: dict[str, object] = answer.json() if answer.status_code == 200 else {"waiting_for": "an answer"}
     return state if state["waiting_for"] is None else None
@@ -197,5 +197,5 @@ def expected_means(seen: Seen, slug: str) -> dict[str, float]:
 def published_means(address: str, slug: str) -> dict[str, float]:
     """Return the means of a board's CSV as it is now, not of the page that is shown until the new one is made."""
     insisting = {"Cache-Control": "no-cache"}
-    text = httpx.get(f"{address}/benchmarks/{slug}/leaderboards/average.csv", headers=insisting, timeout=30).text
+    text = httpx2.get(f"{address}/benchmarks/{slug}/leaderboards/average.csv", headers=insisting, timeout=30).text
     return {row["entrant"]: float(row["mean_MASE"]) for row in csv.DictReader(io.StringIO(text))}

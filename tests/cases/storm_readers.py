@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event, Lock, Thread
 
-import httpx
+import httpx2
 
 from tests.cases.waiting import eventually
 
@@ -74,7 +74,7 @@ def reading(addresses: Sequence[str], slugs: Sequence[str]) -> Iterator[Read]:
 
 def _read_until(over: Event, address: str, slugs: Sequence[str], read: Read) -> None:
     newest: dict[str, int] = {}
-    with httpx.Client(timeout=2) as client:
+    with httpx2.Client(timeout=2) as client:
         for slug in itertools.cycle(slugs):
             if over.wait(0.05):
                 return
@@ -83,10 +83,10 @@ def _read_until(over: Event, address: str, slugs: Sequence[str], read: Read) -> 
                 read.note_page(slug, address, board, newest)
 
 
-def _board(client: httpx.Client, address: str, slug: str) -> tuple[int, bytes] | None:
+def _board(client: httpx2.Client, address: str, slug: str) -> tuple[int, bytes] | None:
     try:
         answer = client.get(f"{address}/benchmarks/{slug}/leaderboards/average.json")
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return None
     if answer.status_code != 200:
         return None

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from urllib.parse import urlsplit
 
-import httpx
+import httpx2
 import pytest
 import yaml
 
@@ -45,10 +45,10 @@ def half_sent(server: RunningServer) -> Iterator[http.client.HTTPConnection]:
 def refuses(server: RunningServer) -> bool:
     """Say whether the server takes no new connections."""
     try:
-        httpx.get(f"{server.address}/healthz", timeout=1)
-    except httpx.ConnectError:
+        httpx2.get(f"{server.address}/healthz", timeout=1)
+    except httpx2.ConnectError:
         return True
-    except httpx.TransportError:
+    except httpx2.TransportError:
         return False
     return False
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
+import httpx2
 import psutil
 import pytest
 
@@ -53,8 +53,8 @@ def child(server: RunningServer, command: str) -> psutil.Process | None:
 def is_ready(server: RunningServer) -> bool:
     """Ask whether the server can serve."""
     try:
-        return httpx.get(f"{server.address}/readyz", timeout=2).is_success
-    except httpx.TransportError:
+        return httpx2.get(f"{server.address}/readyz", timeout=2).is_success
+    except httpx2.TransportError:
         return False
 
 

@@ -42,7 +42,7 @@ def test_the_wheel_of_the_client_has_every_module_that_it_imports() -> None:
     own = {module for module in imported if module.split(".")[0] in ("app", "plumbline")}
 
     assert own <= modules
-    assert imported - own <= {"httpx", "pandas", "rich", "typer"}
+    assert imported - own <= {"httpx2", "pandas", "rich", "typer"}
 
 
 def shipped() -> dict[str, Path]:

@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack
 from pathlib import Path
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 
@@ -38,10 +38,10 @@ def all_published(server: RunningServer, seed: int, n: int = 40, headers: dict[s
     assert published_means(server.address, SLUG) == pytest.approx(expected_means(seen, SLUG), rel=1e-12)
 
 
-def answers(server: RunningServer, sent: int, headers: dict[str, str] | None = None) -> httpx.Response:
+def answers(server: RunningServer, sent: int, headers: dict[str, str] | None = None) -> httpx2.Response:
     """Send one submission and return its answer, whatever it is."""
     each = plan([SLUG], 1, seed=sent)[0]
-    return httpx.post(
+    return httpx2.post(
         f"{server.address}/benchmarks/{SLUG}/submissions",
         files=[("files", ("rows.csv", each.rows()))],
         headers={**(headers or admin(server)), "Idempotency-Key": each.key},

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from app.db.embedded import own_programs
@@ -81,7 +81,7 @@ def test_clocks_that_jump_lose_nothing_and_hold_nothing_up(machines: Machines) -
     assert seen.faults == []
     assert len(set(seen.numbers.values())) == 80
     assert published_means(machines.addresses[0], SLUG) == pytest.approx(expected_means(seen, SLUG), rel=1e-12)
-    listed = httpx.get(f"{machines.addresses[1]}/benchmarks/{SLUG}/snapshots.json", timeout=60).json()
+    listed = httpx2.get(f"{machines.addresses[1]}/benchmarks/{SLUG}/snapshots.json", timeout=60).json()
     assert sorted(each["number"] for each in listed) == list(range(1, len(listed) + 1))
 
 
@@ -92,7 +92,7 @@ def test_a_server_whose_clock_is_wrong_judges_by_the_database(machines: Machines
     wrong, right = machines.addresses
     machines.clocks["one"].set_to(shift_s)
     lasting = token(right, machines, timedelta(hours=1), f"lasting{shift_s}")
-    answers = [httpx.get(f"{at}/whoami", headers=lasting, timeout=60).status_code for at in (wrong, right)]
+    answers = [httpx2.get(f"{at}/whoami", headers=lasting, timeout=60).status_code for at in (wrong, right)]
     past = make_token(wrong, machines, timedelta(seconds=-60), f"past{shift_s}")
     outcome = registered_and_sent(wrong, machines, f"clock{shift_s + JUMP_S}")
     machines.set_right()
@@ -117,10 +117,10 @@ def test_a_database_whose_clock_is_set_back_holds_nothing_up(machines: Machines)
     assert {entrant: shown[entrant] for entrant in expected} == pytest.approx(expected, rel=1e-12)
 
 
-def make_token(address: str, machines: Machines, lasts: timedelta, name: str) -> httpx.Response:
+def make_token(address: str, machines: Machines, lasts: timedelta, name: str) -> httpx2.Response:
     """Ask for a token that ends so long from now, by the machine's clock."""
     wanted = {"name": name, "role": "submitter", "expires_at": (datetime.now(UTC) + lasts).isoformat()}
-    return httpx.post(f"{address}/tokens", json=wanted, headers=machines.headers, timeout=60)
+    return httpx2.post(f"{address}/tokens", json=wanted, headers=machines.headers, timeout=60)
 
 
 def token(address: str, machines: Machines, lasts: timedelta, name: str) -> dict[str, str]:
@@ -133,11 +133,11 @@ def registered_and_sent(address: str, machines: Machines, slug: str) -> str:
     """Register, send at once, and return the outcome of the rule that the registration came first."""
     manifest = MANIFEST.replace("slug: tiny", f"slug: {slug}")
     prereg = PREREG.replace(b"tiny", slug.encode())
-    httpx.post(f"{address}/benchmarks", content=manifest, headers=machines.headers, timeout=60).raise_for_status()
-    httpx.post(f"{address}/preregs", content=prereg, headers=machines.headers, timeout=60).raise_for_status()
+    httpx2.post(f"{address}/benchmarks", content=manifest, headers=machines.headers, timeout=60).raise_for_status()
+    httpx2.post(f"{address}/preregs", content=prereg, headers=machines.headers, timeout=60).raise_for_status()
     rows = "model,task,MASE\n" + "".join(f"M,t{task},{task}\n" for task in (1, 2, 3))
     files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", prereg))]
-    sent = httpx.post(f"{address}/benchmarks/{slug}/submissions", files=files, headers=machines.headers, timeout=60)
+    sent = httpx2.post(f"{address}/benchmarks/{slug}/submissions", files=files, headers=machines.headers, timeout=60)
     checks = {each["rule"]: each["outcome"] for each in sent.raise_for_status().json()["checks"]}
     outcome: str = checks["registered_before_run"]
     return outcome

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cases import patient
@@ -55,11 +55,11 @@ def test_a_cut_line_holds_nobody_for_long() -> None:
             patient.get(page)
             with cut(AWAY):
                 began = time.monotonic()
-                during = httpx.get(page, timeout=FREED_WITHIN_S).status_code
+                during = httpx2.get(page, timeout=FREED_WITHIN_S).status_code
                 lasted_s = time.monotonic() - began
-                ready = httpx.get(f"{server.address}/readyz", timeout=10).status_code
-                alive = httpx.get(f"{server.address}/healthz", timeout=10).status_code
-            assert eventually(lambda: httpx.get(f"{server.address}/readyz", timeout=20).status_code == 200, 60)
+                ready = httpx2.get(f"{server.address}/readyz", timeout=10).status_code
+                alive = httpx2.get(f"{server.address}/healthz", timeout=10).status_code
+            assert eventually(lambda: httpx2.get(f"{server.address}/readyz", timeout=20).status_code == 200, 60)
             seen = send_all([server.address], headers, plan([SLUG], 4, seed=2), 2)
             settled(server.address, sorted(seen.numbers.values()), within_s=120)
             means = published_means(server.address, SLUG)

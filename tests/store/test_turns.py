@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cases import patient
@@ -33,7 +33,7 @@ def server(data_dir: Path) -> Iterator[RunningServer]:
         yield running
 
 
-def send(server: RunningServer, entrant: str, score: float, key: str | None = None) -> httpx.Response:
+def send(server: RunningServer, entrant: str, score: float, key: str | None = None) -> httpx2.Response:
     """Submit three rows of an entrant."""
     rows = "model,task,MASE\n" + "".join(f"{entrant},t{task},{score + task}\n" for task in (1, 2, 3))
     files = [("files", ("r.csv", rows.encode())), ("prereg", ("p.yaml", PREREG))]

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import text
 
@@ -40,9 +40,9 @@ def two(site_after: SiteAfter) -> Site:
     return site_after(make_two)
 
 
-def ask(site: Site, method: str, path: str, who: str, order: Any = None) -> httpx.Response:
+def ask(site: Site, method: str, path: str, who: str, order: Any = None) -> httpx2.Response:
     """Send an order as JSON."""
-    answer: httpx.Response = site.http.request(method, path, json=order, headers=site.auth(who))
+    answer: httpx2.Response = site.http.request(method, path, json=order, headers=site.auth(who))
     return answer
 
 
@@ -124,7 +124,7 @@ def test_a_benchmarks_page_names_its_stewards(two: Site) -> None:
     assert "Steward: other." in page
 
 
-def attest(site: Site, sha256: str, who: str) -> httpx.Response:
+def attest(site: Site, sha256: str, who: str) -> httpx2.Response:
     """Attest that a registration existed in 1970."""
     order = {"registered_at": "1970-01-01T00:00:00Z", "evidence": "trust me"}
     return ask(site, "POST", f"/preregs/{sha256}/attestations", who, order)

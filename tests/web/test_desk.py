@@ -3,7 +3,7 @@
 import re
 from datetime import UTC, datetime, timedelta
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import update
 
@@ -103,12 +103,12 @@ def age(site: Site) -> None:
         session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
 
 
-def withdraw(site: Site, headers: dict[str, str], number: str = "2") -> httpx.Response:
+def withdraw(site: Site, headers: dict[str, str], number: str = "2") -> httpx2.Response:
     """Send the desk's form with a reason."""
     return send_form(site, f"{DESK}/withdraw", headers, DESK, submission=number, reason=REASON)
 
 
-def is_kept(answer: httpx.Response, number: str = "2") -> bool:
+def is_kept(answer: httpx2.Response, number: str = "2") -> bool:
     """Say whether an answer is the desk, with an alert and what was written in its form."""
     is_desk = "<h1>Desk of tiny</h1>" in answer.text and 'role="alert"' in answer.text
     return is_desk and f'value="{number}"' in answer.text and SHOWN in answer.text

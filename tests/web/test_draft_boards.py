@@ -1,6 +1,6 @@
 """A board that is in no manifest yet: its stewards and reviewers see it, nobody else; one act makes it a board."""
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cases.registrations import YAML
@@ -26,15 +26,15 @@ def tiny(site_after: SiteAfter) -> Site:
     return site_after(lay_out)
 
 
-def put(site: Site, content: bytes = QQ, name: str = "qqdraft", who: str = "steward") -> httpx.Response:
+def put(site: Site, content: bytes = QQ, name: str = "qqdraft", who: str = "steward") -> httpx2.Response:
     """Put a draft."""
-    answer: httpx.Response = site.http.put(f"{DRAFTS}/{name}", content=content, headers=site.auth(who) | YAML)
+    answer: httpx2.Response = site.http.put(f"{DRAFTS}/{name}", content=content, headers=site.auth(who) | YAML)
     return answer
 
 
-def read(site: Site, who: str, path: str = f"{DRAFTS}/qqdraft.json") -> httpx.Response:
+def read(site: Site, who: str, path: str = f"{DRAFTS}/qqdraft.json") -> httpx2.Response:
     """Read an address as somebody."""
-    answer: httpx.Response = site.http.get(path, headers={} if who == "nobody" else site.auth(who))
+    answer: httpx2.Response = site.http.get(path, headers={} if who == "nobody" else site.auth(who))
     return answer
 
 

@@ -3,7 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from sqlalchemy import select, text
 
@@ -17,16 +17,16 @@ REGISTRATION = "prereg: required, submissions: invited, registration: {per_day: 
 OPEN = MANIFEST.replace("prereg: required", REGISTRATION)
 
 
-def invite(site: Site, who: str = "steward", **wanted: Any) -> httpx.Response:
+def invite(site: Site, who: str = "steward", **wanted: Any) -> httpx2.Response:
     """Ask for an invitation to tiny."""
     order = {"role": "submitter", "benchmark": "tiny", **wanted}
-    answer: httpx.Response = site.http.post("/invitations", json=order, headers=site.auth(who))
+    answer: httpx2.Response = site.http.post("/invitations", json=order, headers=site.auth(who))
     return answer
 
 
-def redeem(site: Site, code: str, name: str = "guest") -> httpx.Response:
+def redeem(site: Site, code: str, name: str = "guest") -> httpx2.Response:
     """Use a code."""
-    answer: httpx.Response = site.http.post("/invitations/redeem", json={"code": code, "name": name})
+    answer: httpx2.Response = site.http.post("/invitations/redeem", json={"code": code, "name": name})
     return answer
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from app.config import Settings
@@ -51,7 +51,7 @@ def errors(entrant: str, lower_by: float = 0.0) -> bytes:
 def send(site: Site, slug: str, rows: bytes, who: str = "bob", **fields: str) -> dict[str, Any]:
     """Submit rows and return the answer."""
     address = f"/benchmarks/{slug}/submissions"
-    answer: httpx.Response = site.http.post(
+    answer: httpx2.Response = site.http.post(
         address, files=[("files", ("r.csv", rows))], data=fields, headers=site.auth(who)
     )
     return dict(answer.json())

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 from joserfc.jwk import RSAKey
 from sqlalchemy import func, select
@@ -50,18 +50,18 @@ def begin(site: Site, query: str = "") -> tuple[str, str]:
     return path_of(back.headers["location"]), cookie(begun, COOKIE)
 
 
-def finish(site: Site, path: str, cookies: str) -> httpx.Response:
+def finish(site: Site, path: str, cookies: str) -> httpx2.Response:
     """Come back from the provider."""
-    answer: httpx.Response = site.http.get(path, headers={"Cookie": cookies}, follow_redirects=False)
+    answer: httpx2.Response = site.http.get(path, headers={"Cookie": cookies}, follow_redirects=False)
     return answer
 
 
-def sign_in(site: Site, query: str = "") -> httpx.Response:
+def sign_in(site: Site, query: str = "") -> httpx2.Response:
     """Sign in as a browser does."""
     return finish(site, *begin(site, query))
 
 
-def account(site: Site, answer: httpx.Response) -> str:
+def account(site: Site, answer: httpx2.Response) -> str:
     """Return the page of whoever signed in."""
     return site.http.get("/account", headers={"Cookie": cookie(answer, SESSION)}).text
 

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from sqlalchemy import text
@@ -158,11 +158,11 @@ def test_nobody_is_notified_of_what_is_private(hiding: Site) -> None:
     assert after[0].payload.startswith(SECRET)
 
 
-def publish(site: Site, visibility: str) -> httpx.Response:
+def publish(site: Site, visibility: str) -> httpx2.Response:
     """Let more people read the hidden benchmark."""
     order = {"visibility": visibility}
     path = f"/benchmarks/{SECRET}/visibility"
-    answer: httpx.Response = site.http.post(path, json=order, headers=site.auth("steward"))
+    answer: httpx2.Response = site.http.post(path, json=order, headers=site.auth("steward"))
     return answer
 
 

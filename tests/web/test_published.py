@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
-import httpx
+import httpx2
 import psycopg
 import pytest
 from sqlalchemy import text
@@ -118,7 +118,7 @@ def test_a_process_that_is_stopped_holds_nobody_and_shows_nothing_old_as_new(pai
     try:
         number = send(pair.one, "During", pair.headers).json()["id"]
         settled = wait_until_settled(pair.one, number)
-        answers: list[httpx.Response] = []
+        answers: list[httpx2.Response] = []
         asking = Thread(target=lambda: answers.append(patient.get(f"{pair.other.address}{board}")))
         asking.start()
     finally:

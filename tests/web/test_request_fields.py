@@ -2,7 +2,7 @@
 
 from typing import Any
 
-import httpx
+import httpx2
 import pytest
 
 from tests.cases.stored_rows import stored
@@ -24,7 +24,7 @@ UNFIT = (
 )
 
 
-def columns(answer: httpx.Response) -> list[str]:
+def columns(answer: httpx2.Response) -> list[str]:
     """Return which fields a problem document names."""
     return [problem["column"] for problem in answer.json()["problems"]]
 

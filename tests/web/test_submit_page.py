@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-import httpx
+import httpx2
 import pytest
 
 from app.config import Settings
@@ -37,13 +37,13 @@ def signed_in(site: Site, who: str = "alice") -> dict[str, str]:
     return {"Cookie": session.partition(";")[0], "accept": "text/html"}
 
 
-def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: str) -> httpx.Response:
+def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: str) -> httpx2.Response:
     """Fill in the form as a browser does and send it; fields that nobody filled in are there and empty."""
     shown = site.http.get(FORM, headers=headers)
     action = re.search(r'action="([^"]*csrf=[^"]*)"', shown.text)
     assert action is not None, shown.text
     data = {"prereg_sha256": "", "entrant": "", "organization": "", "notes": "", "act": act, **fields}
-    answer: httpx.Response = site.http.post(
+    answer: httpx2.Response = site.http.post(
         action[1], data=data, files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))], headers=headers,
         follow_redirects=False,
     )  # fmt: skip
