@@ -6,6 +6,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
 from app.boards.calibrated import (
     MIN_DRAWN_UNITS,
@@ -68,7 +69,7 @@ class TaskBoard(Leaderboard):
     can_lack_intervals = True
     needs_known_tasks: ClassVar[bool] = True
 
-    metric: MetricName
+    metric: MetricName = Field(description="the metric that ranks")
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""

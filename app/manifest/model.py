@@ -48,9 +48,9 @@ def refuse_no_name(text: str) -> str:
 
 
 # The validator also checks the length; description and length are given for readers of the schema.
-_NAME_SCHEMA = {"minLength": 1, "maxLength": MAX_NAME, "description": NAME_RULE}
+_NAME_SCHEMA = {"minLength": 1, "maxLength": MAX_NAME}
 
-Name = Annotated[str, AfterValidator(refuse_no_name), Field(json_schema_extra=_NAME_SCHEMA)]
+Name = Annotated[str, AfterValidator(refuse_no_name), Field(description=NAME_RULE, json_schema_extra=_NAME_SCHEMA)]
 
 MetricName = Annotated[str, StringConstraints(pattern=f"^{METRIC_PATTERN}$")]
 
@@ -67,10 +67,14 @@ class Claim(Part):
     A single name is an arm: an entrant, or a condition of each entrant, whose own mean is compared.
     """
 
-    contrast: list[Name] = Field(min_length=1, max_length=2)
-    metric: MetricName
-    threshold: float
-    direction: Literal["greater", "less"] = "greater"
+    contrast: list[Name] = Field(
+        min_length=1,
+        max_length=2,
+        description="first minus second, conditions or entrants; a single one is compared with the threshold itself",
+    )
+    metric: MetricName = Field(description="the metric that it concerns")
+    threshold: float = Field(description="what the contrast is compared with")
+    direction: Literal["greater", "less"] = Field("greater", description="the claimed side of the threshold")
 
 
 # Only `app.kinds.registry` knows which kinds exist.
@@ -89,10 +93,13 @@ class Task(Part):
     `n_forecasts` is the number of forecasts in a run of it; a row may omit it but not contradict it.
     """
 
-    id: TaskName
-    title: Title | None = None
-    where: dict[ColumnName, Any] = Field(default_factory=dict)
-    n_forecasts: int | None = Field(None, ge=1, le=2**53)
+    id: TaskName = Field(description="the task's name, as rows give it")
+    title: Title | None = Field(None, description="what pages call it")
+    where: dict[ColumnName, Any] = Field(
+        default_factory=dict,
+        description="the value that each named column must have in the task's rows; others are refused",
+    )
+    n_forecasts: int | None = Field(None, ge=1, le=2**53, description="how many forecasts one run of the task makes")
 
 
 Direction = Literal["minimize", "maximize"]
@@ -110,14 +117,14 @@ class Metric(Part):
     value.
     """
 
-    direction: Direction
-    source: ColumnName | None = Field(None, alias="from")
-    above: float | None = None
-    title: Title | None = None
-    unit: str | None = Field(None, max_length=40)
-    min: float | None = None
-    max: float | None = None
-    description: str | None = Field(None, max_length=2000)
+    direction: Direction = Field(description="whether higher or lower is better")
+    source: ColumnName | None = Field(None, alias="from", description="the column it is read from, if not its own name")
+    above: float | None = Field(None, description="the score is 1 if the column is above this value, else 0")
+    title: Title | None = Field(None, description="what pages call it")
+    unit: str | None = Field(None, max_length=40, description="the unit of its values, such as ms")
+    min: float | None = Field(None, description="the least possible value; anything below is refused")
+    max: float | None = Field(None, description="the greatest possible value; anything above is refused")
+    description: str | None = Field(None, max_length=2000, description="what it measures")
 
     @model_validator(mode="after")
     def _has_a_range(self) -> Self:
@@ -161,10 +168,15 @@ class Uncertainty(Part):
     `rng_seed` is the board's own; `seed` without the prefix is always an entrant's.
     """
 
-    n_resamples: int = Field(1000, ge=0, le=100_000)
-    level: float = Field(0.95, gt=0.5, lt=1.0)
-    rng_seed: int = Field(0, ge=0, lt=2**63)
-    stream: Stream = "independent"
+    n_resamples: int = Field(
+        1000, ge=0, le=100_000, description="how many resamples are drawn; 0: no intervals, if the method allows it"
+    )
+    level: float = Field(0.95, gt=0.5, lt=1.0, description="the confidence level")
+    rng_seed: int = Field(0, ge=0, lt=2**63, description="the generator's seed")
+    stream: Stream = Field(
+        "independent",
+        description="which random stream: an independent one, or that of another system, to reproduce its numbers",
+    )
 
     @field_validator("n_resamples")
     @classmethod
@@ -210,12 +222,12 @@ class Leaderboard(Part):
     is_of_opponents: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False
 
-    name: Slug
-    title: Title | None = None
-    description: str | None = Field(None, max_length=5000)
-    method: str
-    tasks: list[TaskName] | None = Field(None, min_length=1)
-    uncertainty: Uncertainty = Field(default_factory=Uncertainty)
+    name: Slug = Field(description="the board's name in addresses")
+    title: Title | None = Field(None, description="the title shown on pages; its name by default")
+    description: str | None = Field(None, max_length=5000, description="what it shows, in Markdown")
+    method: str = Field(description="how it ranks")
+    tasks: list[TaskName] | None = Field(None, min_length=1, description="the tasks that count; all of them by default")
+    uncertainty: Uncertainty = Field(default_factory=Uncertainty, description="how its intervals are drawn")
     _explored: Explored | None = PrivateAttr(default=None)
 
     @property
@@ -293,7 +305,7 @@ class Leaderboard(Part):
 class OpenTasks(Part):
     """Tasks are whatever the evidence names."""
 
-    open: Literal[True]
+    open: Literal[True] = Field(description="true: any task that the evidence names is accepted")
 
 
 # The grid of a benchmark as its manifest declares it: task × condition × seed × item, the denominator of every
@@ -326,9 +338,11 @@ class Axes(Part):
     the number per task, condition and seed, or a list, or `file`: a steward uploads them as a table.
     """
 
-    seeds: Count | Seeds | None = None
-    conditions: Conditions | None = None
-    items: Count | Items | Literal["file"] | None = None
+    seeds: Count | Seeds | None = Field(None, description="which seeds, or how many")
+    conditions: Conditions | None = Field(None, description="which conditions")
+    items: Count | Items | Literal["file"] | None = Field(
+        None, description="which items, how many, or `file`: the steward uploads them as a table"
+    )
 
     @model_validator(mode="after")
     def _has_no_repeat(self) -> Self:
@@ -350,7 +364,7 @@ class Axes(Part):
 class AtLeast(Part):
     """How many values of an axis a registration must name where it may choose them."""
 
-    at_least: Count
+    at_least: Count = Field(description="the fewest that a registration must name")
 
 
 class Grid(Axes):
@@ -362,10 +376,19 @@ class Grid(Axes):
     named before the run, at least as many as required.
     """
 
-    tasks: dict[TaskName, Axes] = Field(default_factory=dict)
-    entrants: dict[Name, Axes] = Field(default_factory=dict)
-    absent: Absent = "unranked"
-    registration_may_choose: dict[FreeAxis, AtLeast] = Field(default_factory=dict)
+    tasks: dict[TaskName, Axes] = Field(default_factory=dict, description="exceptions for some tasks")
+    entrants: dict[Name, Axes] = Field(default_factory=dict, description="exceptions for some entrants")
+    absent: Absent = Field(
+        "unranked",
+        description="unranked: entrants with absent cells are listed separately; worst: such cells count as the worst",
+    )
+    registration_may_choose: dict[FreeAxis, AtLeast] = Field(
+        default_factory=dict,
+        description=(
+            "seeds or conditions that a registration names before the run, such as `{seeds: {at_least: 16}}`; needs"
+            " `admission: {prereg: required}`"
+        ),
+    )
 
     def of(self, task: str, entrant: str) -> Axes:
         """Return the axes of a task for an entrant: the entrant's override the task's."""
@@ -405,15 +428,15 @@ PreregForm = Literal["axis", "document", "evaluation"]
 class LeastSeeds(Part):
     """The fewest seeds of a run: a spike is registered in the axis form, an entry in another form or not at all."""
 
-    spike: int = Field(ge=2)
-    entry: int = Field(ge=2)
+    spike: int = Field(ge=2, description="for a run registered in the axis form")
+    entry: int = Field(ge=2, description="for a run registered in another form, or not at all")
 
 
 class Registration(Part):
     """Tokens to submit here for anybody who asks: how many in 24 hours, and for how many days."""
 
-    per_day: int = Field(ge=1, le=1000)
-    token_days: int = Field(ge=1, le=3650)
+    per_day: int = Field(ge=1, le=1000, description="how many tokens are issued in 24 hours")
+    token_days: int = Field(ge=1, le=3650, description="after how many days each of them expires")
 
 
 class Admission(Part):
@@ -425,16 +448,32 @@ class Admission(Part):
     nobody can tell whether its registration came first.
     """
 
-    prereg: Literal["required", "optional"] = "optional"
-    prereg_forms: list[PreregForm] = Field(default=["evaluation"])
-    min_seeds: Annotated[int, Field(ge=2)] | LeastSeeds | None = None
-    claims: Literal["optional", "required"] = "optional"
-    dirty: Literal["refuse", "allow"] = "refuse"
-    failure_policy: FailurePolicy = "strict"
-    report_within_days: int | None = Field(None, ge=1, le=3650)
-    submissions: Literal["open", "invited"] = "open"
-    registration: Registration | None = None
-    started_at: Literal["optional", "required"] = "optional"
+    prereg: Literal["required", "optional"] = Field(
+        "optional", description="required: every run must be registered before it begins"
+    )
+    prereg_forms: list[PreregForm] = Field(
+        default=["evaluation"], description="the forms of preregistration that are accepted"
+    )
+    min_seeds: Annotated[int, Field(ge=2)] | LeastSeeds | None = Field(None, description="the fewest seeds of a run")
+    claims: Literal["optional", "required"] = Field(
+        "optional", description="required: a run must state its intervals, and they must agree"
+    )
+    dirty: Literal["refuse", "allow"] = Field("refuse", description="whether a run with uncommitted code is admitted")
+    failure_policy: FailurePolicy = Field(
+        "strict", description="how rows without a score are judged if the registration does not say"
+    )
+    report_within_days: int | None = Field(
+        None, ge=1, le=3650, description="how long after its registration a run becomes overdue"
+    )
+    submissions: Literal["open", "invited"] = Field(
+        "open", description="invited: only those appointed submitters of the benchmark may register and submit"
+    )
+    registration: Registration | None = Field(
+        None, description="anyone who asks gets a token to submit here; without it, stewards invite submitters"
+    )
+    started_at: Literal["optional", "required"] = Field(
+        "optional", description="required: a run must state when it began, so that a later registration is detected"
+    )
 
     def least_seeds(self, form: PreregForm | None) -> int | None:
         """Return the fewest seeds of a run that was registered in this form (None: not at all)."""
@@ -458,13 +497,19 @@ FieldType = Literal["text", "number", "flag", "date"]
 class DescribedBy(Part):
     """A field of entrants' metadata: name, type and unit, allowed values, whether it is required."""
 
-    name: FieldName
-    type: FieldType
-    title: Title | None = None
-    unit: Annotated[str, StringConstraints(min_length=1, max_length=40)] | None = None
-    values: list[Name] | None = Field(None, min_length=1, max_length=100)
-    required: bool = False
-    description: str | None = Field(None, max_length=2000)
+    name: FieldName = Field(
+        description="the field's name in the metadata of a submission; may also be one that every benchmark has"
+    )
+    type: FieldType = Field(description="the type of its values; a date is a day such as 2026-01-31")
+    title: Title | None = Field(None, description="its label on pages and in the form")
+    unit: Annotated[str, StringConstraints(min_length=1, max_length=40)] | None = Field(
+        None, description="the unit of its values, such as tokens"
+    )
+    values: list[Name] | None = Field(
+        None, min_length=1, max_length=100, description="the values that a text may have; any by default"
+    )
+    required: bool = Field(False, description="true: a submission that does not state it is refused")
+    description: str | None = Field(None, max_length=2000, description="what it means")
 
     @property
     def words(self) -> str:
@@ -477,18 +522,32 @@ class DescribedBy(Part):
 class Common(Part):
     """The keys of a manifest that every kind of evidence has. `leaderboards` hold the classes of their methods."""
 
-    schema_version: Literal[1]
-    slug: Slug
-    title: Annotated[Title, NOT_MEASURED]
-    description: Annotated[str, NOT_MEASURED] = Field("", max_length=50_000)
-    evidence: EvidenceKind
-    metrics: dict[MetricName, Metric] = Field(min_length=1)
-    tasks: list[Task] | OpenTasks
-    grid: Grid | None = None
-    admission: Annotated[Admission, NOT_MEASURED] = Field(default_factory=Admission)
-    metadata: Annotated[list[DescribedBy], NOT_MEASURED] = Field(default_factory=list, max_length=MOST_DECLARED)
-    claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(default_factory=dict)
-    leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1)
+    schema_version: Literal[1] = Field(description="the version of this format: 1")
+    slug: Slug = Field(description="the benchmark's name in addresses; it never changes")
+    title: Annotated[Title, NOT_MEASURED] = Field(description="what pages call it")
+    description: Annotated[str, NOT_MEASURED] = Field(
+        "", max_length=50_000, description="what is measured, by whom and how, in Markdown"
+    )
+    evidence: EvidenceKind = Field(description="what is uploaded: the kind of evidence")
+    metrics: dict[MetricName, Metric] = Field(
+        min_length=1, description="the metrics by name, or a choice from a catalog"
+    )
+    tasks: list[Task] | OpenTasks = Field(
+        description="the closed list of tasks, or `{open: true}` to accept any task that the evidence names"
+    )
+    grid: Grid | None = Field(None, description="what every entrant must report, and how absent cells count")
+    admission: Annotated[Admission, NOT_MEASURED] = Field(
+        default_factory=Admission, description="the rules that a submission must meet to be admitted"
+    )
+    metadata: Annotated[list[DescribedBy], NOT_MEASURED] = Field(
+        default_factory=list,
+        max_length=MOST_DECLARED,
+        description="metadata that submissions may or must state; shown, and boards can be filtered by it",
+    )
+    claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(
+        default_factory=dict, description="contrasts that are decided for every entrant"
+    )
+    leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1, description="the boards")
 
     def task_ids(self) -> tuple[str, ...] | None:
         """Return the closed list of tasks, or None when tasks are open."""
@@ -766,12 +825,18 @@ class Scoring(Part):
     and the private part is shown; without it a steward closes the benchmark.
     """
 
-    public_share: float = Field(0.5, ge=0.05, le=1.0)
-    per_day: int = Field(5, ge=1, le=1000)
-    entrants_per_submission: int = Field(1, ge=1, le=1000)
-    ladder: bool = True
-    digits: int = Field(3, ge=1, le=MOST_DIGITS)
-    closes_at: Annotated[AwareDatetime, Field(strict=False)] | None = None
+    public_share: float = Field(
+        0.5, ge=0.05, le=1.0, description="the share of the items that is scored and shown before the close"
+    )
+    per_day: int = Field(5, ge=1, le=1000, description="how many submissions of one owner are scored in a day")
+    entrants_per_submission: int = Field(1, ge=1, le=1000, description="how many entrants one submission may bring")
+    ladder: bool = Field(
+        True, description="a score is shown only if it beats the owner's best by more than its standard error"
+    )
+    digits: int = Field(3, ge=1, le=MOST_DIGITS, description="the most significant digits of a published number")
+    closes_at: Annotated[AwareDatetime, Field(strict=False)] | None = Field(
+        None, description="when submissions close and the private part is shown"
+    )
 
     @field_validator("closes_at", mode="before")
     @classmethod

@@ -4,7 +4,7 @@ bootstrap methods apply wherever they are declared.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 from typing import Any
@@ -25,7 +25,15 @@ from app.prereg.fields import (
 )
 from app.yaml import Path, dotted
 
-DOCUMENT_KEYS = (*SHARED_KEYS, "schema_version", "task_id", "revision", "parameters", "decision_rules")
+DOCUMENT_KEYS: Mapping[str, str] = {
+    **SHARED_KEYS,
+    "schema_version": "the document's own schema, such as `prereg.handover/v3`",
+    "task_id": "the task",
+    "revision": "the revision of the document",
+    "parameters": "everything that is fixed before the run, in the document's own structure",
+    "decision_rules": "the rules by which claims are decided",
+}
+"""The keys of the document form, each with what it means."""
 
 SCHEMA_VERSION = 1
 

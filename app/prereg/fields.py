@@ -252,13 +252,21 @@ class Prereg:
 
 # What the three forms of a preregistration share: six keys, and a rule about two of them.
 
-SHARED_KEYS = ("run_purpose", "bootstrap_method", "git_tag", "seeds", "failure_policy", "notes")
-
 RUN_PURPOSES: tuple[RunPurpose, ...] = ("leaderboard", "power", "debug")
 
 BOOTSTRAP_METHODS: tuple[BootstrapMethod, ...] = ("cluster", "hierarchical", "iid")
 
 FAILURE_POLICIES: tuple[FailurePolicy, ...] = ("strict", "best_effort")
+
+SHARED_KEYS: Mapping[str, str] = {
+    "run_purpose": f"{', '.join(RUN_PURPOSES)}: only leaderboard runs are ranked",
+    "bootstrap_method": f"{', '.join(BOOTSTRAP_METHODS)}: what is resampled; iid is not accepted for leaderboard runs",
+    "git_tag": "the git tag of the code that runs",
+    "seeds": "exactly the seeds of the run",
+    "failure_policy": f"{', '.join(FAILURE_POLICIES)}: whether a row without a score makes the run inadmissible",
+    "notes": "text for readers",
+}
+"""The keys that every form may have, each with what it means."""
 
 # The wording of CHAMBER's own refusal, which its users know and search for.
 IID_REFUSED = "iid bootstrap is not permitted for leaderboard entries; use cluster (default) or hierarchical."

@@ -149,13 +149,31 @@ AXES = {
     "SA": "safety",
 }
 
-AXIS_KEYS = (*SHARED_KEYS, "axis", "condition_pair", "episodes_per_seed", "estimator")
-
 CONDITION_KEYS = ("homogeneous_id", "heterogeneous_id")
 
-EVALUATION_KEYS = (*SHARED_KEYS, "benchmark", "entrants", "tasks", "conditions", "metrics", "hypotheses", "analysis")
+AXIS_KEYS: Mapping[str, str] = {
+    **SHARED_KEYS,
+    "axis": f"the axis of CHAMBER: {', '.join(AXES)}",
+    "condition_pair": f"the two conditions: {' and '.join(CONDITION_KEYS)}",
+    "episodes_per_seed": "episodes in each condition and seed",
+    "estimator": "what is estimated, in words",
+}
+"""The keys of the axis form, each with what it means."""
 
 HYPOTHESIS_KEYS = ("contrast", "metric", "threshold", "direction")
+
+EVALUATION_KEYS: Mapping[str, str] = {
+    **SHARED_KEYS,
+    "benchmark": "the benchmark's slug",
+    "entrants": "the entrants to be measured; names not yet in use are reserved for the registrant",
+    "tasks": "a list of tasks, or all",
+    "conditions": "a list of conditions, or all: exactly those of the run",
+    "metrics": "the metrics to be reported",
+    "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}; contrast names two entrants or "
+    "two conditions, the first minus the second (unknown names are said at registration)",
+    "analysis": "text: how the results will be analysed",
+}
+"""The keys of the evaluation form, each with what it means."""
 
 SIDES: tuple[Side, ...] = ("greater", "less")
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping
 
 from app.prereg.document import DOCUMENT_KEYS
-from app.prereg.fields import BOOTSTRAP_METHODS, FAILURE_POLICIES, RUN_PURPOSES, SHARED_KEYS
-from app.prereg.prereg import AXES, AXIS_KEYS, CONDITION_KEYS, EVALUATION_KEYS, HYPOTHESIS_KEYS, VERSIONS
+from app.prereg.fields import SHARED_KEYS
+from app.prereg.prereg import AXIS_KEYS, EVALUATION_KEYS, VERSIONS
 
 HEAD = """\
 # Preregistrations
@@ -16,44 +16,6 @@ which form a file has and what it commits its run to. This page is generated fro
 
 """
 
-SHARED: Mapping[str, str] = {
-    "run_purpose": f"{', '.join(RUN_PURPOSES)}: only leaderboard runs are ranked",
-    "bootstrap_method": f"{', '.join(BOOTSTRAP_METHODS)}: what is resampled; iid is not accepted for leaderboard runs",
-    "git_tag": "the git tag of the code that runs",
-    "seeds": "exactly the seeds of the run",
-    "failure_policy": f"{', '.join(FAILURE_POLICIES)}: whether a row without a score makes the run inadmissible",
-    "notes": "text for readers",
-}
-OWN: Mapping[str, Mapping[str, str]] = {
-    "evaluation": {
-        "benchmark": "the benchmark's slug",
-        "entrants": "the entrants to be measured; names not yet in use are reserved for the registrant",
-        "tasks": "a list of tasks, or all",
-        "conditions": "a list of conditions, or all: exactly those of the run",
-        "metrics": "the metrics to be reported",
-        "hypotheses": f"claims to be decided, each with {', '.join(HYPOTHESIS_KEYS)}; contrast names two entrants or "
-        "two conditions, the first minus the second (unknown names are said at registration)",
-        "analysis": "text: how the results will be analysed",
-    },
-    "axis": {
-        "axis": f"the axis of CHAMBER: {', '.join(AXES)}",
-        "condition_pair": f"the two conditions: {' and '.join(CONDITION_KEYS)}",
-        "episodes_per_seed": "episodes in each condition and seed",
-        "estimator": "what is estimated, in words",
-    },
-    "document": {
-        "schema_version": "the document's own schema, such as `prereg.handover/v3`",
-        "task_id": "the task",
-        "revision": "the revision of the document",
-        "parameters": "everything that is fixed before the run, in the document's own structure",
-        "decision_rules": "the rules by which claims are decided",
-    },
-}
-KEYS: Mapping[str, tuple[str, ...]] = {
-    "evaluation": EVALUATION_KEYS,
-    "axis": AXIS_KEYS,
-    "document": DOCUMENT_KEYS,
-}
 EXAMPLE = """\
 benchmark: fev-bench
 entrants: [my-model]
@@ -81,15 +43,14 @@ def prereg_page() -> str:
 
 def _sections() -> Iterator[str]:
     yield f"## Example: the evaluation form\n\n```yaml\n{EXAMPLE}```\n"
-    yield from _section("Keys of every form", SHARED, SHARED_KEYS)
-    for form, keys in KEYS.items():
-        own = tuple(key for key in keys if key not in SHARED_KEYS)
-        yield from _section(f"The {form} form", OWN[form], own)
+    yield from _section("Keys of every form", SHARED_KEYS)
+    for form, keys in (("evaluation", EVALUATION_KEYS), ("axis", AXIS_KEYS), ("document", DOCUMENT_KEYS)):
+        yield from _section(f"The {form} form", {key: text for key, text in keys.items() if key not in SHARED_KEYS})
     yield PRML
 
 
-def _section(title: str, texts: Mapping[str, str], keys: tuple[str, ...]) -> Iterator[str]:
+def _section(title: str, keys: Mapping[str, str]) -> Iterator[str]:
     yield f"## {title}\n"
     yield "| key | meaning |\n|---|---|"
-    yield from (f"| `{key}` | {texts[key]} |" for key in keys)
+    yield from (f"| `{key}` | {text} |" for key, text in keys.items())
     yield ""

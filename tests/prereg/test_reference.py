@@ -3,9 +3,8 @@
 import os
 from pathlib import Path
 
-from app.prereg.fields import SHARED_KEYS
 from app.prereg.prereg import parse_prereg
-from app.prereg.reference import EXAMPLE, KEYS, OWN, SHARED, prereg_page
+from app.prereg.reference import EXAMPLE, prereg_page
 
 PAGE = Path(__file__).parents[2] / "docs" / "prereg.md"
 
@@ -16,14 +15,6 @@ def test_the_page_is_up_to_date() -> None:
         PAGE.write_text(prereg_page(), "utf-8")
 
     assert PAGE.read_text("utf-8") == prereg_page()
-
-
-def test_every_key_of_a_form_is_described_and_no_other() -> None:
-    """A new key needs its sentence."""
-    assert set(SHARED) == set(SHARED_KEYS)
-    assert {form: set(texts) for form, texts in OWN.items()} == {
-        form: set(keys) - set(SHARED_KEYS) for form, keys in KEYS.items()
-    }
 
 
 def test_the_example_is_read() -> None:

@@ -7,6 +7,7 @@ lower.
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from app.boards.columns import cell_at
 from app.boards.standing import draw_tasks
@@ -29,7 +30,7 @@ class Borda(TaskBoard):
 
     is_of_opponents = True
 
-    method: Literal["borda"]
+    method: Literal["borda"] = Field(description="how it ranks")
 
 
 def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:

@@ -63,14 +63,16 @@ class EstimateUncertainty(Uncertainty):
     Predictions resample examples (groups for a ranking) whatever `method` says.
     """
 
-    n_resamples: int = Field(2000, ge=100, le=100_000)
-    method: Literal["cluster", "hierarchical"] = "cluster"
+    n_resamples: int = Field(2000, ge=100, le=100_000, description="how many resamples are drawn")
+    method: Literal["cluster", "hierarchical"] = Field(
+        "cluster", description="which units are resampled, and within which"
+    )
 
 
 class OptimalityGap(Part):
     """The mean shortfall of scores below `threshold`; scores above it count as reaching it."""
 
-    threshold: float = 1.0
+    threshold: float = Field(1.0, description="the score that counts as optimal")
 
 
 class Profile(Part):
@@ -78,10 +80,10 @@ class Profile(Part):
     `high`.
     """
 
-    metric: MetricName | None = None
-    low: float | None = None
-    high: float | None = None
-    n_points: int = Field(21, ge=2, le=201)
+    metric: MetricName | None = Field(None, description="the metric; by default the one that ranks")
+    low: float | None = Field(None, description="the least threshold; by default the metric's min")
+    high: float | None = Field(None, description="the greatest threshold; by default the metric's max")
+    n_points: int = Field(21, ge=2, le=201, description="how many thresholds")
 
 
 Weight = Annotated[float, Field(gt=0.0, le=1000.0)]
@@ -95,10 +97,12 @@ class Composite(Part):
     with, such as the homogeneous side of an axis: components then show the gap, that condition minus the counted one.
     """
 
-    title: Title = "Composite"
-    weights: dict[TaskName, Weight] = Field(min_length=1)
-    conditions: dict[TaskName, Name] = Field(default_factory=dict)
-    against: dict[TaskName, Name] = Field(default_factory=dict)
+    title: Title = Field("Composite", description="what pages call it")
+    weights: dict[TaskName, Weight] = Field(min_length=1, description="the weight of each task")
+    conditions: dict[TaskName, Name] = Field(
+        default_factory=dict, description="the condition of the task that is scored"
+    )
+    against: dict[TaskName, Name] = Field(default_factory=dict, description="the condition it is compared with")
 
     @model_validator(mode="after")
     def _conditions_are_weighed(self) -> Self:
@@ -122,17 +126,25 @@ class EstimateBoard(Leaderboard):
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
 
-    method: Literal["estimate"]
-    metrics: list[MetricName] = Field(min_length=1, max_length=100)
-    rank_by: MetricName | None = None
-    statistic: Statistic | None = None
-    statistics: dict[MetricName, Statistic] = Field(default_factory=dict)
-    labels: dict[Name, Title] = Field(default_factory=dict)
-    quantiles: dict[MetricName, Quantiles] = Field(default_factory=dict)
-    optimality_gap: OptimalityGap | None = None
-    profile: Profile | None = None
-    composite: Composite | None = None
-    uncertainty: EstimateUncertainty = Field(default_factory=EstimateUncertainty)
+    method: Literal["estimate"] = Field(description="how it ranks")
+    metrics: list[MetricName] = Field(min_length=1, max_length=100, description="the metrics of the board")
+    rank_by: MetricName | None = Field(None, description="the metric that ranks; by default the first")
+    statistic: Statistic | None = Field(None, description="the statistic over items: mean or interquartile mean")
+    statistics: dict[MetricName, Statistic] = Field(default_factory=dict, description="metrics with another statistic")
+    labels: dict[Name, Title] = Field(
+        default_factory=dict, description="entrants that are shown but not ranked, each with the reason"
+    )
+    quantiles: dict[MetricName, Quantiles] = Field(
+        default_factory=dict, description="quantiles of the scores, shown as further columns"
+    )
+    optimality_gap: OptimalityGap | None = Field(
+        None, description="the optimality gap below a threshold, shown as further columns"
+    )
+    profile: Profile | None = Field(None, description="the performance profile of a metric")
+    composite: Composite | None = Field(None, description="a weighted mean over tasks")
+    uncertainty: EstimateUncertainty = Field(
+        default_factory=EstimateUncertainty, description="how its intervals are drawn"
+    )
 
     @model_validator(mode="after")
     def _parts_agree(self) -> Self:

@@ -9,8 +9,7 @@ from functools import partial
 from typing import Literal, Self
 
 import numpy as np
-from pydantic import Field as Key
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from app.boards.calibrated import MIN_DRAWN_UNITS, CellsAt, range_of, task_intervals
 from app.boards.columns import cell_at
@@ -30,8 +29,10 @@ class GroupMean(TaskBoard):
 
     is_mean = True
 
-    method: Literal["group_mean"]
-    groups: dict[Name, list[TaskName]] = Key(min_length=1)
+    method: Literal["group_mean"] = Field(description="how it ranks")
+    groups: dict[Name, list[TaskName]] = Field(
+        min_length=1, description="the tasks of each group; groups have equal weight"
+    )
 
     @model_validator(mode="after")
     def _each_task_once(self) -> Self:

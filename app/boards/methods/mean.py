@@ -9,6 +9,7 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from app.boards.calibrated import (
     MIN_DRAWN_UNITS,
@@ -58,9 +59,14 @@ class Mean(Leaderboard):
     can_lack_intervals = True
     is_mean = True
 
-    method: Literal["mean"]
-    metric: MetricName
-    missing: Literal["error", "drop"] = "error"
+    method: Literal["mean"] = Field(description="how it ranks")
+    metric: MetricName = Field(description="the metric that ranks")
+    missing: Literal["error", "drop"] = Field(
+        "error",
+        description=(
+            "error: an absent task leaves the board empty; drop: an entrant that lacks one is listed separately"
+        ),
+    )
 
     def metric_names(self) -> tuple[str, ...]:
         """Return the one metric of the board."""

@@ -5,6 +5,8 @@ Found by `app.boards.registry`. Only entrants with every task are ranked on each
 
 from typing import Literal
 
+from pydantic import Field
+
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
@@ -22,7 +24,7 @@ class MeanRank(TaskBoard):
 
     is_of_opponents = True
 
-    method: Literal["mean_rank"]
+    method: Literal["mean_rank"] = Field(description="how it ranks")
 
 
 def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTables:

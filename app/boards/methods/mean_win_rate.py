@@ -6,6 +6,7 @@ Found by `app.boards.registry`. Only entrants with every task are compared; the 
 from typing import Literal
 
 import numpy as np
+from pydantic import Field
 
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
@@ -24,7 +25,7 @@ class MeanWinRate(TaskBoard):
 
     is_of_opponents = True
 
-    method: Literal["mean_win_rate"]
+    method: Literal["mean_win_rate"] = Field(description="how it ranks")
 
 
 def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardTables:

@@ -80,14 +80,27 @@ class SkillScore(Leaderboard):
 
     can_lack_intervals = True
 
-    method: Literal["skill_score"]
-    metric: MetricName
-    baseline: Name
-    leakage_model: Name | None = None
-    missing: Missing = "error"
-    clip: list[float] = Field(default=[0.01, 100.0], min_length=2, max_length=2)
-    rank_by: RankBy = "skill_score"
-    normalize_time_per_n_forecasts: int | None = Field(None, ge=1)
+    method: Literal["skill_score"] = Field(description="how it ranks")
+    metric: MetricName = Field(description="the metric that ranks")
+    baseline: Name = Field(description="the baseline entrant, to which errors are relative")
+    leakage_model: Name | None = Field(
+        None, description="the entrant whose errors replace those of entrants that have seen the data"
+    )
+    missing: Missing = Field(
+        "error",
+        description=(
+            "impute: a task without an error counts as the baseline's, and everybody is ranked by that rule, as in "
+            "fev; drop: such tasks are left out of the scores, and who lacks one is listed separately; error: the "
+            "board is empty then"
+        ),
+    )
+    clip: list[float] = Field(
+        default=[0.01, 100.0], min_length=2, max_length=2, description="the bounds at which relative errors are clipped"
+    )
+    rank_by: RankBy = Field("skill_score", description="whether entrants are ranked by skill score or win rate")
+    normalize_time_per_n_forecasts: int | None = Field(
+        None, ge=1, description="times are given per this many forecasts"
+    )
 
     @field_validator("clip")
     @classmethod

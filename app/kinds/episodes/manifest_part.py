@@ -17,16 +17,26 @@ class Episodes(Part):
     whose cells are only true or false, as `success` is in every file of CHAMBER.
     """
 
-    entrant: ColumnName = "entrant"
-    seed: ColumnName | None = "seed"
-
-    condition: ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=10)] | None = (
-        "metadata.condition"
+    entrant: ColumnName = Field("entrant", description="the column that names the entrant")
+    seed: ColumnName | None = Field(
+        "seed",
+        description="the column of the seed; null: there are no seeds, every row has seed 0, and items are resampled",
     )
-    item: list[ColumnName] = Field(default=["episode_idx", "initial_state_seed"], min_length=1)
-    conditions: list[Name] | None = Field(None, min_length=1)
-    task: ColumnName | None = None
-    boolean: list[MetricName] = Field(default_factory=list, max_length=100)
+
+    condition: ColumnName | Annotated[list[ColumnName], Field(min_length=1, max_length=10)] | None = Field(
+        "metadata.condition",
+        description="the column of the condition, or several of which each row has one; null: only one condition",
+    )
+    item: list[ColumnName] = Field(
+        default=["episode_idx", "initial_state_seed"],
+        min_length=1,
+        description="the columns that identify a row within a seed and task",
+    )
+    conditions: list[Name] | None = Field(None, min_length=1, description="the closed list of conditions")
+    task: ColumnName | None = Field(None, description="the column that names the task")
+    boolean: list[MetricName] = Field(
+        default_factory=list, max_length=100, description="metrics whose cells must be true or false"
+    )
 
     @property
     def condition_paths(self) -> tuple[str, ...]:
@@ -40,7 +50,7 @@ class EpisodesPart(KindPart):
     """The columns of episodes; None means the default for every key."""
 
     axes: ClassVar[tuple[str, ...]] = ("seeds", "conditions", "items")
-    episodes: Episodes | None = None
+    episodes: Episodes | None = Field(None, description="which columns of an episode hold its condition, seed and item")
 
     @property
     def where(self) -> Episodes:

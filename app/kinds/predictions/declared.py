@@ -20,9 +20,9 @@ ClassName = Annotated[str, StringConstraints(pattern=rf"^(?:{CLASS_PATTERN})$")]
 class Truncations(Part):
     """How many items from the top of each ranking count, metric by metric."""
 
-    ndcg: Truncation = 5
-    mrr: Truncation = 5
-    map: Truncation = 5
+    ndcg: Truncation = Field(5, description="the depth of NDCG")
+    mrr: Truncation = Field(5, description="the depth of MRR")
+    map: Truncation = Field(5, description="the depth of MAP")
 
 
 class Predictions(Part):
@@ -38,15 +38,28 @@ class Predictions(Part):
     them.
     """
 
-    kind: PredictionKind
-    classes: list[ClassName] | None = Field(None, min_length=2, max_length=1000)
-    positive: ClassName | None = None
-    labels: LabelSource = "private"
-    label_holders: Literal["reference", "ranked"] = "reference"
-    missing: Literal["refuse", "failure"] = "refuse"
-    truncation: Truncation | Truncations = 5
-    sum_tolerance: float = Field(1e-3, ge=0.0, le=0.1)
-    thresholds: list[Threshold] = Field([0.5], min_length=1, max_length=MOST_THRESHOLDS)
+    kind: PredictionKind = Field(description="classification, regression or ranking")
+    classes: list[ClassName] | None = Field(
+        None, min_length=2, max_length=1000, description="the classes, in the order of the columns"
+    )
+    positive: ClassName | None = Field(None, description="the positive class, of two")
+    labels: LabelSource = Field(
+        "private", description="private: the steward uploads them, and no endpoint returns them"
+    )
+    label_holders: Literal["reference", "ranked"] = Field(
+        "reference", description="entrants of who can read private labels: reference, listed without a rank, or ranked"
+    )
+    missing: Literal["refuse", "failure"] = Field("refuse", description="how an item without a prediction is treated")
+    truncation: Truncation | Truncations = Field(5, description="the depth of the metrics of a ranking")
+    sum_tolerance: float = Field(
+        1e-3, ge=0.0, le=0.1, description="how far the sum of an item's probabilities may be from 1"
+    )
+    thresholds: list[Threshold] = Field(
+        [0.5],
+        min_length=1,
+        max_length=MOST_THRESHOLDS,
+        description="decision thresholds: marked in reports, compared by the tests",
+    )
 
     @model_validator(mode="after")
     def _classes_agree(self) -> Self:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.metrics import METRICS, complaints_about
@@ -18,8 +18,10 @@ class PredictionsPart(KindPart):
     axes: ClassVar[tuple[str, ...]] = ("items",)
     bound: ClassVar[str] = "predictions and labels of another kind, of other classes or with another public share"
 
-    predictions: Predictions
-    scoring: Scoring | None = None
+    predictions: Predictions = Field(description="what is predicted, and the classes")
+    scoring: Scoring | None = Field(
+        None, description="how private labels are scored in public: parts, quotas, and when they close"
+    )
 
     @model_validator(mode="before")
     @classmethod

@@ -20,9 +20,9 @@ ParameterValue = str | int | float | bool | None
 class Contamination(Part):
     """An operator that a stress test applies to its series, and the parameters it takes."""
 
-    name: Name
-    description: str = Field("", max_length=2000)
-    params: dict[Name, list[ParameterValue]] = Field(default_factory=dict)
+    name: Name = Field(description="the operator's name")
+    description: str = Field("", max_length=2000, description="what it does")
+    params: dict[Name, list[ParameterValue]] = Field(default_factory=dict, description="its parameters")
 
 
 class SeriesUncertainty(Part):
@@ -32,13 +32,15 @@ class SeriesUncertainty(Part):
     else in `metrics`.
     """
 
-    n_resamples: int = Field(200, ge=100, le=100_000)
-    levels: list[Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(default=[0.95], min_length=1, max_length=10)
-    rng_seed: int = Field(0, ge=0, lt=2**63)
-    metrics: list[MetricName] | None = None
-    paired: bool = False
-    paired_metrics: list[MetricName] | None = None
-    stream: Literal["independent", "lrdbench"] = "independent"
+    n_resamples: int = Field(200, ge=100, le=100_000, description="how many resamples are drawn")
+    levels: list[Annotated[float, Field(gt=0.0, lt=1.0)]] = Field(
+        default=[0.95], min_length=1, max_length=10, description="the confidence levels"
+    )
+    rng_seed: int = Field(0, ge=0, lt=2**63, description="the generator's seed")
+    metrics: list[MetricName] | None = Field(None, description="the metrics that have intervals")
+    paired: bool = Field(False, description="whether differences are resampled too")
+    paired_metrics: list[MetricName] | None = Field(None, description="the metrics whose differences are resampled")
+    stream: Literal["independent", "lrdbench"] = Field("independent", description="which random stream")
 
 
 # Which names the rows of a run may have: records, estimators, metrics.
@@ -71,17 +73,19 @@ class AskedOn(Part):
     are about is asked wherever one of them says so.
     """
 
-    metrics: list[MetricName] = Field(min_length=1, max_length=200)
-    estimators: list[EstimatorName] | None = Field(None, min_length=1)
-    tasks: list[Name] = Field(default_factory=list)
-    records: list[Name] = Field(default_factory=list)
+    metrics: list[MetricName] = Field(min_length=1, max_length=200, description="the metrics")
+    estimators: list[EstimatorName] | None = Field(
+        None, min_length=1, description="the estimators that it is about; all by default"
+    )
+    tasks: list[Name] = Field(default_factory=list, description="the strata in which they are asked")
+    records: list[Name] = Field(default_factory=list, description="single records on which they are asked")
 
 
 class CatalogUse(Part):
     """Metrics by their names in a catalog, which knows how to read each."""
 
-    catalog: Literal["lrdbench"]
-    use: list[MetricName] = Field(min_length=1)
+    catalog: Literal["lrdbench"] = Field(description="the catalog: lrdbench")
+    use: list[MetricName] = Field(min_length=1, description="the metrics of it")
 
 
 Mode = Literal["ground_truth", "stress_test", "observational"]
@@ -118,11 +122,19 @@ class SeriesPart(RankedPart):
     axes: ClassVar[tuple[str, ...]] = ("items",)
     metrics_form: ClassVar[type[Part] | None] = CatalogUse
 
-    mode: Mode | None = None
-    contamination: list[Contamination] | None = None
-    estimators: list[EstimatorName] | None = Field(None, min_length=1)
-    asked: list[AskedOn] = Field(default_factory=list, max_length=1000)
-    uncertainty: SeriesUncertainty | None = None
+    mode: Mode | None = Field(
+        None, description="what a benchmark of series may claim: ground truth, stress test or observation"
+    )
+    contamination: list[Contamination] | None = Field(None, description="the operators of a stress test")
+    estimators: list[EstimatorName] | None = Field(
+        None, min_length=1, description="the enrolled estimators; others are refused"
+    )
+    asked: list[AskedOn] = Field(
+        default_factory=list,
+        max_length=1000,
+        description="on which records metrics are asked that do not exist on all of them",
+    )
+    uncertainty: SeriesUncertainty | None = Field(None, description="how the intervals of series are drawn")
 
     @property
     def drawn(self) -> SeriesUncertainty:

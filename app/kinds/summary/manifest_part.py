@@ -11,20 +11,28 @@ from app.manifest.model import ColumnName, Common, KindPart, OpenTasks, Part
 class Columns(Part):
     """Which columns of an evaluation summary hold what; metrics are read from columns of their own name."""
 
-    entrant: ColumnName | None = "entrant"
-    task: ColumnName | None = "task"
-    leaked: ColumnName | None = None
-    training_time_s: ColumnName | None = None
-    inference_time_s: ColumnName | None = None
-    n_forecasts: ColumnName | None = None
-    recorded: list[ColumnName] = Field(default_factory=list)
+    entrant: ColumnName | None = Field(
+        "entrant", description="the column that names the entrant; null: the form field names it"
+    )
+    task: ColumnName | None = Field(
+        "task", description="the column that names the task; null: the benchmark has one task, and no column names it"
+    )
+    leaked: ColumnName | None = Field(
+        None, description="the column that says whether the entrant has seen the task's data"
+    )
+    training_time_s: ColumnName | None = Field(None, description="the column of the training time, seconds")
+    inference_time_s: ColumnName | None = Field(None, description="the column of the inference time, seconds")
+    n_forecasts: ColumnName | None = Field(None, description="the column of the number of forecasts")
+    recorded: list[ColumnName] = Field(
+        default_factory=list, description="columns that are stored and shown, never used in computations"
+    )
 
 
 class SummaryPart(KindPart):
     """Which columns hold what; the preset fev also knows the older names of fev's columns."""
 
-    columns: Columns = Field(default_factory=Columns)
-    preset: Literal["fev"] | None = None
+    columns: Columns = Field(default_factory=Columns, description="which column of a summary holds what")
+    preset: Literal["fev"] | None = Field(None, description="fev: its older column names are accepted too")
 
     def complaints(self, common: Common) -> Iterator[str]:
         """Yield that counts of forecasts, or tasks, are declared which no column says."""

@@ -823,10 +823,12 @@ class WeightedRank(Leaderboard):
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
     is_of_opponents = True
 
-    method: Literal["weighted_rank"]
-    ranking_rule: Literal[1, 2] = 2
-    weights: dict[MetricName, float] = Field(min_length=1, max_length=50)
-    tie_break: MetricName | None = None
+    method: Literal["weighted_rank"] = Field(description="how it ranks")
+    ranking_rule: Literal[1, 2] = Field(2, description="the version of the weighting rule")
+    weights: dict[MetricName, float] = Field(
+        min_length=1, max_length=50, description="the weight of each metric; they sum to one"
+    )
+    tie_break: MetricName | None = Field(None, description="the metric that breaks ties")
 
     @model_validator(mode="after")
     def _weights_are_shares(self) -> Self:
