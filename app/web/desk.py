@@ -6,6 +6,7 @@ from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
+from fastapi.exceptions import RequestValidationError
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -31,7 +32,7 @@ from app.web.checked_first import CheckedFirst, Handler
 from app.web.cookies import refuse_cross_site, session_secret
 from app.web.description import described
 from app.web.fields import Reason
-from app.web.problems import status_of
+from app.web.problems import malformed, status_of
 from app.web.state import SessionDep, StateDep, StewardHere, find_caller, get_state, is_steward_of
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -55,7 +56,7 @@ class KeepingFields(CheckedFirst):
         async def keeping(request: Request) -> Response:
             try:
                 return await handle(request)
-            except PlumblineError as error:
+            except (PlumblineError, RequestValidationError) as error:
                 if not forms.is_form(request) or not request.headers.get("content-type", "").startswith(forms.FIELDS):
                     raise
                 if not await run_in_threadpool(_sees_desk, request):
@@ -154,11 +155,14 @@ def _sees_desk(request: Request) -> bool:
         return False
 
 
-def _refused(request: Request, error: PlumblineError, fields: FormData) -> Response:
+def _refused(request: Request, error: PlumblineError | RequestValidationError, fields: FormData) -> Response:
     """Return the desk with what was written, and why that was refused."""
     REFUSALS.labels(type(error).__name__).inc()
     kept = {name: text for name, text in fields.items() if isinstance(text, str)}
-    rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
+    if isinstance(error, RequestValidationError):
+        rejected = malformed(error)
+    else:
+        rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
     asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
     refusal = RefusedForm(rejected, asks)
     with get_state(request).sessions() as session:

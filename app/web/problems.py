@@ -124,13 +124,18 @@ def _methods(request: Request) -> list[str]:
 def _validation_error(request: Request, error: Exception) -> Response:
     if not isinstance(error, RequestValidationError):
         raise error
+    rejected = malformed(error)
+    REFUSALS.labels("Malformed").inc()
+    return answer(request, 422, rejected.detail, rejected=rejected)
+
+
+def malformed(error: RequestValidationError) -> Rejected:
+    """Return what is wrong with the fields of a request that does not fit its address."""
     problems = [
         Problem(e["msg"], column=".".join(str(part) for part in e["loc"]), value=_clipped(e.get("input")))
         for e in error.errors()
     ]
-    detail = "The request is not in the form that this address expects."
-    REFUSALS.labels("Malformed").inc()
-    return answer(request, 422, detail, rejected=Rejected(detail, problems))
+    return Rejected("The request is not in the form that this address expects.", problems)
 
 
 def _clipped(value: Any) -> str | None:

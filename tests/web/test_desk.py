@@ -134,9 +134,9 @@ def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> No
     assert site.http.get("/submissions/2.json").json()["reason"] == REASON
 
 
-@pytest.mark.parametrize(("number", "status"), [("2", 409), ("99", 404)])
+@pytest.mark.parametrize(("number", "status"), [("2", 409), ("99", 404), ("two", 422)])
 def test_a_withdrawal_that_cannot_be_keeps_what_was_written(site: Site, number: str, status: int) -> None:
-    """Of what is withdrawn already, or was never sent; the desk says which."""
+    """Of what is withdrawn already, was never sent, or is no number; the desk says which."""
     publish(site)
     headers = signed(site)
     assert withdraw(site, headers).status_code == 303
