@@ -304,9 +304,11 @@ def about_estimators(
 ) -> Iterator[Problem]:
     """Yield which estimators the run does not describe, and which estimate something of which it has no truth."""
     unknown = [name for name in estimators if "target_estimand" not in described.get(name, {})]
-    # A few rows without any description are no run that forgot one.
-    if unknown and described:
-        message = f"neither the run's manifest nor estimator_metadata.csv says what these estimate: {_some(unknown)}"
+    # A few rows without any description or truth are no run that forgot one.
+    if unknown and (described or estimands):
+        without = "; where a record has several truths, what depends on them is empty" if len(estimands) > 1 else ""
+        said = "neither the run's manifest nor estimator_metadata.csv says what these estimate"
+        message = f"{said}{without}: {_some(unknown)}"
         yield Problem(message, column="estimator_name")
     others = [
         f"{name} ({clip_for_message(str(estimand))})"

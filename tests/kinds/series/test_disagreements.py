@@ -52,8 +52,17 @@ def test_an_estimator_without_metadata_is_said(tmp_path: Path) -> None:
     actual = warnings(tmp_path, manifest=("name: RS\n", "name: RX\n"), metadata=("\nRS,", "\nRX,"))
 
     assert [w.message for w in actual if "estimator_metadata.csv" in w.message] == [
-        "neither the run's manifest nor estimator_metadata.csv says what these estimate: RS"
+        "neither the run's manifest nor estimator_metadata.csv says what these estimate; where a record has several "
+        "truths, what depends on them is empty: RS"
     ]
+
+
+def test_a_run_that_describes_no_estimator_is_told_what_it_loses(tmp_path: Path) -> None:
+    """Its records have several truths, and nothing says which of them an estimate is of."""
+    content = replaced(GIVEN[RUN], {}, without=[MANIFEST, METADATA])
+    actual = read(tmp_path, {"run.zip": content}, given_manifest(RUN), limits=LIMITS).warnings
+
+    assert any("what depends on them is empty" in w.message for w in actual)
 
 
 def test_rows_of_a_level_that_the_benchmark_lacks_are_said(tmp_path: Path) -> None:
