@@ -17,7 +17,7 @@ from app.config import MIB, Settings
 from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
-from app.reading.readers import Readers
+from app.reading import Readers
 from app.store import web_processes
 from app.store.visibility import narrow_to_reader
 from app.web import (

@@ -25,8 +25,7 @@ from app.files.uploads import ReceivedFile, Upload
 from app.kinds.contract import Reading
 from app.kinds.reader import Evidence
 from app.kinds.summary.read import Part
-from app.reading.jobs import outcome_of
-from app.reading.readers import Readers
+from app.reading import Readers, outcome_of
 from app.receiving.receive import Run, Sent
 from app.render.table_page import TableView
 from app.store.arrivals import Arrival
@@ -104,10 +103,10 @@ def looking() -> Iterator[Walk]:
 ordered = Readers.read
 
 
-async def read_twice(self: Readers, job: Any, *rest: Any) -> Any:
+async def read_twice(self: Readers, work: Any, *rest: Any) -> Any:
     """Read the files here, where calls are counted, beside the process that reads them in earnest."""
-    outcome_of(job)
-    return await ordered(self, job, *rest)
+    outcome_of(work)
+    return await ordered(self, work, *rest)
 
 
 def count() -> dict[str, Walk]:

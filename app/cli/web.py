@@ -18,7 +18,7 @@ from app.cli.supervisor import STOP_MARGIN_S, send_beats, stop_with_supervisor
 from app.config import Settings
 from app.main import create_app
 from app.program.collector import paused
-from app.reading.readers import fork_server
+from app.reading import fork_server
 from app.web.connections import ConnectionLimits, guarded_protocol
 
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.

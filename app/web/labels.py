@@ -8,7 +8,7 @@ No address of the server gives labels back, not even to a steward, who has the f
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 from fastapi import APIRouter, File, Path, Request, UploadFile
 from sqlalchemy.orm import Session
@@ -20,10 +20,9 @@ from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import OwnerLink
 from app.errors import NotFound, Problem
 from app.files.uploads import Limits, Upload
-from app.kinds.items import ItemsReading
+from app.kinds.items import ItemsReading, read_items
 from app.kinds.labels import LabelReading
-from app.reading.jobs import ItemsJob, Job, LabelsJob
-from app.reading.readers import LATER
+from app.reading import LATER
 from app.store import audit, benchmark_rows, benchmarks, disclosure, grids, owners, tokens
 from app.store.audit import Change
 from app.store.benchmarks import Declared
@@ -42,6 +41,8 @@ from app.web.queries import refuse_unknown
 from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
 from app.web.tokens import TokenNumber
 from app.web.views import around, view_of
+
+T = TypeVar("T")
 
 
 def make_router(settings: Settings) -> APIRouter:
@@ -69,12 +70,8 @@ async def put_labels(
 ) -> Response:
     """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
-    labels = disclosure.labels_of(declared.manifest)
-
-    def job(uploads: Sequence[Upload], limits: Limits) -> LabelsJob:
-        return LabelsJob(declared.manifest, labels.read, uploads, limits)
-
-    return await read_and_store(request, state, uploader, file, job, partial(_store, state, declared, caller))
+    read = partial(disclosure.labels_of(declared.manifest).read, declared.manifest)
+    return await read_and_store(request, state, uploader, file, read, partial(_store, state, declared, caller))
 
 
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
@@ -135,11 +132,8 @@ async def put_items(
 ) -> Response:
     """Upload the grid's items for the newest version of a manifest with `items: file`. 200 for the same bytes again."""
     declared = await find_declared(request, state, slug)
-
-    def job(uploads: Sequence[Upload], limits: Limits) -> ItemsJob:
-        return ItemsJob(declared.manifest, uploads, limits)
-
-    return await read_and_store(request, state, uploader, file, job, partial(_store_items, state, declared, caller))
+    read = partial(read_items, declared.manifest)
+    return await read_and_store(request, state, uploader, file, read, partial(_store_items, state, declared, caller))
 
 
 def _store_items(state: State, declared: Declared, caller: Caller, reading: ItemsReading) -> Response:
@@ -211,17 +205,17 @@ async def read_and_store(
     state: State,
     uploader: Caller,
     file: UploadFile,
-    job: Callable[[Sequence[Upload], Limits], Job],
-    store: Callable[[Any], Response],
+    read: Callable[[Sequence[Upload], Limits], T],
+    store: Callable[[T], Response],
 ) -> Response:
     """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""
     with received_files() as folder:
         beside, owner = state.readers.beside, uploader.owner
         async with beside.taken(Turn.of(owner, LATER)):
             uploads = await run_in_threadpool(spool, [file], folder)
-        reading_job = job(uploads, Limits.from_settings(state.settings))
+        work = partial(read, uploads, Limits.from_settings(state.settings))
         with beside.ending(Turn.of(owner)) as storing:
-            reading = await state.readers.read(reading_job, folder, uploader.id, gone(request), storing)
+            reading = await state.readers.read(work, folder, uploader.id, gone(request), storing)
             return await run_in_threadpool(store, reading)
 
 

@@ -17,7 +17,7 @@ from app.errors import Forbidden, SignedInLongAgo, TooManyRequests, Unauthentica
 from app.jobs.evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.names import first_few
-from app.reading.readers import Readers
+from app.reading import Readers
 from app.store import benchmark_rows, rates, roles
 from app.turns import Turns
 from app.web.caller import Caller, caller_of_session, caller_of_token

@@ -26,8 +26,7 @@ from app.kinds.reader import Evidence, reader_of
 from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
 from app.manifest.model import KNOWN, DescribedBy, units_of
-from app.reading.jobs import SubmissionJob
-from app.reading.readers import LATER
+from app.reading import LATER
 from app.receiving.impact import impact_of
 from app.receiving.receive import (
     Run,
@@ -102,7 +101,7 @@ class Spooled:
     submitter: TokenHolder
     fields: Fields
     versions: Sequence[Declared]
-    job: SubmissionJob
+    read: Callable[[], Evidence]
     received_at: datetime
 
 
@@ -183,7 +182,7 @@ async def _taken(request: Request, state: State, upload: "SentUpload", finish: C
         async with beside.taken(Turn.of(owner, LATER)):
             spooled = await run_in_threadpool(_spooled, state, upload, folder)
         with beside.ending(Turn.of(owner)) as storing:
-            evidence = await state.readers.read(spooled.job, folder, caller.id, gone(request), storing)
+            evidence = await state.readers.read(spooled.read, folder, caller.id, gone(request), storing)
             refuse_other_entrants(caller, evidence.scores.entrant.words)
             request_id = current_request()
             return await run_in_threadpool(lambda: finish(state, _sent(state, spooled, evidence, request_id)))
@@ -243,9 +242,9 @@ def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
         versions = open_versions(session, declared, submitter, fields)
         received_at = sql.now(session)
     limits = Limits.from_settings(state.settings)
-    newest, *earlier = [each.manifest for each in versions]
-    job = SubmissionJob(reader_of(newest), newest, files, fields.entrant, limits, truth, earlier)
-    return Spooled(submitter, fields, versions, job, received_at)
+    manifests = [each.manifest for each in versions]
+    read = partial(reader_of(manifests[0]).read_as_asked, manifests, files, fields.entrant, limits, truth)
+    return Spooled(submitter, fields, versions, read, received_at)
 
 
 def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | None) -> Sent:

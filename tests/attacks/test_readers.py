@@ -133,7 +133,7 @@ def test_a_reader_is_kept_for_its_sender_alone(victim: Target) -> None:
 
 def fork_server_of(web: psutil.Process) -> psutil.Process:
     """Return the process that forks the readers of a web process."""
-    return next(child for child in web.children() if "app.reading.server" in " ".join(command_of(child)))
+    return next(child for child in web.children() if "app.reading" in " ".join(command_of(child)))
 
 
 def test_readers_know_no_secrets(victim: Target) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.errors import Problem
-from app.reading.jobs import NotAnAnswer, read_answer, write_answer
+from app.reading import NotAnAnswer, read_answer, write_answer
 from app.values.scores import Coded
 
 

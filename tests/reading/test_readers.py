@@ -2,24 +2,25 @@
 
 import asyncio
 import pickle
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from app.config import Settings
 from app.files.uploads import Upload
-from app.kinds.reader import reader_of
-from app.reading.jobs import JOB, SubmissionJob
-from app.reading.readers import MOST_BESIDE, Allowance, Readers, fork_server
+from app.kinds.reader import Evidence, reader_of
+from app.reading import MOST_BESIDE, ORDER, Allowance, Readers, fork_server
 from app.turns import Turn
 from tests.cases.evidence_tables import LIMITS, make_manifest
 
 
-def job_of(folder: Path, n_rows: int) -> SubmissionJob:
-    """Return the reading of a file with so many rows."""
+def reading_of(folder: Path, n_rows: int) -> Callable[[], Evidence]:
+    """Return what reads a file with so many rows."""
     manifest, path = make_manifest(), folder / "0"
     path.write_text("model,task,MASE\n" + "".join(f"m{at},easy,1\n" for at in range(n_rows)))
-    return SubmissionJob(reader_of(manifest), manifest, [Upload("r.csv", path)], None, LIMITS, {})
+    return partial(reader_of(manifest).read_evidence, manifest, [Upload("r.csv", path)], None, LIMITS, {})
 
 
 def test_a_reading_reports_its_processor_time(tmp_path: Path) -> None:
@@ -28,7 +29,7 @@ def test_a_reading_reports_its_processor_time(tmp_path: Path) -> None:
     def cost_s(n_rows: int) -> float:
         folder = tmp_path / str(n_rows)
         folder.mkdir()
-        (folder / JOB).write_bytes(pickle.dumps(job_of(folder, n_rows), protocol=5))
+        (folder / ORDER).write_bytes(pickle.dumps(reading_of(folder, n_rows), protocol=5))
         _, ended = fork_server().run(folder, Allowance(1 << 30, 60, 60.0, 1 << 30), owner=1)
         done = ended.result(timeout=60)
         assert (done.status, done.is_late) == (0, False)
@@ -47,7 +48,7 @@ def test_nothing_is_read_faster_than_it_is_stored(tmp_path: Path) -> None:
         for turn in busy:
             readers.beside.enter(turn)
         storing, stays = Turn.of("token 1"), asyncio.Event()
-        reading = asyncio.create_task(readers.read(job_of(tmp_path, 3), tmp_path, 1, stays.wait(), storing))
+        reading = asyncio.create_task(readers.read(reading_of(tmp_path, 3), tmp_path, 1, stays.wait(), storing))
         async with asyncio.timeout(60):
             while not readers.beside.n_waiting:
                 await asyncio.sleep(0.01)
@@ -70,10 +71,10 @@ def test_who_has_ten_uploads_in_hand_lets_another_be_next(tmp_path: Path, n_plac
             folder = tmp_path / str(number)
             folder.mkdir()
             # Long for the one, short for the other, so that how busy the machine is does not decide who ends first.
-            job = job_of(folder, 9_000 if owner == 1 else 3)
+            work = reading_of(folder, 9_000 if owner == 1 else 3)
             stays, storing = asyncio.Event(), Turn.of(f"token {owner}")
             with readers.beside.ending(storing):
-                await readers.read(job, folder, owner, stays.wait(), storing)
+                await readers.read(work, folder, owner, stays.wait(), storing)
                 order.append(owner)
 
         many = [asyncio.create_task(read(number, 1)) for number in range(10)]
