@@ -74,15 +74,16 @@ PARTS: Mapping[str, Callable[[], object]] = {
     "predictions": measure_evaluations,
 }
 
+EVERY: Mapping[str, Callable[[], object]] = {**PARTS, "attacks": measure_attacks}
+
 
 def main() -> None:
-    """Run the parts that are named, or all."""
-    every = {**PARTS, "attacks": measure_attacks}
-    unknown = [name for name in sys.argv[1:] if name not in every]
+    """Run the parts that are named, or all but the attacks."""
+    unknown = [name for name in sys.argv[1:] if name not in EVERY]
     if unknown:
-        sys.exit(f"{', '.join(unknown)}: no such part; there are {', '.join(every)}")
+        sys.exit(f"{', '.join(unknown)}: no such part; there are {', '.join(EVERY)}")
     for name in sys.argv[1:] or PARTS:
-        run(name, every[name])
+        run(name, EVERY[name])
 
 
 if __name__ == "__main__":

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from bench import written
+from bench.__main__ import EVERY
 from bench.written import run, with_part
 
 PAGE = "# Performance\n\nBy hand.\n\n<!-- bench rows -->\nold\n<!-- end of bench rows -->\n\nMore by hand.\n"
@@ -36,3 +38,10 @@ def test_a_bench_that_fails_leaves_what_stood_there(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="did not happen"):
         run("rows", fail, page)
     assert page.read_text() == PAGE
+
+
+def test_every_part_has_its_place_on_the_page() -> None:
+    """What is measured stands under the words about it, not at the end."""
+    page = written.PAGE.read_text("utf-8")
+
+    assert [part for part in EVERY if f"<!-- bench {part} -->" not in page] == []

@@ -1,6 +1,8 @@
 """A manifest out of results: what is guessed, what is asked, and what is left to be answered."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,3 +198,10 @@ def test_samples_whose_items_are_no_names_are_drafted_all_the_same(tmp_path: Pat
 
 def _head(path: Path) -> list[str]:
     return path.read_text().splitlines()[:3]
+
+
+def test_no_other_command_loads_pandas() -> None:
+    """It takes as long to load as all the rest of the command line, and no server needs it."""
+    loads = "import sys, app.cli.__main__, app.cli.drafts; sys.exit('pandas' in sys.modules)"
+
+    assert subprocess.run([sys.executable, "-c", loads], check=False).returncode == 0
