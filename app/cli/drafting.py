@@ -81,7 +81,7 @@ class Draft:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ResultsSheet:
     """A table of results, each cell its text or null; of a harness `about` says what it is, `roles` what columns are.
 
     `left_out` says which files are of something else.
@@ -147,7 +147,7 @@ def _as_numbers(cells: Any) -> Any:
     return numbers.astype(float).reindex(cells.index)
 
 
-def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
+def draft_manifest(sheet: ResultsSheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     """Return the manifest of a sheet. Raises EvidenceRejected for a table that no kind of evidence is."""
     _refuse_long_form(sheet)
     roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
@@ -162,7 +162,7 @@ def draft_manifest(sheet: Sheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     return Draft(text, roles, n_missing)
 
 
-def _given(sheet: Sheet, wishes: Wishes) -> Roles:
+def _given(sheet: ResultsSheet, wishes: Wishes) -> Roles:
     fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__ and value}
     wished = {name: value for name, value in vars(wishes.roles).items() if value}
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
@@ -174,7 +174,7 @@ def _given(sheet: Sheet, wishes: Wishes) -> Roles:
     return Roles(**{**fixed, **wished})
 
 
-def _refuse_long_form(sheet: Sheet) -> None:
+def _refuse_long_form(sheet: ResultsSheet) -> None:
     names = {plain(name): name for name in sheet.columns}
     name = next((names[each] for each in names if each in LONG_NAME), None)
     value = next((names[each] for each in names if each in LONG_VALUE), None)
@@ -187,7 +187,7 @@ def _refuse_long_form(sheet: Sheet) -> None:
         raise EvidenceRejected("The table is in the long form.", [Problem(message, sheet.files[0], column=name)])
 
 
-def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
+def _asked(sheet: ResultsSheet, roles: Roles, ask: Ask) -> Roles:
     """Return the roles with answers in place of what could not be guessed."""
     names = [name for name in sheet.columns if name not in roles.metrics]
     if roles.entrant is None and "entrant" not in sheet.roles:
@@ -203,7 +203,7 @@ def _asked(sheet: Sheet, roles: Roles, ask: Ask) -> Roles:
     return roles
 
 
-def _again(sheet: Sheet, roles: Roles, **answer: object) -> Roles:
+def _again(sheet: ResultsSheet, roles: Roles, **answer: object) -> Roles:
     answers = {name: value for name, value in answer.items() if value is not None and value != NO_COLUMN}
     kept = replace(roles, metrics=(), groups=(), recorded=(), **answers)  # type: ignore[arg-type]
     return guess_roles(sheet, kept) if answers else roles
@@ -223,7 +223,7 @@ class MetricGuess:
     why: str
 
 
-def _metrics(sheet: Sheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[MetricGuess]:
+def _metrics(sheet: ResultsSheet, roles: Roles, wishes: Wishes, ask: Ask) -> list[MetricGuess]:
     guesses: list[MetricGuess] = []
     for name in roles.metrics:
         stated = {**sheet.roles.get("directions", {}), **(wishes.directions or {})}.get(name)
@@ -251,7 +251,7 @@ def _title(stem: str) -> str:
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
 
 
-def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
+def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> ResultsSheet:
     """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
     findings = Findings()
     unpacking = Unpacking(limits, folder, findings, SUFFIXES)
@@ -269,7 +269,7 @@ def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> Sheet:
     return replace(sheets[0], left_out=(*further, *unknown))
 
 
-def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> Sheet:
+def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> ResultsSheet:
     """Return what a harness's files hold as a sheet: rows of items where there are some, else of tasks."""
     run = HarnessRun(files, findings)
     rows = list(sound_rows(run, harness.items(run))) if harness.items is not None else []
@@ -282,7 +282,9 @@ def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: 
     records = _merged(rows)
     names = list(dict.fromkeys(name for record in records for name in record))
     texts = {name: pa.array([_text(record.get(name)) for record in records], pa.string()) for name in names}
-    sheet = Sheet(pa.table(texts).to_pandas(), tuple(file.name for file in files), about=f"Results of {harness.title}.")
+    sheet = ResultsSheet(
+        pa.table(texts).to_pandas(), tuple(file.name for file in files), about=f"Results of {harness.title}."
+    )
     scored = dict.fromkeys(name for row in rows for name in row.scores if len(sheet.finite(name)))
     metrics = tuple(name for name in harness.preset if name in scored) or tuple(scored)
     directions = {**harness.preset, **_directions(run, metrics)}
@@ -317,7 +319,7 @@ def _text(cell: Any) -> str | None:
     return repr(cell) if isinstance(cell, float) else str(cell)
 
 
-def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> Sheet | None:
+def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> ResultsSheet | None:
     """Read a table as an upload is read, so that what is drafted is of what a server would take."""
     table = open_table(file, findings, [], limits.max_rows)
     if table is None:
@@ -326,14 +328,14 @@ def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> Sheet | Non
     if not any(map(len, blocks)):
         findings.add(Problem("the file contains no rows", file=file.name))
         return None
-    return Sheet(pd.concat(blocks, ignore_index=True), (file.name,))
+    return ResultsSheet(pd.concat(blocks, ignore_index=True), (file.name,))
 
 
-def _joined(sheets: Sequence[Sheet]) -> Sheet:
+def _joined(sheets: Sequence[ResultsSheet]) -> ResultsSheet:
     if not sheets:
         raise EvidenceRejected("No table was given.", [Problem("no table was given", column="files")])
     frame = pd.concat([sheet.frame for sheet in sheets], ignore_index=True)
-    return Sheet(frame, tuple(file for sheet in sheets for file in sheet.files))
+    return ResultsSheet(frame, tuple(file for sheet in sheets for file in sheet.files))
 
 
 # The meanings of column names in tables of results: entrants, tasks, and which way a metric is better.
@@ -423,7 +425,7 @@ def plain(name: str) -> str:
 MAX_TASKS = 5_000
 
 
-def guess_roles(sheet: Sheet, given: Roles) -> Roles:
+def guess_roles(sheet: ResultsSheet, given: Roles) -> Roles:
     """Return the role of each column; given ones are kept, and a role that fits no column is None."""
     free = dict.fromkeys(sheet.columns)
 
@@ -448,13 +450,13 @@ def guess_roles(sheet: Sheet, given: Roles) -> Roles:
     return _with_rest(sheet, roles, free)
 
 
-def _first(sheet: Sheet, names: Iterable[str], usual: Sequence[str], *, whole: bool) -> str | None:
+def _first(sheet: ResultsSheet, names: Iterable[str], usual: Sequence[str], *, whole: bool) -> str | None:
     by_name = {plain(name): name for name in reversed(list(names))}
     found = (by_name[word] for word in usual if word in by_name)
     return next((name for name in found if _fits(sheet, name, whole=whole)), None)
 
 
-def _fits(sheet: Sheet, name: str, *, whole: bool) -> bool:
+def _fits(sheet: ResultsSheet, name: str, *, whole: bool) -> bool:
     if sheet.has_empty(name):
         return False
     if whole:
@@ -462,11 +464,11 @@ def _fits(sheet: Sheet, name: str, *, whole: bool) -> bool:
     return all(is_name(word) for word in sheet.words(name)[:1000])
 
 
-def _repeats(sheet: Sheet, roles: Roles) -> bool:
+def _repeats(sheet: ResultsSheet, roles: Roles) -> bool:
     return sheet.n_distinct(roles.names) < len(sheet.frame)
 
 
-def _item(sheet: Sheet, roles: Roles, free: Iterable[str]) -> tuple[str, ...]:
+def _item(sheet: ResultsSheet, roles: Roles, free: Iterable[str]) -> tuple[str, ...]:
     """Return the column, or the two, that distinguish rows which are otherwise alike."""
     by_name = {plain(name): name for name in reversed(list(free))}
     candidates = [by_name[word] for word in ITEM if word in by_name and _fits(sheet, by_name[word], whole=False)]
@@ -476,7 +478,7 @@ def _item(sheet: Sheet, roles: Roles, free: Iterable[str]) -> tuple[str, ...]:
     return tuple(candidates[:1])
 
 
-def _with_rest(sheet: Sheet, roles: Roles, free: Iterable[str]) -> Roles:
+def _with_rest(sheet: ResultsSheet, roles: Roles, free: Iterable[str]) -> Roles:
     metrics = roles.metrics or tuple(name for name in free if _is_metric(sheet, name))
     others = [name for name in free if name not in metrics and sheet.numbers(name) is None]
     groups = tuple(name for name in others if _is_group(sheet, roles, name))
@@ -485,7 +487,7 @@ def _with_rest(sheet: Sheet, roles: Roles, free: Iterable[str]) -> Roles:
     return replace(roles, metrics=metrics, groups=groups, recorded=recorded, n_repeated=n_repeated)
 
 
-def _is_metric(sheet: Sheet, column: str) -> bool:
+def _is_metric(sheet: ResultsSheet, column: str) -> bool:
     if sheet.is_flag(column):
         return True
     if not len(sheet.finite(column)):
@@ -496,7 +498,7 @@ def _is_metric(sheet: Sheet, column: str) -> bool:
     return bool({*tokens(column)} & (MAXIMIZE | MINIMIZE)) or name not in SEED + ITEM
 
 
-def _is_group(sheet: Sheet, roles: Roles, name: str) -> bool:
+def _is_group(sheet: ResultsSheet, roles: Roles, name: str) -> bool:
     """Say whether a column is a property of the task: each task has one value of it, and several share one."""
     if roles.task is None or sheet.has_empty(name):
         return False
@@ -504,7 +506,7 @@ def _is_group(sheet: Sheet, roles: Roles, name: str) -> bool:
     return 1 < n_values < n_tasks and sheet.n_distinct((roles.task, name)) == n_tasks
 
 
-def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
+def task_groups(sheet: ResultsSheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
     """Yield each column that groups tasks, with the group of each task."""
     if roles.task is not None:
         by_task = sheet.frame.drop_duplicates(roles.task).set_index(roles.task)
@@ -517,7 +519,7 @@ def task_groups(sheet: Sheet, roles: Roles) -> Iterator[tuple[str, dict[str, str
 SHARE_RANGE, PERCENT, SIGNED_RANGE = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 
 
-def guess_metric(sheet: Sheet, column: str, taken: Collection[str], direction: str | None = None) -> MetricGuess:
+def guess_metric(sheet: ResultsSheet, column: str, taken: Collection[str], direction: str | None = None) -> MetricGuess:
     """Return what can be guessed of a metric from the name of its column and from its numbers."""
     spoken, finite = tokens(column), sheet.finite(column)
     ends = (0.0, 1.0) if sheet.is_flag(column) or not len(finite) else (float(finite.min()), float(finite.max()))
@@ -586,7 +588,7 @@ MAX_NAMED = 20_000
 MAX_SEEDS = 1_000
 
 
-def grid_lines(sheet: Sheet, roles: Roles) -> list[str]:
+def grid_lines(sheet: ResultsSheet, roles: Roles) -> list[str]:
     """Return the lines of the grid, with a comment on who lacks some of it; none for an empty grid."""
     lines = [*_seeds(sheet, roles), *_conditions(sheet, roles), *_items(sheet, roles)]
     if not lines:
@@ -594,7 +596,7 @@ def grid_lines(sheet: Sheet, roles: Roles) -> list[str]:
     return ["", "grid:", *lines, commented("  absent: unranked", "or worst: what is missing counts as the worst")]
 
 
-def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
+def _seeds(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
     if roles.seed is None:
         yield commented("  seeds: [0]", "there are none: every row is of seed 0")
         return
@@ -605,12 +607,12 @@ def _seeds(sheet: Sheet, roles: Roles) -> Iterator[str]:
         yield commented(f"  seeds: {flow_list(seeds, '    ')}", "every entrant has these")
 
 
-def _conditions(sheet: Sheet, roles: Roles) -> Iterator[str]:
+def _conditions(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
     if roles.condition is not None:
         yield f"  conditions: {flow_list(sheet.words(roles.condition), '    ')}"
 
 
-def _shared(sheet: Sheet, roles: Roles, names: tuple[str, ...]) -> bool:
+def _shared(sheet: ResultsSheet, roles: Roles, names: tuple[str, ...]) -> bool:
     """Say whether most entrants have the same of some columns."""
     if roles.entrant is None:
         return True
@@ -618,7 +620,7 @@ def _shared(sheet: Sheet, roles: Roles, names: tuple[str, ...]) -> bool:
     return 2 * sheet.n_distinct((roles.entrant, *names)) > n_everybody_has_all
 
 
-def _items(sheet: Sheet, roles: Roles) -> Iterator[str]:
+def _items(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
     if len(roles.item) != 1 or roles.n_repeated:
         return
     by_task = _items_by_task(sheet, roles)
@@ -635,7 +637,7 @@ def _items(sheet: Sheet, roles: Roles) -> Iterator[str]:
         yield commented(f"    {scalar(task)}: {{items: {flow_list(items, '      ')}}}", f"{len(items):,}")
 
 
-def _items_by_task(sheet: Sheet, roles: Roles) -> dict[str, list[str]]:
+def _items_by_task(sheet: ResultsSheet, roles: Roles) -> dict[str, list[str]]:
     (item,) = roles.item
     if roles.task is None:
         return {"all": _in_order(sheet.words(item))}
@@ -656,7 +658,7 @@ FEW_TASKS = 5
 MAX_BOARDS = 10
 
 
-def average_lines(sheet: Sheet, roles: Roles, metrics: Sequence[MetricGuess]) -> list[str]:
+def average_lines(sheet: ResultsSheet, roles: Roles, metrics: Sequence[MetricGuess]) -> list[str]:
     """Return the lines of the boards that suit rows of tasks: averages over tasks, and over their groups."""
     first, *others = metrics[:MAX_BOARDS]
     lines = [*_mean(sheet, roles, first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
@@ -677,7 +679,7 @@ def estimate_lines(metrics: Sequence[MetricGuess]) -> list[str]:
     ]
 
 
-def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
+def tasks_with(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
     """Return the tasks that have a metric, where others have none of it; None where all have it."""
     if roles.task is None:
         return None
@@ -686,7 +688,7 @@ def tasks_with(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str] | N
     return sorted(having) if 0 < len(having) < len(sheet.words(roles.task)) else None
 
 
-def _mean(sheet: Sheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
+def _mean(sheet: ResultsSheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
     about = "the average over tasks; an entrant that lacks one is listed separately, without a rank"
     keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
     return _board(keys, about, tasks_with(sheet, roles, metric))
@@ -702,7 +704,7 @@ def _board(keys: Mapping[str, str], about: str, tasks: Sequence[str] | None) -> 
     return [commented(f"  - {key}: {name}", about), *lines, listed]
 
 
-def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
+def _group_mean(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str]:
     grouping = next(task_groups(sheet, roles), None)
     if grouping is None:
         return []
@@ -719,7 +721,7 @@ def _group_mean(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
     ]
 
 
-def _borda(sheet: Sheet, roles: Roles, metric: MetricGuess) -> list[str]:
+def _borda(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str]:
     tasks = tasks_with(sheet, roles, metric)
     if roles.task is None or len(tasks or sheet.words(roles.task)) < FEW_TASKS:
         return []
@@ -738,7 +740,7 @@ class Writer(ABC):
     evidence: ClassVar[str]
     row: ClassVar[str]
 
-    sheet: Sheet
+    sheet: ResultsSheet
     roles: Roles
     metrics: Sequence[MetricGuess]
     slug: str

@@ -36,7 +36,7 @@ from app.render.table_page import TableView
 from app.values.table import Table
 
 if TYPE_CHECKING:
-    from app.cli.drafting import Draft, Sheet
+    from app.cli.drafting import Draft, ResultsSheet
 
 Results = Annotated[
     list[Path], typer.Argument(exists=True, readable=True, help="Results: csv, json, jsonl, zip; or folders of them.")
@@ -102,7 +102,7 @@ def init(
         preview(output, results, name=name)
 
 
-def look_at(results: Sequence[Path]) -> "Sheet":
+def look_at(results: Sequence[Path]) -> "ResultsSheet":
     """Return results as a sheet. Raises EvidenceRejected where they are no table."""
     from app.cli.drafting import read_sheet
 

@@ -59,7 +59,7 @@ _NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class Bounds:
+class NumberBounds:
     """What a column's numbers may be. `nan_is_empty`: the text NaN means a missing value."""
 
     low: float | None
@@ -102,7 +102,7 @@ def _read_one_by_one(texts: Texts, empty: BoolArray) -> Numbers:
     return Numbers(values, empty, ~is_number & ~empty)
 
 
-def wrong_cells(numbers: Numbers, bounds: Bounds) -> BoolArray:
+def wrong_cells(numbers: Numbers, bounds: NumberBounds) -> BoolArray:
     """Say which cells hold something that the bounds do not allow; an empty cell is never wrong."""
     values = numbers.values
     wrong = numbers.is_text | (np.abs(values) > LARGEST)
@@ -115,7 +115,7 @@ def wrong_cells(numbers: Numbers, bounds: Bounds) -> BoolArray:
     return wrong
 
 
-def describe_wrong(value: float, text: str, bounds: Bounds) -> str:
+def describe_wrong(value: float, text: str, bounds: NumberBounds) -> str:
     """Say what is wrong with one cell."""
     if _NUMBER.fullmatch(text.strip()) is None:
         hint = "; write decimals with a point" if re.fullmatch(r"\s*-?\d+,\d+\s*", text) else ""

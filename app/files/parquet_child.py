@@ -22,7 +22,7 @@ MAX_TEXT_BYTES = 1 << 16
 MAX_NESTED_BYTES = 1 << 26
 
 
-class Refused(Exception):
+class ParquetRefused(Exception):
     """The file is not what may be read; the text says why, `row` and `column` where."""
 
     def __init__(self, text: str, row: int | None = None, column: str | None = None) -> None:
@@ -32,7 +32,7 @@ class Refused(Exception):
 
 
 @dataclass(frozen=True)
-class Order:
+class ParquetOrder:
     """What to read, where to put it and how much it may be."""
 
     source: str
@@ -44,7 +44,7 @@ class Order:
     as_text: bool = False
 
 
-def convert(order: Order) -> dict[str, Any]:
+def convert(order: ParquetOrder) -> dict[str, Any]:
     """Write the wanted columns as an Arrow stream; return the names of all and the kinds of these. Raises Refused."""
     file = pq.ParquetFile(order.source, thrift_string_size_limit=1 << 26, thrift_container_size_limit=1 << 20)
     names = _checked_names(file, order)
@@ -58,7 +58,7 @@ def convert(order: Order) -> dict[str, Any]:
             plain = pa.record_batch(cells, names=columns)
             n_bytes, n_rows = n_bytes + plain.nbytes, n_rows + len(plain)
             if n_bytes > order.max_bytes or n_rows > order.max_rows:
-                raise Refused(f"the columns that are read unpack to more than {order.max_bytes:,} bytes")
+                raise ParquetRefused(f"the columns that are read unpack to more than {order.max_bytes:,} bytes")
             if writer is None:
                 writer = pa.ipc.new_stream(sink, plain.schema)
                 kinds = {field.name: str(field.type) for field in plain.schema}
@@ -68,14 +68,14 @@ def convert(order: Order) -> dict[str, Any]:
     return {"names": names, "kinds": kinds, "n_rows": n_rows}
 
 
-def _checked_names(file: pq.ParquetFile, order: Order) -> list[str]:
+def _checked_names(file: pq.ParquetFile, order: ParquetOrder) -> list[str]:
     if file.metadata.num_rows > order.max_rows:
-        raise Refused(f"the table has {file.metadata.num_rows:,} rows; at most {order.max_rows:,} are allowed")
+        raise ParquetRefused(f"the table has {file.metadata.num_rows:,} rows; at most {order.max_rows:,} are allowed")
     names = [str(name) for name in file.schema_arrow.names]
     if len(names) > order.max_columns or file.metadata.num_columns > 2 * order.max_columns:
-        raise Refused(f"the table has {len(names)} columns; at most {order.max_columns} are allowed")
+        raise ParquetRefused(f"the table has {len(names)} columns; at most {order.max_columns} are allowed")
     if len(set(names)) < len(names):
-        raise Refused("two columns have the same name")
+        raise ParquetRefused("two columns have the same name")
     return names
 
 
@@ -86,7 +86,7 @@ def _read(column: Any, name: str, n_before: int, *, as_text: bool) -> Any:
     except pa.ArrowInvalid:
         # The reader's own words quote the cell, which may be a label.
         kind = str(column.type)[:60]
-        raise Refused(
+        raise ParquetRefused(
             f"the column {name!r} of {kind} contains a cell that is neither text nor a 64-bit number"
         ) from None
     return plain
@@ -108,7 +108,7 @@ def _plain(column: Any, name: str) -> Any:
         return column.cast(pa.list_(pa.float64()))
     if pa.types.is_null(kind):
         return pa.nulls(len(column), pa.string())
-    raise Refused(f"the column {name!r} contains {str(kind)[:60]}; texts, numbers and lists of numbers are read")
+    raise ParquetRefused(f"the column {name!r} contains {str(kind)[:60]}; texts, numbers and lists of numbers are read")
 
 
 def _texts(column: Any, name: str) -> Any:
@@ -116,7 +116,9 @@ def _texts(column: Any, name: str) -> Any:
     kind = column.type
     if pa.types.is_nested(kind) or pa.types.is_temporal(kind):
         if column.nbytes > MAX_NESTED_BYTES:
-            raise Refused(f"the column {name!r} of {str(kind)[:60]} unpacks to too much; write its cells as text")
+            raise ParquetRefused(
+                f"the column {name!r} of {str(kind)[:60]} unpacks to too much; write its cells as text"
+            )
         return pa.array([_cell_text(cell) for cell in column.to_pylist()], pa.string())
     if not pa.types.is_boolean(kind):
         column = _plain(column, name)
@@ -139,7 +141,7 @@ def _check_text(column: Any, name: str, n_before: int) -> None:
     except pa.ArrowInvalid:
         for row, cell in enumerate(column.cast(pa.binary()).to_pylist(), n_before + 1):
             if cell is not None and not _is_text(cell):
-                raise Refused("the text is not UTF-8", row, name) from None
+                raise ParquetRefused("the text is not UTF-8", row, name) from None
         raise
 
 
@@ -160,7 +162,9 @@ def _decoded(column: Any, name: str) -> Any:
 def _check_lengths(texts: Any, name: str) -> None:
     longest = pc.max(pc.binary_length(texts)).as_py()
     if longest is not None and longest > MAX_TEXT_BYTES:
-        raise Refused(f"the column {name!r} has a text of {longest:,} bytes; at most {MAX_TEXT_BYTES:,} are allowed")
+        raise ParquetRefused(
+            f"the column {name!r} has a text of {longest:,} bytes; at most {MAX_TEXT_BYTES:,} are allowed"
+        )
 
 
 def _limit(kind: int, most: int) -> None:
@@ -176,8 +180,8 @@ def main(arguments: Sequence[str]) -> int:
     _limit(resource.RLIMIT_CPU, MOST_CPU_S)
     _limit(resource.RLIMIT_CORE, 0)
     try:
-        outcome = convert(Order(**json.loads(arguments[0])))
-    except Refused as error:
+        outcome = convert(ParquetOrder(**json.loads(arguments[0])))
+    except ParquetRefused as error:
         outcome = {"refused": str(error), "row": error.row, "column": error.column}
     except MemoryError:
         outcome = {"refused": "unpacking it needs more memory than is allowed"}

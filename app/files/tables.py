@@ -22,7 +22,7 @@ from app.errors import Problem, TooLarge
 from app.files.columns import MAX_COLUMNS, Block, TableFile, Texts
 from app.files.findings import BOM, Findings, problem_of_text
 from app.files.json_records import BadRecord, Record, records_of_document, records_of_lines
-from app.files.parquet_child import Order
+from app.files.parquet_child import ParquetOrder
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message, count
 from app.stats.arrays import BoolArray, IntArray
@@ -434,7 +434,7 @@ class ParquetTable:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedColumns:
     """The columns to read: `texts` hold names, which may be integers too; `lists` may hold lists of numbers.
 
     `as_text`: every cell, whatever it is, becomes the text that it would have in a CSV file.
@@ -455,13 +455,13 @@ class Wanted:
 
 
 def open_parquet(
-    file: ReceivedFile, wanted: Wanted, findings: Findings, max_rows: int, folder: Path
+    file: ReceivedFile, wanted: WantedColumns, findings: Findings, max_rows: int, folder: Path
 ) -> ParquetTable | None:
     """Unpack the wanted columns into the folder; None when the file cannot be read, with the reason in `findings`."""
     unpacked = folder / f"{file.position}.arrow"
     unpacked.touch()
     limits = (MAX_COLUMNS, max_rows, MAX_BYTES)
-    outcome = _run(Order(str(file.path), str(unpacked), list(wanted.columns), *limits, wanted.as_text))
+    outcome = _run(ParquetOrder(str(file.path), str(unpacked), list(wanted.columns), *limits, wanted.as_text))
     if "refused" in outcome:
         message = clip_for_message(outcome["refused"], 300)
         findings.add(Problem(message, file=file.name, row=outcome.get("row"), column=outcome.get("column")))
@@ -472,7 +472,7 @@ def open_parquet(
     return None if wrong else ParquetTable(tuple(outcome["names"]), unpacked, outcome["n_rows"])
 
 
-def _run(order: Order) -> dict[str, Any]:
+def _run(order: ParquetOrder) -> dict[str, Any]:
     # Secrets stay here. The system's allocator, unlike Arrow's own, respects the limit of the process.
     kept = {name: text for name, text in os.environ.items() if not name.startswith(PREFIX)}
     environment = {**kept, "ARROW_DEFAULT_MEMORY_POOL": "system"}

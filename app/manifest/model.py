@@ -681,7 +681,7 @@ KnownNames = dict[int, tuple[Sequence[str], ItemNames]]
 
 
 @dataclass(frozen=True)
-class Cells:
+class GridCells:
     """The cells of one task: seeds and items by name or as a count, conditions by name. None where an axis is open."""
 
     seeds: int | tuple[int, ...] | None
@@ -713,12 +713,12 @@ class Asked:
         earlier = self.facts.earlier.get(entrant, ())
         return not earlier or any(set(metrics) <= set(asked.metrics) for asked in earlier)
 
-    def cells_of(self, task: str, entrant: str) -> Cells:
+    def cells_of(self, task: str, entrant: str) -> GridCells:
         """Return the cells asked of an entrant in a task."""
         axes = self.grid.of(task, entrant)
         seeds = self._axis("seeds", axes.seeds, entrant)
         conditions = self._axis("conditions", axes.conditions, entrant)
-        return Cells(seeds, conditions, self._items(axes, task))
+        return GridCells(seeds, conditions, self._items(axes, task))
 
     @cached_property
     def named_items(self) -> frozenset[str] | None:

@@ -15,9 +15,9 @@ from app.prereg.fields import (
     RUN_PURPOSES,
     SHARED_KEYS,
     BootstrapMethod,
-    Fields,
     Hypothesis,
     Prereg,
+    PreregFields,
     RunPurpose,
     is_integer,
     nearest,
@@ -58,7 +58,7 @@ OWN_PARTNER = "own trained partner only"
 PARTNERS_AT = ("parameters", "partner_grid")
 
 
-def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
+def read_document_form(fields: PreregFields, shared: Prereg) -> Prereg:
     """Add the keys of the document form to the shared ones.
 
     There are two variants: `schema_version: 1` has a closed set of outer keys, `schema: name/v1` describes itself.
@@ -86,7 +86,7 @@ def read_document_form(fields: Fields, shared: Prereg) -> Prereg:
     )
 
 
-def _check_versioned(fields: Fields) -> None:
+def _check_versioned(fields: PreregFields) -> None:
     fields.refuse_unknown(DOCUMENT_KEYS)
     fields.refuse_missing("schema_version", "task_id", "git_tag", "parameters", "decision_rules")
     version = fields.mapping.get("schema_version", SCHEMA_VERSION)
@@ -96,7 +96,7 @@ def _check_versioned(fields: Fields) -> None:
     _refuse_empty(fields, "decision_rules", str | dict | list)
 
 
-def _check_self_described(fields: Fields) -> None:
+def _check_self_described(fields: PreregFields) -> None:
     fields.text("schema", pattern=SCHEMA_PATTERN, rule="a name and a version, such as gate0_prereg/v1")
     rule = "decision_rules" if "decision_rules" in fields.mapping else "decision_rule"
     fields.refuse_missing("git_tag", rule)
@@ -107,7 +107,7 @@ def _check_self_described(fields: Fields) -> None:
             fields.refuse(f"unknown key; did you mean {near}?", key, value=key)
 
 
-def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
+def _refuse_empty(fields: PreregFields, key: str, kinds: Any) -> None:
     if key not in fields.mapping:
         return
     value = fields.mapping[key]
@@ -122,11 +122,11 @@ def _refuse_empty(fields: Fields, key: str, kinds: Any) -> None:
 class InnerPart:
     """One inner mapping and its run purpose: its own, or that of the enclosing mapping."""
 
-    fields: Fields
+    fields: PreregFields
     run_purpose: RunPurpose
 
 
-def _inner_parts(fields: Fields, run_purpose: RunPurpose) -> Iterator[InnerPart]:
+def _inner_parts(fields: PreregFields, run_purpose: RunPurpose) -> Iterator[InnerPart]:
     """Yield the mappings below the outermost one, in the order of the text."""
     waiting: list[tuple[Path, Any, RunPurpose]]
     waiting = [((key,), value, run_purpose) for key, value in _steps(fields.mapping)]
@@ -146,12 +146,12 @@ def _steps(value: Any) -> list[tuple[str | int, Any]]:
     return list(reversed(value.items())) if isinstance(value, dict) else []
 
 
-def _task(fields: Fields) -> tuple[str, ...] | None:
+def _task(fields: PreregFields) -> tuple[str, ...] | None:
     task = fields.name("task_id") if "schema_version" in fields.mapping else None
     return None if task is None else (task,)
 
 
-def _entrants(fields: Fields) -> tuple[str, ...] | None:
+def _entrants(fields: PreregFields) -> tuple[str, ...] | None:
     for path in ENTRANTS_AT:
         rows = fields.section(*path)
         if rows is not None:
@@ -159,7 +159,7 @@ def _entrants(fields: Fields) -> tuple[str, ...] | None:
     return None
 
 
-def _own_partner(fields: Fields) -> Iterator[str]:
+def _own_partner(fields: PreregFields) -> Iterator[str]:
     """Yield the rows evaluated as the pair they were trained as, such as B-JOINT of the co-carry campaign."""
     for path in ENTRANTS_AT:
         rows = fields.section(*path)
@@ -169,7 +169,7 @@ def _own_partner(fields: Fields) -> Iterator[str]:
                 yield name
 
 
-def _policies(fields: Fields) -> Iterator[tuple[str, str]]:
+def _policies(fields: PreregFields) -> Iterator[tuple[str, str]]:
     """Yield which policy each row is registered to run."""
     for path in ENTRANTS_AT:
         rows = fields.section(*path)
@@ -179,28 +179,28 @@ def _policies(fields: Fields) -> Iterator[tuple[str, str]]:
                 yield name, policy
 
 
-def _text_at(fields: Fields, *path: str) -> str | None:
+def _text_at(fields: PreregFields, *path: str) -> str | None:
     """Return a text or an integer as text; anything else counts as not declared."""
     section = fields.section(*path[:-1])
     value = None if section is None else section.mapping.get(path[-1])
     return str(value) if isinstance(value, str) or is_integer(value) else None
 
 
-def _task_version(fields: Fields) -> str | None:
+def _task_version(fields: PreregFields) -> str | None:
     """Return the version of the task, from its own key or from the suffix of its name, as in cocarry@v1."""
     own = _text_at(fields, "parameters", "admission", "task_version")
     named = _text_at(fields, "parameters", "campaign", "task") or ""
     return own or named.partition("@v")[2] or None
 
 
-def _checked_names(rows: Fields, names: tuple[str, ...]) -> tuple[str, ...]:
+def _checked_names(rows: PreregFields, names: tuple[str, ...]) -> tuple[str, ...]:
     for name in names:
         if not is_name(name):
             rows.refuse(f"a row names an entrant: {NAME_RULE}", name, value=name)
     return names
 
 
-def _conditions(fields: Fields) -> tuple[str, ...] | None:
+def _conditions(fields: PreregFields) -> tuple[str, ...] | None:
     """Return the partners to evaluate with, or the conditions of a self-describing document."""
     partners = fields.section(*PARTNERS_AT)
     if partners is not None:
@@ -211,7 +211,7 @@ def _conditions(fields: Fields) -> tuple[str, ...] | None:
     return tuple(name for key in conditions.mapping if (name := conditions.name(key)) is not None)
 
 
-def _episodes_per_seed(fields: Fields) -> int | None:
+def _episodes_per_seed(fields: PreregFields) -> int | None:
     """Return the number of episodes per seed and condition, from the first key that declares it."""
     for *around, key in EPISODES_AT:
         section = fields.section(*around)
@@ -238,7 +238,7 @@ PROSE_KEYS = ("estimator", "estimators", "bootstrap")
 _IID_IN_PROSE = re.compile(r"(?<!no )(?<!not )(?<!never )\b(?:iid|i\.i\.d\.)[ -]+bootstrap", re.IGNORECASE)
 
 
-def declared_seeds(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> tuple[int, ...] | None:
+def declared_seeds(fields: PreregFields, shared: Prereg, parts: Sequence[InnerPart]) -> tuple[int, ...] | None:
     """Check every list of seeds and return that of the registered run."""
     by_path: dict[Path, tuple[int, ...]] = {} if shared.seeds is None else {("seeds",): shared.seeds}
     for part in parts:
@@ -257,7 +257,7 @@ def _names_seeds(key: str) -> bool:
     return key == "seeds" or key.endswith("_seeds")
 
 
-def declared_bootstrap(fields: Fields, shared: Prereg, parts: Sequence[InnerPart]) -> BootstrapMethod:
+def declared_bootstrap(fields: PreregFields, shared: Prereg, parts: Sequence[InnerPart]) -> BootstrapMethod:
     """Check every declared bootstrap method and return that of the registered run."""
     methods = []
     for part in parts:
@@ -270,7 +270,7 @@ def declared_bootstrap(fields: Fields, shared: Prereg, parts: Sequence[InnerPart
     return shared.bootstrap_method if explicit or not methods else methods[0]
 
 
-def _declared_method(part: Fields, key: str) -> BootstrapMethod | None:
+def _declared_method(part: PreregFields, key: str) -> BootstrapMethod | None:
     """Return the bootstrap method that `key` declares; None when it declares something else."""
     value = part.mapping[key]
     if key in PROSE_KEYS:
@@ -317,7 +317,7 @@ def gap_of_axis(conditions: tuple[str, ...] | None) -> tuple[Hypothesis, ...]:
     return (Hypothesis((conditions[0], conditions[1]), None, AXIS_GAP, "greater", "axis gap"),)
 
 
-def decisions_of(fields: Fields) -> tuple[Hypothesis, ...]:
+def decisions_of(fields: PreregFields) -> tuple[Hypothesis, ...]:
     """Return the claims of a document that has thresholds, in the order of its arms."""
     admission = fields.section(*ADMISSION)
     if admission is not None:
@@ -326,7 +326,7 @@ def decisions_of(fields: Fields) -> tuple[Hypothesis, ...]:
     return () if rule is None else tuple(_of_gate(fields, rule))
 
 
-def _of_admission(admission: Fields) -> Iterator[Hypothesis]:
+def _of_admission(admission: PreregFields) -> Iterator[Hypothesis]:
     solvable, infeasible, gap = (_number(admission, key) for key in ("tau_solv", "tau_infeasible", "delta_min"))
     reference = _arm(admission, "a1", "bundle_dir")
     if solvable is not None:
@@ -340,7 +340,7 @@ def _of_admission(admission: Fields) -> Iterator[Hypothesis]:
     yield from _of_members(admission)
 
 
-def _of_members(admission: Fields) -> Iterator[Hypothesis]:
+def _of_members(admission: PreregFields) -> Iterator[Hypothesis]:
     least, cell = _number(admission, "c_min_ego"), admission.section("a4", "params")
     members = [] if cell is None else cell.mapping.get("members")
     for member in members if isinstance(members, list) and least is not None else ():
@@ -348,7 +348,7 @@ def _of_members(admission: Fields) -> Iterator[Hypothesis]:
             yield Hypothesis((member,), None, least, "greater", f"A4 c_min_ego, {member}")
 
 
-def _of_gate(fields: Fields, rule: Fields) -> Iterator[Hypothesis]:
+def _of_gate(fields: PreregFields, rule: PreregFields) -> Iterator[Hypothesis]:
     """Yield the claims of a self-describing document; sides that it does not name are called unnamed."""
     conditions = fields.section("task", "conditions")
     named = {} if conditions is None else {k: v for k, v in conditions.mapping.items() if isinstance(v, str)}
@@ -363,12 +363,12 @@ def _of_gate(fields: Fields, rule: Fields) -> Iterator[Hypothesis]:
             yield Hypothesis((matched, other), None, least, "greater", key)
 
 
-def _number(fields: Fields, key: str) -> float | None:
+def _number(fields: PreregFields, key: str) -> float | None:
     value = fields.mapping.get(key)
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _arm(admission: Fields, name: str, folder: str, otherwise: str | None = None) -> str:
+def _arm(admission: PreregFields, name: str, folder: str, otherwise: str | None = None) -> str:
     """Return the name of an arm: its own, the last part of its bundle's folder, or the name of its check."""
     cell, params = admission.section(name), admission.section(name, "params")
     own = None if cell is None or otherwise is not None else cell.mapping.get("cell_id")

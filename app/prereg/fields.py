@@ -22,7 +22,7 @@ Choice = TypeVar("Choice", bound=str)
 
 
 @dataclass(frozen=True)
-class Fields:
+class PreregFields:
     """One mapping of the document, the path to it, and the problems that all parts of the document share."""
 
     document: Document
@@ -146,19 +146,21 @@ class Fields:
         self._refuse_repeats(key, names, "name")
         return tuple(names)
 
-    def section(self, *steps: str) -> "Fields | None":
+    def section(self, *steps: str) -> "PreregFields | None":
         """Return the mapping at the path `steps`; None when there is none."""
         value: Any = self.mapping
         for step in steps:
             value = value.get(step) if isinstance(value, dict) else None
-        return Fields(self.document, self.problems, (*self.path, *steps), value) if isinstance(value, dict) else None
+        return (
+            PreregFields(self.document, self.problems, (*self.path, *steps), value) if isinstance(value, dict) else None
+        )
 
-    def sections(self, key: str) -> list["Fields"]:
+    def sections(self, key: str) -> list["PreregFields"]:
         """Return the mappings of a list."""
         sections = []
         for position, value in enumerate(self.items(key) or []):
             if isinstance(value, dict):
-                sections.append(Fields(self.document, self.problems, (*self.path, key, position), value))
+                sections.append(PreregFields(self.document, self.problems, (*self.path, key, position), value))
             else:
                 self.refuse(f"each of {key} must be a mapping", key, position, value=value)
         return sections
@@ -272,7 +274,7 @@ SHARED_KEYS: Mapping[str, str] = {
 IID_REFUSED = "iid bootstrap is not permitted for leaderboard entries; use cluster (default) or hierarchical."
 
 
-def read_shared(fields: Fields, form: Form) -> Prereg:
+def read_shared(fields: PreregFields, form: Form) -> Prereg:
     """Return a preregistration with the keys that all forms share."""
     shared = Prereg(
         form=form,
@@ -288,13 +290,13 @@ def read_shared(fields: Fields, form: Form) -> Prereg:
     return shared
 
 
-def refuse_iid(fields: Fields, key: str, run_purpose: RunPurpose, method: BootstrapMethod) -> None:
+def refuse_iid(fields: PreregFields, key: str, run_purpose: RunPurpose, method: BootstrapMethod) -> None:
     """Refuse the iid bootstrap for the leaderboard: episodes of one seed are not independent of each other."""
     if run_purpose == "leaderboard" and method == "iid":
         fields.refuse(IID_REFUSED, key, value=method)
 
 
-def _notes(fields: Fields) -> str | None:
+def _notes(fields: PreregFields) -> str | None:
     notes = fields.mapping.get("notes")
     if notes is not None and not isinstance(notes, str):
         fields.refuse("notes must be text", "notes", value=notes)

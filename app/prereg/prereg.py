@@ -17,10 +17,10 @@ from app.prereg.document import UNNAMED, gap_of_axis, read_document_form
 from app.prereg.fields import (
     IID_REFUSED,
     SHARED_KEYS,
-    Fields,
     Form,
     Hypothesis,
     Prereg,
+    PreregFields,
     RunPurpose,
     Side,
     is_integer,
@@ -40,7 +40,7 @@ FORM_KEYS: Mapping[Form, tuple[str, ...]] = {
 }
 
 
-def read_axis(fields: Fields, shared: Prereg) -> Prereg:
+def read_axis(fields: PreregFields, shared: Prereg) -> Prereg:
     """Add the keys of the axis form to the shared ones."""
     fields.refuse_unknown(AXIS_KEYS)
     fields.refuse_missing("axis", "condition_pair", "seeds", "episodes_per_seed", "estimator", "git_tag")
@@ -55,7 +55,7 @@ def read_axis(fields: Fields, shared: Prereg) -> Prereg:
     )
 
 
-def read_evaluation(fields: Fields, shared: Prereg) -> Prereg:
+def read_evaluation(fields: PreregFields, shared: Prereg) -> Prereg:
     """Add the keys of the evaluation form to the shared ones."""
     fields.refuse_unknown(EVALUATION_KEYS)
     fields.refuse_missing("benchmark", "metrics")
@@ -72,7 +72,7 @@ def read_evaluation(fields: Fields, shared: Prereg) -> Prereg:
     )
 
 
-_READERS: Mapping[Form, Callable[[Fields, Prereg], Prereg]] = {
+_READERS: Mapping[Form, Callable[[PreregFields, Prereg], Prereg]] = {
     "axis": read_axis,
     "document": read_document_form,
     "evaluation": read_evaluation,
@@ -109,7 +109,7 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
     if not isinstance(document.value, dict):
         problems.append(Problem("expected a mapping at the top level", row=document.line(())))
         return None
-    fields = Fields(document, problems, (), document.value)
+    fields = PreregFields(document, problems, (), document.value)
     if is_prml(fields):
         return read_prml(fields, read_shared(fields, "evaluation"))
     form = _recognise(fields)
@@ -123,7 +123,7 @@ def _read(document: Document, problems: list[Problem]) -> Prereg | None:
     return prereg
 
 
-def _recognise(fields: Fields) -> Form | None:
+def _recognise(fields: PreregFields) -> Form | None:
     """Return the form whose keys the document has; refuse a document that matches no form, or several."""
     present = {form: [key for key in keys if key in fields.mapping] for form, keys in FORM_KEYS.items()}
     forms = [form for form, keys in present.items() if keys]
@@ -180,7 +180,7 @@ SIDES: tuple[Side, ...] = ("greater", "less")
 _SHOWN_METRICS = 10
 
 
-def _axis(fields: Fields) -> str | None:
+def _axis(fields: PreregFields) -> str | None:
     axis = fields.text("axis")
     if axis is None or axis in AXES:
         return axis
@@ -189,7 +189,7 @@ def _axis(fields: Fields) -> str | None:
     return None
 
 
-def _condition_pair(fields: Fields) -> tuple[str, ...] | None:
+def _condition_pair(fields: PreregFields) -> tuple[str, ...] | None:
     pair = fields.section("condition_pair")
     if pair is None:
         if "condition_pair" in fields.mapping:
@@ -205,7 +205,7 @@ def _condition_pair(fields: Fields) -> tuple[str, ...] | None:
     return homogeneous, heterogeneous
 
 
-def _names_unless(fields: Fields, key: str, open_word: str) -> tuple[str, ...] | None:
+def _names_unless(fields: PreregFields, key: str, open_word: str) -> tuple[str, ...] | None:
     value = fields.mapping.get(key, open_word)
     if value == open_word:
         return None
@@ -215,7 +215,7 @@ def _names_unless(fields: Fields, key: str, open_word: str) -> tuple[str, ...] |
     return fields.names(key)
 
 
-def _refuse_empty_analysis(fields: Fields) -> None:
+def _refuse_empty_analysis(fields: PreregFields) -> None:
     analysis = fields.mapping.get("analysis", "none declared")
     if not isinstance(analysis, str | dict | list):
         fields.refuse("analysis must be text, a mapping or a list", "analysis", value=analysis)
@@ -223,12 +223,12 @@ def _refuse_empty_analysis(fields: Fields) -> None:
         fields.refuse("analysis must not be empty; leave the key out", "analysis")
 
 
-def _hypotheses(fields: Fields, metrics: tuple[str, ...]) -> tuple[Hypothesis, ...]:
+def _hypotheses(fields: PreregFields, metrics: tuple[str, ...]) -> tuple[Hypothesis, ...]:
     read = [_hypothesis(part, metrics) for part in fields.sections("hypotheses")]
     return tuple(hypothesis for hypothesis in read if hypothesis is not None)
 
 
-def _hypothesis(part: Fields, metrics: tuple[str, ...]) -> Hypothesis | None:
+def _hypothesis(part: PreregFields, metrics: tuple[str, ...]) -> Hypothesis | None:
     part.refuse_unknown(HYPOTHESIS_KEYS)
     part.refuse_missing("contrast", "metric", "threshold")
     contrast, metric, threshold = _contrast(part), part.text("metric"), part.number("threshold")
@@ -241,7 +241,7 @@ def _hypothesis(part: Fields, metrics: tuple[str, ...]) -> Hypothesis | None:
     return Hypothesis(contrast, metric, threshold, direction)
 
 
-def _contrast(part: Fields) -> tuple[str, str] | None:
+def _contrast(part: PreregFields) -> tuple[str, str] | None:
     names = part.names("contrast")
     if names is None:
         return None
@@ -271,7 +271,7 @@ _OF_THE_SIMULATION = re.compile(r"noise|gaussian|jitter|perturb")
 _SEPARATORS = re.compile(r"[\s_/+-]+")
 
 
-def refuse_iid_anywhere(fields: Fields, run_purpose: RunPurpose) -> None:
+def refuse_iid_anywhere(fields: PreregFields, run_purpose: RunPurpose) -> None:
     """Refuse every text in a leaderboard run's document that declares iid resampling and is not refused already."""
     refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping) if run_purpose == "leaderboard" else ():
@@ -279,7 +279,7 @@ def refuse_iid_anywhere(fields: Fields, run_purpose: RunPurpose) -> None:
             fields.refuse(IID_REFUSED, *path, value=value)
 
 
-def refuse_other_purposes(fields: Fields, run_purpose: RunPurpose) -> None:
+def refuse_other_purposes(fields: PreregFields, run_purpose: RunPurpose) -> None:
     """Refuse an inner run purpose that contradicts the document's; only a pilot has its own."""
     refused = {problem.column for problem in fields.problems}
     for path, value in _own(fields.mapping):
@@ -353,7 +353,7 @@ PRML_SIDES: dict[str, Side] = {">=": "greater", ">": "greater", "<=": "less", "<
 HASH = r"[0-9a-f]{64}"
 
 
-def is_prml(fields: Fields) -> bool:
+def is_prml(fields: PreregFields) -> bool:
     """Say whether a document states that it is a PRML manifest, of whatever version.
 
     So a misspelt version is reported as such, and not as a document without a form.
@@ -361,7 +361,7 @@ def is_prml(fields: Fields) -> bool:
     return "claim_id" in fields.mapping or str(fields.mapping.get("version", "")).startswith("prml/")
 
 
-def read_prml(fields: Fields, shared: Prereg) -> Prereg:
+def read_prml(fields: PreregFields, shared: Prereg) -> Prereg:
     """Add the keys of a PRML manifest to the shared ones, of which it has only the notes."""
     fields.refuse_unknown(KEYS)
     fields.refuse_missing(*REQUIRED)
@@ -382,7 +382,7 @@ def read_prml(fields: Fields, shared: Prereg) -> Prereg:
     )
 
 
-def _check_part(fields: Fields, key: str) -> None:
+def _check_part(fields: PreregFields, key: str) -> None:
     required, known = PARTS[key]
     part = fields.section(key)
     if part is None:
@@ -395,7 +395,7 @@ def _check_part(fields: Fields, key: str) -> None:
     part.text("hash", pattern=HASH, rule="64 hexadecimal digits in lower case")
 
 
-def _claim(fields: Fields, entrant: str | None) -> Hypothesis | None:
+def _claim(fields: PreregFields, entrant: str | None) -> Hypothesis | None:
     metric = fields.text("metric", pattern=METRIC_PATTERN, rule=METRIC_RULE)
     threshold, side = fields.number("threshold"), _side(fields)
     if metric is None or threshold is None or side is None:
@@ -403,7 +403,7 @@ def _claim(fields: Fields, entrant: str | None) -> Hypothesis | None:
     return Hypothesis((entrant or UNNAMED,), metric, threshold, side, "PRML claim")
 
 
-def _side(fields: Fields) -> Side | None:
+def _side(fields: PreregFields) -> Side | None:
     if "comparator" not in fields.mapping:
         return None
     comparator = fields.mapping["comparator"]
@@ -415,7 +415,7 @@ def _side(fields: Fields) -> Side | None:
     return PRML_SIDES[written]
 
 
-def _seed(fields: Fields) -> tuple[int, ...] | None:
+def _seed(fields: PreregFields) -> tuple[int, ...] | None:
     seed = fields.mapping.get("seed")
     if seed is None:
         return None

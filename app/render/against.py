@@ -26,7 +26,7 @@ LEAST_P = 1e-4
 
 
 @dataclass(frozen=True)
-class Measured:
+class ComparedQuantity:
     """The compared quantity: its name in sentences and which way is better. `direction` is the metric's."""
 
     title: str
@@ -34,7 +34,7 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Pair:
+class PairRows:
     """The rows of two entrants, A over B and B over A, and the `meta` of the pairwise table."""
 
     a: str
@@ -57,7 +57,7 @@ def effect_column(pairwise: Table) -> Column | None:
     return next(iter(sorted(candidates, key=lambda column: column.name != declared)), None)
 
 
-def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> Measured:
+def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str], str] = str) -> ComparedQuantity:
     """Return what a pairwise table compares: the score or the metric in its `meta`, by default the score.
 
     `metric_words` says how a metric is written in a sentence where the manifest has no title for it.
@@ -65,10 +65,10 @@ def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str
     name, effect = pairwise.meta.get("metric"), effect_column(pairwise)
     if "score" in pairwise.meta or name not in manifest.metrics:
         direction = pairwise.meta.get("score_direction") or (effect and effect.direction) or "maximize"
-        return Measured(str(pairwise.meta.get("score", "score")), direction)
+        return ComparedQuantity(str(pairwise.meta.get("score", "score")), direction)
     metric = manifest.metrics[name]
     title = metric.title or metric_words(name)
-    return Measured(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
+    return ComparedQuantity(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
 
 
 def entrants_of(pairwise: Table) -> list[str]:
@@ -76,10 +76,10 @@ def entrants_of(pairwise: Table) -> list[str]:
     return list(dict.fromkeys(str(record["entrant_a"]) for record in pairwise.records()))
 
 
-def find_pair(pairwise: Table, a: str, b: str) -> Pair:
+def find_pair(pairwise: Table, a: str, b: str) -> PairRows:
     """Return the rows of two entrants that the table compares."""
     records = {(record["entrant_a"], record["entrant_b"]): record for record in pairwise.records()}
-    return Pair(a, b, records[a, b], records[b, a], pairwise)
+    return PairRows(a, b, records[a, b], records[b, a], pairwise)
 
 
 def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
@@ -89,7 +89,7 @@ def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
     return replace(table, rows=tuple(row for row in table.rows if (row[first], row[second]) in wanted))
 
 
-def verdict(pair: Pair, measured: Measured) -> str:
+def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
     """Return one sentence on A and B: which is better and by how much, or that the data do not decide."""
     effect = pair.effect
     if effect is None:
@@ -110,14 +110,14 @@ def verdict(pair: Pair, measured: Measured) -> str:
     return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}."
 
 
-def _without_worst(pair: Pair, measured: Measured) -> str:
+def _without_worst(pair: PairRows, measured: ComparedQuantity) -> str:
     """Return the sentence where one lacks results that have no worst value, so that the other is better in any case."""
     names = (pair.a, pair.b) if number_in(pair.forth, "p_a_beats_b") > EVEN else (pair.b, pair.a)
     better, other = map(in_words, names)
     return f"{other} lacks results that may be as bad as one likes, so on {measured.title} {better} is before it."
 
 
-def _without_effect(pair: Pair, measured: Measured) -> str:
+def _without_effect(pair: PairRows, measured: ComparedQuantity) -> str:
     """Return the sentence for a table without an effect size: only whether the two are separable."""
     chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
     if pair.forth.get("separable") is not True or chance is None:
@@ -127,7 +127,7 @@ def _without_effect(pair: Pair, measured: Measured) -> str:
     return f"{better} is better than {other} on {measured.title}."
 
 
-def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
+def _not_separated(pair: PairRows, measured: ComparedQuantity, effect: str) -> str:
     row, name = pair.forth, plain_words(effect)
     a, b = in_words(pair.a), in_words(pair.b)
     if row.get(effect) is None:
@@ -144,7 +144,7 @@ def _not_separated(pair: Pair, measured: Measured, effect: str) -> str:
     return f"The data do not separate {a} from {b} on {measured.title}: {measured_text}."
 
 
-def _favours_first(pair: Pair, measured: Measured, effect: str) -> bool:
+def _favours_first(pair: PairRows, measured: ComparedQuantity, effect: str) -> bool:
     """Say whether the effect is in favour of A: a difference has the metric's own sign, another its column's."""
     above = number_in(pair.forth, effect) > 0.0
     if effect == "difference":
@@ -163,7 +163,7 @@ def _positive(row: Record, effect: str) -> Record:
     return {**row, effect: -number_in(row, effect), **ends}
 
 
-def _interval(pair: Pair, row: Record, effect: str) -> str:
+def _interval(pair: PairRows, row: Record, effect: str) -> str:
     meta = pair.table.meta
     if row.get(f"{effect}_lower") is None:
         is_by_rule = row.get("separable") is True and row.get("p_value") is None
@@ -176,7 +176,7 @@ def _interval(pair: Pair, row: Record, effect: str) -> str:
     return "(" + ", ".join([f"{level}interval {low} to {high}", *how]) + ")"
 
 
-def chances(pair: Pair, measured: Measured) -> Sequence[str]:
+def chances(pair: PairRows, measured: ComparedQuantity) -> Sequence[str]:
     """Return the sentence on the p-value of the board's contrast: the test, what it tests, and over how many pairs."""
     p_value = pair.forth.get("p_value")
     if not isinstance(p_value, float):
@@ -218,7 +218,7 @@ def _digits(row: Record, effect: str) -> int:
 # The sentences on the tests of two entrants, and on how many more examples would show a difference.
 
 
-def tested(pair: Pair, tests: Table | None) -> Sequence[str]:
+def tested(pair: PairRows, tests: Table | None) -> Sequence[str]:
     """Return the sentences on the tests of each task: the test with its metric, its p-value and Holm's."""
     records = [record for record in _records(tests, pair) if isinstance(record.get("p_value"), float)]
     # Of the two directions, the one that the data favour.
@@ -247,7 +247,7 @@ def _at_thresholds(record: Record) -> str:
 
 
 def examples_needed(
-    pair: Pair, metric: str, comparisons: Table | None, tests: Table | None, unit: str = "examples"
+    pair: PairRows, metric: str, comparisons: Table | None, tests: Table | None, unit: str = "examples"
 ) -> Sequence[str]:
     """Return how many more of the unit would show the difference, where that is known and it is not shown already."""
     if pair.forth.get("separable") is not False:
@@ -264,7 +264,7 @@ def examples_needed(
     ][:MAX_SENTENCES]
 
 
-def _records(table: Table | None, pair: Pair) -> list[Record]:
+def _records(table: Table | None, pair: PairRows) -> list[Record]:
     records = () if table is None else rows_of_pair(table, pair.a, pair.b, both_orders=True).records()
     # The requested order comes first.
     return sorted(records, key=lambda record: record["entrant_a"] != pair.a)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from app.render.plot import Scale, Whisker, WhiskerMark, column_scale, whisker
+from app.render.plot import LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
 from app.values.table import Cell, Column, Table
 
@@ -14,7 +14,7 @@ REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
 
 
 @dataclass(frozen=True)
-class Axis:
+class WhiskerAxis:
     """The head of a column of whiskers: (position, text) of its ticks, and the reference marks.
 
     `reference` is the position of the value that means no difference, `leader` the ends of the first-ranked
@@ -26,7 +26,7 @@ class Axis:
     leader: tuple[float, float] | None
 
 
-class Coverage(NamedTuple):
+class CoverageColumns(NamedTuple):
     """The positions of a board's coverage columns."""
 
     covered: int
@@ -42,10 +42,10 @@ class ShownColumn:
     at: int
     low_at: int | None = None
     high_at: int | None = None
-    scale: Scale | None = None
-    axis: Axis | None = None
+    scale: LinearScale | None = None
+    axis: WhiskerAxis | None = None
     shown_as: Mapping[str, str] | None = None
-    coverage: Coverage | None = None
+    coverage: CoverageColumns | None = None
 
     def gap(self, row: Sequence[Cell]) -> Cell:
         """Return "n of N" for an incomplete row; shown only in the column of names."""
@@ -135,10 +135,10 @@ def _shown(table: Table, column: Column) -> ShownColumn:
     return ShownColumn(column, at, low_at, high_at, scale, axis)
 
 
-def _coverage(table: Table, column: Column) -> Coverage | None:
-    if column.name != "entrant" or not set(Coverage._fields) <= set(table.column_names()):
+def _coverage(table: Table, column: Column) -> CoverageColumns | None:
+    if column.name != "entrant" or not set(CoverageColumns._fields) <= set(table.column_names()):
         return None
-    return Coverage(*map(table.index, Coverage._fields))
+    return CoverageColumns(*map(table.index, CoverageColumns._fields))
 
 
 def _mixes_metrics(table: Table) -> bool:
@@ -166,12 +166,12 @@ def _leader(table: Table, at: int, low_at: int, high_at: int) -> WhiskerMark | N
     return _mark(firsts[0], at, low_at, high_at) if len(firsts) == 1 else None
 
 
-def _axis(column: Column, scale: Scale, leader: WhiskerMark | None) -> Axis:
+def _axis(column: Column, scale: LinearScale, leader: WhiskerMark | None) -> WhiskerAxis:
     named = scale.ticks()
     shown = named if len(named) <= 3 else [named[0], named[-1]]
     digits = max((_digits(value) for value in shown), default=0)
     none = REFERENCES.get(column.glossary or "", 0.0)
-    return Axis(
+    return WhiskerAxis(
         ticks=tuple((scale.at(value), format_number(value, digits)) for value in shown),
         reference=scale.at(none) if scale.low < none < scale.high else None,
         leader=None if leader is None else (scale.at(leader[1]), scale.at(leader[2])),

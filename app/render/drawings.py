@@ -19,8 +19,8 @@ from app.render.plot import (
     WIDTH,
     Declared,
     Heatmap,
+    LinearScale,
     LinePlot,
-    Scale,
     build_heatmap,
     build_plot,
     series_numbers,
@@ -99,7 +99,7 @@ def draw_ranks(table: Table, declared: Declared) -> Figure | None:
     left = room_for(names)
     marks = [_mark(table, row, declared) for row in rows]
     low, high = min(mark[1] for mark in marks), max(mark[2] for mark in marks)
-    scale = Scale(low, high) if high > low else Scale(low - 0.5, high + 0.5)
+    scale = LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
     letters = [str(row[table.index(declared["groups"])] or "") for row in rows]
     shown = [letter for letter in sorted(set("".join(letters))) if sum(letter in own for own in letters) > 1]
     shapes = [*_axis(scale, left, len(rows))]
@@ -327,11 +327,11 @@ def _mark(table: Table, row: Sequence[Cell], declared: Declared) -> tuple[float,
     return middle, middle if low is None else min(low, middle), middle if high is None else max(high, middle)
 
 
-def _across(scale: Scale, value: float, left: float) -> float:
+def _across(scale: LinearScale, value: float, left: float) -> float:
     return round(left + 8.0 + (value - scale.low) / (scale.high - scale.low) * (RANKS_SCALE - 16.0), 1)
 
 
-def _axis(scale: Scale, left: float, n_rows: int) -> list[Shape]:
+def _axis(scale: LinearScale, left: float, n_rows: int) -> list[Shape]:
     shapes = []
     digits = next((digits for digits in range(6) if (scale.high - scale.low) * 10**digits >= 4), 6)
     for tick in scale.ticks():
@@ -341,7 +341,7 @@ def _axis(scale: Scale, left: float, n_rows: int) -> list[Shape]:
     return shapes
 
 
-def _row(name: str, mark: tuple[float, float, float], scale: Scale, left: float, y: float) -> list[Shape]:
+def _row(name: str, mark: tuple[float, float, float], scale: LinearScale, left: float, y: float) -> list[Shape]:
     x, low, high = (_across(scale, value, left) for value in mark)
     return [
         words(name, left - 4.0, y + 4.0, "end"),
@@ -452,22 +452,22 @@ def _spots(table: Table, declared: Declared) -> Iterator[Spot]:
             yield Spot(str(row[label]), x, y, *ends, is_front=row[front] is True)
 
 
-def _scale(values: Sequence[float]) -> Scale:
+def _scale(values: Sequence[float]) -> LinearScale:
     low, high = min(values), max(values)
     gap = 0.04 * (high - low) or 0.5
-    return Scale(low - gap, high + gap)
+    return LinearScale(low - gap, high + gap)
 
 
-def _across_costs(scale: Scale, value: float) -> float:
+def _across_costs(scale: LinearScale, value: float) -> float:
     return round(LEFT + (value - scale.low) / (scale.high - scale.low) * (WIDTH - LEFT - RIGHT), 1)
 
 
-def _up(scale: Scale, value: float) -> float:
+def _up(scale: LinearScale, value: float) -> float:
     held = min(max(value, scale.low), scale.high)
     return round(HEIGHT - BOTTOM - (held - scale.low) / (scale.high - scale.low) * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def _axes(x: Scale, y: Scale, x_column: Column, y_column: Column, is_log: bool) -> Iterator[Shape]:
+def _axes(x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, is_log: bool) -> Iterator[Shape]:
     for tick in y.ticks():
         yield path("rule", f"M{LEFT:g} {_up(y, tick):g}H{WIDTH - RIGHT:g}")
         yield words(_tick(tick, y), LEFT - 6.0, _up(y, tick) + 4.0, "end", "tick")
@@ -479,11 +479,11 @@ def _axes(x: Scale, y: Scale, x_column: Column, y_column: Column, is_log: bool) 
     yield words(_title(y_column), LEFT, TOP - 1.0, "start", "tick")
 
 
-def _decades(scale: Scale) -> list[float]:
+def _decades(scale: LinearScale) -> list[float]:
     return [power for power in range(-12, 16) if scale.low <= power <= scale.high]
 
 
-def _tick(value: float, scale: Scale) -> str:
+def _tick(value: float, scale: LinearScale) -> str:
     digits = next((digits for digits in range(6) if (scale.high - scale.low) * 10**digits >= 4), 6)
     return format_number(value, digits)
 
@@ -516,10 +516,10 @@ class _Aside:
     def anchor(self) -> str:
         return "end" if self.is_left else "start"
 
-    def widened(self, scale: Scale) -> Scale:
+    def widened(self, scale: LinearScale) -> LinearScale:
         """Return the scale with room for the column beside the dots."""
         more = (scale.high - scale.low) * self.share / (1.0 - self.share)
-        return Scale(scale.low - more, scale.high) if self.is_left else Scale(scale.low, scale.high + more)
+        return LinearScale(scale.low - more, scale.high) if self.is_left else LinearScale(scale.low, scale.high + more)
 
     def names(self, at: Sequence[tuple[float, float]], spots: Sequence[Spot]) -> list[Named]:
         """Return the names of the front from the top down, a line of text apart; what has no room is in the table."""

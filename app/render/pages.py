@@ -123,7 +123,7 @@ class ShownTable:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RegistrationOutcome:
     """What came of a registration in one submission: its state, its reason, its claims and deviations."""
 
     id: int
@@ -175,7 +175,7 @@ class PreregPage(Page):
     p: Mapping[str, Any]
     text: str
     registered_at: Any
-    outcomes: Sequence[Outcome]
+    outcomes: Sequence[RegistrationOutcome]
     claims: Mapping[str, ShownTable]
 
     @property
@@ -221,7 +221,7 @@ class ApiField:
 
 
 @dataclass(frozen=True)
-class Answer:
+class OperationAnswer:
     """One status that an operation answers, in words and with its media types."""
 
     status: str
@@ -241,7 +241,7 @@ class Operation:
     needs_token: bool
     body: str
     fields: Sequence[ApiField]
-    answers: Sequence[Answer]
+    answers: Sequence[OperationAnswer]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -697,7 +697,7 @@ class TokensPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ListedInvitation:
+class InvitationRow:
     """An invitation in a list: to which benchmark, who made it, and its state."""
 
     invitation: Invitation
@@ -711,7 +711,7 @@ class InvitationsPage(Page):
     """/account/invitations: those that somebody may see, and the form for a new one; `slugs` are their benchmarks."""
 
     template = "invitations.html"
-    invitations: Sequence[ListedInvitation]
+    invitations: Sequence[InvitationRow]
     slugs: Sequence[str]
     is_admin: bool
     form_key: str | None
@@ -730,7 +730,7 @@ class PeoplePage(Page):
     contents: Contents
     held: Sequence[Held]
     history: Sequence[Grant]
-    invitations: Sequence[ListedInvitation]
+    invitations: Sequence[InvitationRow]
     roles: Sequence[str]
     form_key: str | None
 
@@ -851,7 +851,7 @@ def _operation(description: Json, path: str, method: str, operation: Json) -> Op
         body=", ".join(operation.get("requestBody", {}).get("content", {})),
         fields=(*_parameters(operation), *_body_fields(description, operation)),
         answers=tuple(
-            Answer(status, answer["description"], ", ".join(answer.get("content", {})) or "no body")
+            OperationAnswer(status, answer["description"], ", ".join(answer.get("content", {})) or "no body")
             for status, answer in operation["responses"].items()
         ),
     )

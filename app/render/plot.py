@@ -25,7 +25,7 @@ MOST_RANKS = 12
 
 
 @dataclass(frozen=True)
-class Tick:
+class AxisTick:
     """A named position on an axis."""
 
     at: float
@@ -33,7 +33,7 @@ class Tick:
 
 
 @dataclass(frozen=True)
-class Series:
+class PlotLine:
     """One line with its band, its points or its bars, as SVG paths; `number` chooses its colour.
 
     `dots` are where a line was measured, for lines of few points.
@@ -81,9 +81,9 @@ class LinePlot:
 
     x_title: str
     y_title: str
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
-    series: tuple[Series, ...]
+    x_ticks: tuple[AxisTick, ...]
+    y_ticks: tuple[AxisTick, ...]
+    series: tuple[PlotLine, ...]
     n_hidden: int
     diagonal: str | None
     kind: str
@@ -112,7 +112,7 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         return None
     # Bars are on both sides of their positions.
     half = _step(across) / 2 if kind == "bars" else 0.0
-    x = Axis(
+    x = PlotAxis(
         _scale([min(across) - half, max(across) + half + _room(across, declared)], declared.get("x_range")),
         # One unit across is as long as one up where shares are compared with shares.
         LEFT + RIGHT + HEIGHT - TOP - BOTTOM if declared.get("square") else WIDTH,
@@ -131,12 +131,12 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
         y_title=_title(table, declared["y"]),
         # Not where names stand: nothing lies there.
         x_ticks=tuple(
-            Tick(x.at(value), format_number(value, 0 if is_whole else _digits(x.scale)))
+            AxisTick(x.at(value), format_number(value, 0 if is_whole else _digits(x.scale)))
             for value in _ticks(x.scale, is_whole=is_whole)
             if value <= max(across) + half or declared.get("direct") != "end"
         ),
         y_ticks=tuple(
-            Tick(y_at(y, value), format_number(value, _digits(y)))
+            AxisTick(y_at(y, value), format_number(value, _digits(y)))
             for value in _ticks(y, is_whole=isinstance(y, Falling))
         ),
         series=tuple(
@@ -152,7 +152,7 @@ def build_plot(table: Table, declared: Declared, numbers: Mapping[str, int]) -> 
 
 
 @dataclass(frozen=True)
-class Scale:
+class LinearScale:
     """A linear scale from values to horizontal positions in a drawing of WIDTH."""
 
     low: float
@@ -177,7 +177,7 @@ class Scale:
         return []
 
 
-def _ticks(scale: Scale, *, is_whole: bool) -> Sequence[float]:
+def _ticks(scale: LinearScale, *, is_whole: bool) -> Sequence[float]:
     """Return the values that an axis names: of ranks and snapshots each, or of many the round ones and the first."""
     if not is_whole:
         return scale.ticks()
@@ -236,9 +236,9 @@ def _number(row: Sequence[Cell], at: int | None) -> float | None:
     return float(value) if isinstance(value, int | float) else None
 
 
-def _scale(values: Sequence[float], declared: Sequence[float] | None) -> Scale:
+def _scale(values: Sequence[float], declared: Sequence[float] | None) -> LinearScale:
     low, high = (min(values), max(values)) if declared is None else (float(declared[0]), float(declared[1]))
-    return Scale(low, high) if high > low else Scale(low - 0.5, high + 0.5)
+    return LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
 
 
 def _title(table: Table, name: str) -> str:
@@ -246,7 +246,7 @@ def _title(table: Table, name: str) -> str:
     return f"{column.title} ({column.unit})" if column.unit else column.title
 
 
-def _digits(scale: Scale) -> int:
+def _digits(scale: LinearScale) -> int:
     if isinstance(scale, Falling):
         return 0
     span = scale.high - scale.low
@@ -254,10 +254,10 @@ def _digits(scale: Scale) -> int:
 
 
 @dataclass(frozen=True)
-class Axis:
+class PlotAxis:
     """The horizontal axis of a drawing of this width."""
 
-    scale: Scale
+    scale: LinearScale
     width: float
 
     def at(self, value: float) -> float:
@@ -267,8 +267,8 @@ class Axis:
 
 
 def _series(
-    named: tuple[str, int], points: Sequence[Point], x: Axis, y: Scale, kind: str, *, is_banded: bool
-) -> Series:
+    named: tuple[str, int], points: Sequence[Point], x: PlotAxis, y: LinearScale, kind: str, *, is_banded: bool
+) -> PlotLine:
     runs: list[list[tuple[float, float]]] = [[]]
     for point in points:
         if point.up is None:
@@ -277,12 +277,12 @@ def _series(
             runs[-1].append((x.at(point.across), y_at(y, point.up)))
     placed = [at for run in runs for at in run]
     if kind == "bars":
-        return Series(*named, _bars(placed, y_at(y, max(y.low, 0.0))), "")
+        return PlotLine(*named, _bars(placed, y_at(y, max(y.low, 0.0))), "")
     dots = "".join(f"M{across:g} {up:g}h.01" for across, up in placed)
     if kind == "points":
-        return Series(*named, dots, "")
+        return PlotLine(*named, dots, "")
     is_dotted = isinstance(y, Falling)
-    return Series(*named, "".join(map(_line, runs)), _band(points, x, y) if is_banded else "", dots * is_dotted)
+    return PlotLine(*named, "".join(map(_line, runs)), _band(points, x, y) if is_banded else "", dots * is_dotted)
 
 
 def _line(run: Sequence[tuple[float, float]]) -> str:
@@ -292,7 +292,7 @@ def _line(run: Sequence[tuple[float, float]]) -> str:
     return "M" + "L".join(f"{across:g} {up:g}" for across, up in run) if run else ""
 
 
-def _band(points: Sequence[Point], x: Axis, y: Scale) -> str:
+def _band(points: Sequence[Point], x: PlotAxis, y: LinearScale) -> str:
     ends = [
         (x.at(point.across), y_at(y, point.low), y_at(y, point.high))
         for point in points
@@ -316,7 +316,7 @@ def _step(positions: Sequence[float]) -> float:
     return min((later - earlier for earlier, later in pairwise(ordered) if later > earlier), default=0.0)
 
 
-def _diagonal(x: Axis, y: Scale) -> str | None:
+def _diagonal(x: PlotAxis, y: LinearScale) -> str | None:
     low, high = max(x.scale.low, y.low), min(x.scale.high, y.high)
     return f"M{x.at(low):g} {y_at(y, low):g}L{x.at(high):g} {y_at(y, high):g}" if high > low else None
 
@@ -378,7 +378,11 @@ def _overlap(one: tuple[float, float], other: tuple[float, float]) -> bool:
 
 
 def marks_of(
-    declared: Declared, shown: Sequence[tuple[str, Sequence[Point]]], numbers: Mapping[str, int], x: Axis, y: Scale
+    declared: Declared,
+    shown: Sequence[tuple[str, Sequence[Point]]],
+    numbers: Mapping[str, int],
+    x: PlotAxis,
+    y: LinearScale,
 ) -> Iterator[Mark]:
     """Yield the names at the curves, the counts at the points, and the points that are marked."""
     for name, points in shown:
@@ -401,12 +405,12 @@ def marks_of(
                         for point in drawn_points)  # fmt: skip
 
 
-def _mark(point: Point, text: str, number: int, x: Axis, y: Scale, *, is_dot: bool = False) -> Mark:
+def _mark(point: Point, text: str, number: int, x: PlotAxis, y: LinearScale, *, is_dot: bool = False) -> Mark:
     up = y_at(y, point.up or 0.0)
     return Mark(x.at(point.across), up, text, number, up if is_dot else None)
 
 
-def levels_of(declared: Declared, points: Sequence[Point], y: Scale) -> Iterator[Level]:
+def levels_of(declared: Declared, points: Sequence[Point], y: LinearScale) -> Iterator[Level]:
     """Yield each level line that belongs to a row of the plot, once; none where there are many."""
     levels = {}
     for entry in declared.get("levels", ()):
@@ -422,11 +426,11 @@ LEFT, RIGHT, TOP, BOTTOM = 56.0, 12.0, 12.0, 44.0
 
 
 @dataclass(frozen=True)
-class Falling(Scale):
+class Falling(LinearScale):
     """A scale whose smallest value is on top, as ranks are read."""
 
 
-def y_at(scale: Scale, value: float) -> float:
+def y_at(scale: LinearScale, value: float) -> float:
     """Return the position of a value up, at the end of the axis where it lies beyond."""
     share = (min(max(value, scale.low), scale.high) - scale.low) / (scale.high - scale.low)
     share = 1.0 - share if isinstance(scale, Falling) else share
@@ -455,7 +459,7 @@ class Whisker:
     path: str
 
 
-def column_scale(marks: Sequence[WhiskerMark]) -> Scale | None:
+def column_scale(marks: Sequence[WhiskerMark]) -> LinearScale | None:
     """Return the scale of a column's (point, low, high), or None when there is none.
 
     Points far from the others (Tukey's fences) do not stretch the scale: they would press all the others
@@ -466,7 +470,7 @@ def column_scale(marks: Sequence[WhiskerMark]) -> Scale | None:
     near = _without_outliers(marks)
     low, high = min(mark[1] for mark in near), max(mark[2] for mark in near)
     low, high = min(low, *(mark[0] for mark in near), high), max(high, *(mark[0] for mark in near), low)
-    return Scale(low, high) if high > low else Scale(low - 0.5, high + 0.5)
+    return LinearScale(low, high) if high > low else LinearScale(low - 0.5, high + 0.5)
 
 
 def _without_outliers(marks: Sequence[WhiskerMark]) -> Sequence[WhiskerMark]:
@@ -478,7 +482,7 @@ def _without_outliers(marks: Sequence[WhiskerMark]) -> Sequence[WhiskerMark]:
     return near if reach > 0.0 else marks
 
 
-def whisker(scale: Scale, point: float, low: float, high: float) -> Whisker:
+def whisker(scale: LinearScale, point: float, low: float, high: float) -> Whisker:
     """Place one point and its interval on the column's scale; an end beyond it becomes an arrow."""
     left, right = scale.at(low), scale.at(high)
     line = f"M{left:g} {MIDDLE}H{right:g}"
@@ -486,7 +490,7 @@ def whisker(scale: Scale, point: float, low: float, high: float) -> Whisker:
     return Whisker(scale.at(point) if scale.holds(point) else None, line + ends)
 
 
-def _end(scale: Scale, value: float, *, inward: int) -> str:
+def _end(scale: LinearScale, value: float, *, inward: int) -> str:
     at = scale.at(value)
     # Bounds equal the ends of the scale up to rounding; only what is truly beyond is an arrow.
     beyond = scale.low - value if inward > 0 else value - scale.high

@@ -31,7 +31,7 @@ FIRST_PLACES, ROW = 10, 22.0
 
 
 @dataclass(frozen=True)
-class Place:
+class BadgeContents:
     """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot."""
 
     board: str
@@ -39,7 +39,7 @@ class Place:
     is_current: bool
 
 
-def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> Place:
+def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> BadgeContents:
     """Return the place of an entrant on a board with its rank interval, or that it is unranked or gone."""
     rows = [row for row in table.records() if row.get("entrant") == entrant]
     n_ranked = sum(row.get("rank") is not None for row in table.records())
@@ -47,7 +47,7 @@ def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> 
     if "unavailable" in table.meta and not rows:
         words = "cannot be computed"
     placed = words if is_current else f"{words}, snapshot {snapshot}"
-    return Place(table.title, placed, is_current and bool(rows))
+    return BadgeContents(table.title, placed, is_current and bool(rows))
 
 
 def choice_of(table: Table) -> str:
@@ -66,7 +66,7 @@ def _words(row: dict[str, Cell], n_ranked: int) -> str:
     return f"rank {rank}{interval} of {n_ranked}"
 
 
-def badge(place: Place) -> bytes:
+def badge(place: BadgeContents) -> bytes:
     """Return the badge as SVG: grey where the place is not that of the current snapshot."""
     left, right = _clip(place.board), _clip(place.words)
     widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]

@@ -93,7 +93,7 @@ class Panel:
 
 
 @dataclass(frozen=True)
-class Tick:
+class TickBox:
     """A value that can be chosen, the words that it is shown in, and whether it is chosen."""
 
     value: str
@@ -106,7 +106,7 @@ class Weight:
     """Something that can be weighted: its name, and the weights offered, including the current one."""
 
     name: str
-    offered: Sequence[Tick]
+    offered: Sequence[TickBox]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,19 +115,19 @@ class ExploreForm:
 
     text: str
     among: bool
-    groups: Sequence[tuple[str, Sequence[Tick]]]
-    tasks: Sequence[Tick]
+    groups: Sequence[tuple[str, Sequence[TickBox]]]
+    tasks: Sequence[TickBox]
     weights: Sequence[Weight]
-    baselines: Sequence[Tick]
+    baselines: Sequence[TickBox]
     named: Collection[str]
     is_choice: bool
     wish: Wish = field(default_factory=Wish)
-    facts: Mapping[str, Sequence[Tick]] = field(default_factory=dict)
+    facts: Mapping[str, Sequence[TickBox]] = field(default_factory=dict)
     has_sizes: bool = False
     has_dates: bool = False
-    declared: Sequence[tuple[str, Sequence[Tick]]] = ()
+    declared: Sequence[tuple[str, Sequence[TickBox]]] = ()
     ranges: Sequence[tuple[str, str]] = ()
-    columns: Sequence[Tick] = ()
+    columns: Sequence[TickBox] = ()
     hints: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -144,7 +144,7 @@ class ExploreForm:
     def with_facts(self, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
         """Return the form with filters on the facts that are stated for any entrant."""
         chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
-        ticks = {name: [Tick(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
+        ticks = {name: [TickBox(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
                  for name, values in stated_values(facts).items() if values}  # fmt: skip
         return replace(
             self,
@@ -166,7 +166,7 @@ class ExploreForm:
 
     def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
         """Return the form with the columns that can be shown."""
-        return replace(self, columns=[Tick(c.name, c.title, c.name in chosen) for c in table.columns])
+        return replace(self, columns=[TickBox(c.name, c.title, c.name in chosen) for c in table.columns])
 
 
 # The view that the page, the CSV and the JSON of a table are made from, so that the three cannot disagree.
@@ -272,7 +272,7 @@ class Count:
 
 
 @dataclass(frozen=True)
-class Apart:
+class UnrankedHeading:
     """The heading over the rows without a rank: before which row it is, its words, and the columns it replaces."""
 
     start: int
@@ -475,7 +475,7 @@ class TablePage(Page):
         return tier_starts(self.table, self.rows)
 
     @cached_property
-    def apart(self) -> Apart | None:
+    def apart(self) -> UnrankedHeading | None:
         """Return the heading over the rows without a rank."""
         return apart(self.table, self.rows)
 
@@ -731,7 +731,7 @@ def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:
     return start if start < len(rows) and all(without[start:]) else None
 
 
-def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
+def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> UnrankedHeading | None:
     """Return the heading over a board's rows without a rank; None where they are not together at its end.
 
     Where one word says of all of them why, it is in the heading instead of in a column.
@@ -744,8 +744,8 @@ def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> Apart | None:
         reasons = {row[table.index(name)] for row in rows[start:]}
         others = {row[table.index(name)] for row in rows[:start]}
         if len(reasons) == 1 and None not in reasons and others <= {None}:
-            return Apart(start, f"Without a rank ({reasons.pop()}): {count}", (name,))
-    return Apart(start, f"Without a rank: {count}", ())
+            return UnrankedHeading(start, f"Without a rank ({reasons.pop()}): {count}", (name,))
+    return UnrankedHeading(start, f"Without a rank: {count}", ())
 
 
 def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, Entry]]:
@@ -781,10 +781,10 @@ MOST_BASELINES = 400
 OFFERED = (0.0, 0.5, 2.0, 3.0, 5.0, 10.0)
 
 
-def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> list[Tick]:
+def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> list[TickBox]:
     stated = sorted({filter_in_words(own[field.name]) for own in facts.values() if own.get(field.name) is not None})
     asked = {each.casefold() for each in wish.fields}
-    return [Tick(f"{field.name}={value}", value, f"{field.name}={value}".casefold() in asked)
+    return [TickBox(f"{field.name}={value}", value, f"{field.name}={value}".casefold() in asked)
             for value in stated[:MOST_VALUES]]  # fmt: skip
 
 
@@ -794,12 +794,12 @@ def explore_form(
     """Return the form of a board, filled in with the choice; `open_tasks` are the tasks where these are open."""
     tasks = listed_tasks(manifest, spec, open_tasks)
     groups = spec.groups_of_tasks(tasks)
-    columns: dict[str, list[Tick]] = {}
+    columns: dict[str, list[TickBox]] = {}
     for name in groups:
         column, mark, value = name.partition(":")
         words = value if mark else name
         columns.setdefault(column if mark else "Group", []).append(
-            Tick(name, f"{words} ({len(groups[name])})", name in choice.groups)
+            TickBox(name, f"{words} ({len(groups[name])})", name in choice.groups)
         )
     names = [task.id for task in tasks]
     weighed = _weighed(spec.weighable(tasks), names, list(groups))
@@ -808,7 +808,7 @@ def explore_form(
         text=text,
         among=bool(choice.matching),
         groups=[(column.replace("_", " "), ticks) for column, ticks in columns.items()],
-        tasks=[Tick(name, name, name in choice.tasks) for name in names] if 1 < len(names) <= MOST_TASKS else [],
+        tasks=[TickBox(name, name, name in choice.tasks) for name in names] if 1 < len(names) <= MOST_TASKS else [],
         weights=[_weight(name, choice) for name in weighed[:MOST_WEIGHED]],
         baselines=_baselines(spec, table, choice),
         named=choice.entrants,
@@ -828,15 +828,15 @@ def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Se
 def _weight(name: str, choice: Choice) -> Weight:
     own = choice.weights.get(name)
     offered = sorted({*OFFERED, *([] if own is None else [own])})
-    return Weight(name, [Tick(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
+    return Weight(name, [TickBox(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
 
 
-def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[Tick]:
+def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[TickBox]:
     if spec.against("") is None or "entrant" not in table.column_names():
         return []
     at = table.index("entrant")
     names = sorted({*(str(row[at]) for row in table.rows), *filter(None, [choice.baseline])})[:MOST_BASELINES]
-    return [Tick(name, name, name == choice.baseline) for name in names]
+    return [TickBox(name, name, name == choice.baseline) for name in names]
 
 
 def rows_matching(table: Table, text: str, within: Collection[str] | None = None, described: str = "") -> Table:

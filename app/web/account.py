@@ -16,7 +16,7 @@ from starlette.responses import Response
 
 from app.db.models import SCOPES, Benchmark
 from app.errors import NotFound
-from app.render.pages import ListedInvitation
+from app.render.pages import InvitationRow
 from app.store import audit, benchmark_list, benchmark_rows, benchmarks, invitations, roles, tokens
 from app.store.audit import Change
 from app.store.benchmark_list import Contents
@@ -110,9 +110,9 @@ def show_join(slug: str, session: SessionDep) -> Response:
     return _private(shown)
 
 
-def _invitations(session: Session, slugs: Collection[str] | None) -> list[ListedInvitation]:
+def _invitations(session: Session, slugs: Collection[str] | None) -> list[InvitationRow]:
     listed = invitations.list_invitations(session, slugs)
-    return [ListedInvitation(invitation=each, slug=slug, by=by, state=invitations.state_of(each))
+    return [InvitationRow(invitation=each, slug=slug, by=by, state=invitations.state_of(each))
             for each, slug, by in listed]  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
-from app.render.evaluations import Source, every_eval_ever, hub_benchmark, hub_results, model_index
+from app.render.evaluations import PublishedBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
 from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
@@ -252,7 +252,7 @@ def _yaml(document: Any) -> Response:
     return Response(text, media_type=f"{YAML}; charset=utf-8")
 
 
-def _source(session: Session, state: State, slug: str, number: int | None) -> Source:
+def _source(session: Session, state: State, slug: str, number: int | None) -> PublishedBoards:
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, number)
     if shown is None:
@@ -262,4 +262,4 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> So
               for b in under.manifest.leaderboards}  # fmt: skip
     boards = {name: table for name, table in tables.items() if table is not None}
     home = f"{(state.settings.base_url or '').rstrip('/')}/benchmarks/{slug}"
-    return Source(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)
+    return PublishedBoards(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)

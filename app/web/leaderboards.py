@@ -20,7 +20,7 @@ from app.jobs.evidence import refuse_too_many, snapshot_evidence
 from app.kinds.registry import counted_rows, kind_of
 from app.names import clip_for_message
 from app.render.against import (
-    Pair,
+    PairRows,
     chances,
     entrants_of,
     examples_needed,
@@ -206,7 +206,7 @@ ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
 class Compared:
     """Two entrants with every table about them: the pairwise rows, every metric, the tests."""
 
-    pair: Pair
+    pair: PairRows
     sentences: Sequence[str]
     pairwise: Table
     comparisons: Table | None
@@ -345,7 +345,7 @@ def _tables(compared: Compared) -> list[ShownTable]:
     return [ShownTable(replace(table, title=title)) for table, title in titled if table is not None]
 
 
-def _headed_by_names(comparisons: Table, pair: Pair) -> Table:
+def _headed_by_names(comparisons: Table, pair: PairRows) -> Table:
     """Return the rows of A and B with their names over their values instead of in every row."""
     names = {"a": pair.a, "b": pair.b}
     kept = [at for at, column in enumerate(comparisons.columns) if column.name not in ("entrant_a", "entrant_b")]

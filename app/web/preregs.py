@@ -18,7 +18,7 @@ from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
-from app.render.pages import Outcome, ShownTable, citing_table
+from app.render.pages import RegistrationOutcome, ShownTable, citing_table
 from app.store import (
     audit,
     benchmark_rows,
@@ -200,10 +200,10 @@ def show(sha256: str, session: SessionDep) -> Response:
     )
 
 
-def _outcome(session: Session, submission: Submission) -> Outcome:
+def _outcome(session: Session, submission: Submission) -> RegistrationOutcome:
     tables = [table for table in submissions.read_tables(session, submission.id) if table.name in BESIDE]
     reason = submissions.list_events(session, submission.id)[-1].reason
-    return Outcome(submission.id, submission.status, reason, [ShownTable(table) for table in tables])
+    return RegistrationOutcome(submission.id, submission.status, reason, [ShownTable(table) for table in tables])
 
 
 def _published_claims(session: Session, sha256: str, citing: Sequence[Submission]) -> dict[str, Table]:
@@ -225,7 +225,7 @@ def _beyond_one_submission(table: Table) -> Table:
     return replace(table, rows=tuple(rows))
 
 
-def _came_of_it(outcomes: Sequence[Outcome], published: Mapping[str, Table]) -> dict[str, Any]:
+def _came_of_it(outcomes: Sequence[RegistrationOutcome], published: Mapping[str, Table]) -> dict[str, Any]:
     return {
         "outcomes": [
             {

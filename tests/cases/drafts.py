@@ -4,7 +4,7 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.drafting import Ask, Draft, Sheet, Wishes, draft_manifest, read_sheet
+from app.cli.drafting import Ask, Draft, ResultsSheet, Wishes, draft_manifest, read_sheet
 from app.config import Settings
 from app.files.uploads import Limits
 
@@ -28,7 +28,7 @@ def nobody(question: str, answers: Sequence[str]) -> None:
     del question, answers
 
 
-def sheet_of(text: str, folder: Path, name: str = "results.csv") -> Sheet:
+def sheet_of(text: str, folder: Path, name: str = "results.csv") -> ResultsSheet:
     """Return a table as a sheet."""
     path = folder / name
     path.write_text(text, "utf-8")

@@ -14,7 +14,7 @@ import numpy as np
 
 from app.admission.case import COMMIT, PARTNER, PARTNER_SET, PARTNERS_FILE, POLICY, TASK_VERSION
 from app.errors import Problem
-from app.files.columns import BEYOND, Bounds, describe_wrong, is_storable, read_numbers, wrong_cells
+from app.files.columns import BEYOND, NumberBounds, describe_wrong, is_storable, read_numbers, wrong_cells
 from app.files.findings import Findings
 from app.files.json_records import read_document
 from app.files.tables import open_table
@@ -396,7 +396,7 @@ MAX_ROWS = 10_000
 
 MAX_SAFETY_TEXT = 500
 
-NON_NEGATIVE, ANY = Bounds(0.0, None), Bounds(None, None)
+NON_NEGATIVE, ANY = NumberBounds(0.0, None), NumberBounds(None, None)
 
 
 def _counts(*names: str) -> tuple[Column, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 from app.boards.coverage import NOTHING_ASKED, Coverage, with_worst
 from app.boards.measured import Bounds, EntrantEvidence, Held
 from app.boards.methods.estimate import EstimateBoard
-from app.manifest.model import Asked, Cells, ItemNames, Manifest
+from app.manifest.model import Asked, GridCells, ItemNames, Manifest
 from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import Aggregate, interquartile_mean, mean
 from app.values.scores import NONE, Coded, ScoreTable
@@ -176,7 +176,7 @@ def _cells_of(
     return task_cells(cells, scores, of_task(scores, task), metric)
 
 
-def _as_if_chosen(asked: Asked, cells: Cells, before: Cells) -> Cells:
+def _as_if_chosen(asked: Asked, cells: GridCells, before: GridCells) -> GridCells:
     """Return the cells of whoever came before an axis was left to registrations: what was asked then, or nothing."""
     if cells.seeds is None and asked.fewest("seeds"):
         cells = replace(cells, seeds=() if before.seeds is None else before.seeds)
@@ -214,9 +214,9 @@ def _less(now: Coverage, n_not_asked: int) -> Coverage:
     )
 
 
-def _common(now: Cells, before: Cells) -> Cells:
+def _common(now: GridCells, before: GridCells) -> GridCells:
     conditions = None if now.conditions is None else _both(now.conditions, before.conditions or ())
-    return Cells(_axis(now.seeds, before.seeds), conditions, _items(now.items, before.items))
+    return GridCells(_axis(now.seeds, before.seeds), conditions, _items(now.items, before.items))
 
 
 def _items(now: int | tuple[str, ...] | None, before: int | tuple[str, ...] | None) -> int | tuple[str, ...] | None:
@@ -373,7 +373,7 @@ def _in_conditions(cells: TaskCells, conditions: Collection[str]) -> Coverage:
 # The rows of one entrant in one task as cells of the benchmark's grid: which conditions, seeds and items have them.
 
 
-def task_cells(cells: Cells, scores: ScoreTable, of_task: BoolArray, metric: str) -> TaskCells | None:
+def task_cells(cells: GridCells, scores: ScoreTable, of_task: BoolArray, metric: str) -> TaskCells | None:
     """Return the rows of a task as cells; None where the grid leaves open an axis that the rows have."""
     if scores.seed is None or cells.seeds is None or cells.items is None:
         return None

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from app.errors import Problem, TooLarge
 from app.files.columns import LARGEST, Block, Numbers, TableFile, Texts, Vocabulary, read_numbers
 from app.files.findings import Findings, missing_column
-from app.files.tables import PARQUET, Wanted, open_all, open_parquet, open_table
+from app.files.tables import PARQUET, WantedColumns, open_all, open_parquet, open_table
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.kinds.predictions.declared import Predictions
 from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
@@ -398,7 +398,7 @@ SUFFIXES = (*TABLE_SUFFIXES, PARQUET)
 class OpenedFiles:
     """What the files of one upload share: where problems go, how many rows there were, a folder to unpack into."""
 
-    wanted: Wanted
+    wanted: WantedColumns
     max_rows: int
     findings: Findings
     folder: Path

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.columns import LARGEST, TableFile, Texts, local_codes
 from app.files.findings import Findings
-from app.files.tables import Wanted
+from app.files.tables import WantedColumns
 from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
 from app.kinds.labels import LabelReading, take_labels
 from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames
@@ -81,7 +81,9 @@ class _BenchmarkLabels:
         self._reader = LabelReader(part)
         self._tasks = TaskNames(manifest.task_ids())
         columns = [ITEM, TASK, *self._reader.wanted()]
-        self._files = OpenedFiles(Wanted(columns, [ITEM, TASK, *self._reader.texts()]), max_rows, findings, folder)
+        self._files = OpenedFiles(
+            WantedColumns(columns, [ITEM, TASK, *self._reader.texts()]), max_rows, findings, folder
+        )
         self._items: list[Texts] = []
         self._task_codes: list[IntArray] = []
         self._cells: list[LabelCells] = []

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from app.errors import Problem, TooLarge
 from app.files.columns import Block, TableFile, Texts, local_codes
 from app.files.findings import Findings, missing_column, problems_of_case
-from app.files.tables import Wanted
+from app.files.tables import WantedColumns
 from app.files.uploads import ReceivedFile
 from app.kinds.contract import Reading, Request, checked_entrant
 from app.kinds.predictions.cells import (
@@ -228,12 +228,12 @@ class _Submission:
         self._headers: dict[str, Sequence[str]] = {}
         self._n_values = 0
 
-    def _wanted(self) -> Wanted:
+    def _wanted(self) -> WantedColumns:
         names = [ITEM, TASK, ENTRANT]
         labels = [] if self._labels is None else self._labels.wanted()
         texts = [] if self._labels is None else self._labels.texts()
         lists = [PREDICTION] if self._part.classes else []
-        return Wanted([*names, *self._values.wanted(), *labels], [*names, *texts], lists)
+        return WantedColumns([*names, *self._values.wanted(), *labels], [*names, *texts], lists)
 
     def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
         for file, table in self._files.open_all(files):

@@ -18,7 +18,7 @@ from app.boards.methods.weighted_rank.records import (
     split_identity,
 )
 from app.errors import Problem
-from app.files.columns import Block, Bounds, Cells, describe_wrong, read_numbers, wrong_cells
+from app.files.columns import Block, Cells, NumberBounds, describe_wrong, read_numbers, wrong_cells
 from app.files.findings import Findings
 from app.files.uploads import ReceivedFile
 from app.kinds.series import rows as series_run
@@ -191,7 +191,7 @@ BOARD_COLUMNS = ("estimator_name", "rank", "score")
 
 COMPONENTS, PREFIX = "components_json", "metric__"
 
-LOOSE = Bounds(None, None, nan_is_empty=True)
+LOOSE = NumberBounds(None, None, nan_is_empty=True)
 
 
 @dataclass(frozen=True)

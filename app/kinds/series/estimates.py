@@ -15,8 +15,8 @@ from app.errors import Problem, Rejected
 from app.files.columns import (
     FLAGS,
     Block,
-    Bounds,
     Cells,
+    NumberBounds,
     Texts,
     Vocabulary,
     coded,
@@ -57,7 +57,7 @@ MAX_TEXT = 2000
 
 NO_REASON = "the estimate is invalid; the run gives no reason"
 
-LOOSE = Bounds(None, None, nan_is_empty=True)
+LOOSE = NumberBounds(None, None, nan_is_empty=True)
 
 
 @dataclass(frozen=True)

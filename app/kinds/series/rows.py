@@ -22,8 +22,8 @@ from app.files.columns import (
     BEYOND,
     LARGEST,
     Block,
-    Bounds,
     Cells,
+    NumberBounds,
     Texts,
     Vocabulary,
     describe_wrong,
@@ -52,7 +52,7 @@ PER_SERIES, AGGREGATE, UNCERTAINTY = range(3)
 
 SCOPES = ("per_series", "aggregate", "uncertainty")
 
-FINITE = Bounds(None, None)
+FINITE = NumberBounds(None, None)
 
 NO_LEVEL = 0.0
 

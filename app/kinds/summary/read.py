@@ -21,8 +21,8 @@ from app.errors import Problem, TooLarge
 from app.files.columns import (
     FLAGS,
     Block,
-    Bounds,
     Cells,
+    NumberBounds,
     TableFile,
     Texts,
     Vocabulary,
@@ -34,7 +34,7 @@ from app.files.columns import (
     wrong_cells,
 )
 from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
-from app.files.tables import PARQUET, Wanted, open_all, open_parquet, open_table
+from app.files.tables import PARQUET, WantedColumns, open_all, open_parquet, open_table
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
 from app.harnesses.registry import split_harnesses
@@ -210,7 +210,7 @@ class _Submission:
             return None
         if file.suffix != PARQUET:
             return open_table(file, self._findings, self._warnings, self._max_rows, n_earlier)
-        wanted = Wanted(self._columns.sources(), as_text=True)
+        wanted = WantedColumns(self._columns.sources(), as_text=True)
         return open_parquet(file, wanted, self._findings, self._max_rows, self._folder)
 
     def _take_harness(self, harness: Harness, files: Sequence[ReceivedFile]) -> None:
@@ -442,7 +442,7 @@ class BlockReader:
 
     def _read_values(self, cells: Cells, tasks: IntArray) -> FloatArray:
         metrics = [
-            self._read_numbers(cells, name, Bounds(metric.min, metric.max))
+            self._read_numbers(cells, name, NumberBounds(metric.min, metric.max))
             for name, metric in self._manifest.metrics.items()
         ]
         measured = {name: self._read_numbers(cells, column, MEASURED) for name, column in self._columns.measured}
@@ -454,7 +454,7 @@ class BlockReader:
         wrong = self._counts.wrong(counts, tasks)
         cells.refuse(column, wrong, lambda at: self._counts.complaint(float(counts[at]), int(tasks[at])))
 
-    def _read_numbers(self, cells: Cells, column: str, bounds: Bounds) -> FloatArray:
+    def _read_numbers(self, cells: Cells, column: str, bounds: NumberBounds) -> FloatArray:
         texts = cells.texts(column)
         numbers = read_numbers(texts)
         wrong = wrong_cells(numbers, bounds)
@@ -525,7 +525,7 @@ def _recorded(parts: Sequence[Part], vocabularies: Mapping[str, Vocabulary]) -> 
 
 # One block of a summary table as numbers and codes, with a problem for every cell that is wrong.
 
-MEASURED = Bounds(low=0.0, high=None, nan_is_empty=True)
+MEASURED = NumberBounds(low=0.0, high=None, nan_is_empty=True)
 
 MAX_RECORDED = 2000
 
