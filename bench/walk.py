@@ -19,8 +19,7 @@ from app.boards.tables import BoardTables
 from app.config import Settings
 from app.db.embedded import running_server
 from app.db.migrate import upgrade
-from app.files.columns import Block, Cells
-from app.files.tables import CsvTable
+from app.files.tables import Block, Cells, CsvTable
 from app.files.uploads import ReceivedFile, Upload
 from app.kinds.contract import Reading
 from app.kinds.reader import Evidence

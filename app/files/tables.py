@@ -1,4 +1,8 @@
-"""A stranger's CSV, JSON or Parquet file as a table of text cells, each problem with its row and column."""
+"""A stranger's CSV, JSON or Parquet file as columns of text, each problem with its row and column.
+
+The common form of every kind of table file: a header, then blocks of records with their row numbers. A cell is text,
+or null when it is empty; numbers, flags and words are made of a column at a time.
+"""
 
 import csv
 import json
@@ -6,11 +10,11 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -19,14 +23,450 @@ import pyarrow.csv
 
 from app.config import PREFIX
 from app.errors import Problem, TooLarge
-from app.files.columns import MAX_COLUMNS, Block, TableFile, Texts
-from app.files.findings import BOM, Findings, problem_of_text
-from app.files.json_records import BadRecord, Record, records_of_document, records_of_lines
+from app.files.findings import BOM, Findings, problem_of_text, small_text
 from app.files.parquet_child import ParquetOrder
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message, count
-from app.stats.arrays import BoolArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.formulas import MARKED_PATTERN, read_off_guard
+from app.values.scores import NONE, Coded
+
+MAX_COLUMNS = 2000
+
+Texts = Any
+"""A pyarrow array of strings; pyarrow ships no complete type information."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Some records of a table: `rows` are their numbers, `columns` their cells, each of equal length."""
+
+    rows: IntArray
+    columns: Mapping[str, Texts]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class TableFile(Protocol):
+    """A table on disk. `header` names its columns without those that have no name."""
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """The names of the columns, in the file's order."""
+
+    @property
+    def n_counted(self) -> int:
+        """How many records it is known to have before they are read; 0 where they are counted as they are read."""
+
+    def blocks(self, wanted: Sequence[str]) -> Iterator[Block]:
+        """Yield the records with the wanted columns, all of which are in the header."""
+
+
+# Text cells as numbers, a column at a time, with a message for each that is not a number.
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?i:nan|inf|infinity)", re.ASCII)
+
+_NAN = float("nan")
+
+
+@dataclass(frozen=True)
+class NumberBounds:
+    """What a column's numbers may be. `nan_is_empty`: the text NaN means a missing value."""
+
+    low: float | None
+    high: float | None
+    nan_is_empty: bool = False
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The cells of a column: `values` is NaN where `empty` or wrong; `is_text` marks cells that are no number."""
+
+    values: FloatArray
+    empty: BoolArray
+    is_text: BoolArray
+
+
+def read_numbers(texts: Texts) -> Numbers:
+    """Read a column of text as numbers; NaN and infinities are read as such."""
+    empty = np.asarray(pc.is_null(texts))
+    try:
+        values = np.array(pc.cast(texts, pa.float64()).fill_null(_NAN))
+    except pa.ArrowInvalid:
+        return _read_one_by_one(texts, empty)
+    return Numbers(values, empty, _nan_by_another_name(texts, values) & ~empty)
+
+
+def _nan_by_another_name(texts: Texts, values: FloatArray) -> BoolArray:
+    """Say which cells are read as NaN though no program that writes tables says it so: C's `nan(…)`."""
+    is_nan = np.isnan(values)
+    if not is_nan.any():
+        return is_nan
+    has_parenthesis: BoolArray = np.asarray(pc.match_substring(texts.fill_null(""), "("))
+    return is_nan & has_parenthesis
+
+
+def _read_one_by_one(texts: Texts, empty: BoolArray) -> Numbers:
+    stripped = [(text or "").strip() for text in texts.to_pylist()]
+    is_number = np.array([_NUMBER.fullmatch(text) is not None for text in stripped], dtype=np.bool_)
+    values = np.array([float(t) if ok else _NAN for t, ok in zip(stripped, is_number.tolist(), strict=True)])
+    return Numbers(values, empty, ~is_number & ~empty)
+
+
+def wrong_cells(numbers: Numbers, bounds: NumberBounds) -> BoolArray:
+    """Say which cells hold something that the bounds do not allow; an empty cell is never wrong."""
+    values = numbers.values
+    wrong = numbers.is_text | (np.abs(values) > LARGEST)
+    if not bounds.nan_is_empty:
+        wrong |= np.isnan(values) & ~numbers.empty
+    if bounds.low is not None:
+        wrong |= values < bounds.low
+    if bounds.high is not None:
+        wrong |= values > bounds.high
+    return wrong
+
+
+def describe_wrong(value: float, text: str, bounds: NumberBounds) -> str:
+    """Say what is wrong with one cell."""
+    if _NUMBER.fullmatch(text.strip()) is None:
+        hint = "; write decimals with a point" if re.fullmatch(r"\s*-?\d+,\d+\s*", text) else ""
+        return f"not a number{hint}"
+    if np.isnan(value):
+        return "NaN is not a score; leave the cell empty when there is none"
+    if np.isinf(value):
+        return f"the number is infinite or too large for a 64-bit float; at most {LARGEST:g} in size is allowed"
+    if abs(value) > LARGEST:
+        return BEYOND
+    if bounds.low is not None and value < bounds.low:
+        return "negative; it must be at least 0" if bounds.low == 0 else f"below {bounds.low:g}, the smallest allowed"
+    return f"above {bounds.high:g}, the largest allowed"
+
+
+# How cells are read as true or false. Read by the kinds of evidence.
+
+# With gaps, pandas writes a column of flags as 1.0 and 0.0.
+FLAGS: Mapping[str, bool] = {
+    **dict.fromkeys(("True", "true", "TRUE", "1", "1.0"), True),
+    **dict.fromkeys(("False", "false", "FALSE", "0", "0.0"), False),
+}
+
+
+# Names to numbers, block by block: the words of a whole submission in the order of their first appearance. A name
+# that is not allowed gets no number and is not kept.
+
+
+def local_codes(texts: Texts) -> tuple[list[str], IntArray]:
+    """Return the distinct texts of a column and each cell's position among them, NONE where it is empty."""
+    encoded = texts.dictionary_encode()
+    codes = np.asarray(encoded.indices.cast(pa.int64()).fill_null(NONE))
+    return encoded.dictionary.to_pylist(), codes
+
+
+class Vocabulary:
+    """Words and their numbers. `allows` decides whether a new word gets one."""
+
+    def __init__(self, allows: Callable[[str], bool], words: Iterable[str] = ()) -> None:
+        self._allows = allows
+        self._numbers = {word: number for number, word in enumerate(words)}
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """Every word, by its number."""
+        return tuple(self._numbers)
+
+    def encode(self, texts: Texts) -> IntArray:
+        """Return each cell's number, NONE where the cell is empty or its word is not allowed."""
+        words, codes = local_codes(texts)
+        lookup = np.array([*(self._number(word) for word in words), NONE], dtype=np.int64)
+        return lookup[codes]
+
+    def _number(self, word: str) -> int:
+        number = self._numbers.get(word)
+        if number is None:
+            if not self._allows(word):
+                return NONE
+            number = self._numbers[word] = len(self._numbers)
+        return number
+
+
+def coded(words: tuple[str, ...], codes: IntArray) -> Coded:
+    """Return a column with only the words that occur in it."""
+    used = np.unique(codes[codes != NONE])
+    numbers = np.full(len(words) + 1, NONE, dtype=np.int64)
+    numbers[used] = np.arange(len(used))
+    return Coded(tuple(words[code] for code in used.tolist()), numbers[codes])
+
+
+# The largest number accepted, for every kind of evidence, and its wording in a refusal. Beyond the limit no score,
+# time, count, weight or claim means anything; within it sums of fourth powers are finite, so no row can leave a board
+# without numbers.
+
+LARGEST = 1e50
+
+BEYOND = f"larger in size than {LARGEST:g}, the most that a number may be here"
+
+
+def is_storable(number: float) -> bool:
+    """Say whether a number is accepted: finite, and at most LARGEST in absolute value."""
+    return -LARGEST <= number <= LARGEST
+
+
+# The wanted columns of one block of a table, and where its problems go. For kinds that read block by block.
+
+
+@dataclass(frozen=True)
+class Cells:
+    """The wanted columns of a block, and where its problems go; `files` names the file of each row of several."""
+
+    file: str
+    rows: IntArray
+    columns: Mapping[str, Texts]
+    findings: Findings
+    files: Sequence[str] | None = None
+
+    def texts(self, column: str) -> Texts:
+        """Return a column; one that the file lacks is empty."""
+        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
+
+    def refuse(self, column: str, wrong: BoolArray, message: Callable[[int], str]) -> None:
+        """Add a problem for each wrong cell of a column; `message` is given its position."""
+
+        def describe(position: int) -> Problem:
+            text = self.texts(column)[position].as_py()
+            value = None if text is None else clip_for_message(text)
+            file = self.file if self.files is None else self.files[position]
+            return Problem(message(position), file, int(self.rows[position]), column, value)
+
+        self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
+
+
+def empty_texts(n_rows: int) -> Texts:
+    """Return a column in which every cell is empty."""
+    return pa.nulls(n_rows, pa.string())
+
+
+# The records of a JSON or JSON Lines file, one after the other, with what is wrong with the broken ones. Strict where
+# JSON is vague: a key twice is an error. Python's own NaN and Infinity are read as the text they are, so that the
+# column can say whether it allows them.
+
+MAX_LINE_BYTES = 1 << 20
+
+_MOST_DIGITS = 30
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+
+WANTED = (
+    'a table is a list of objects, one object of cells, or {"columns": […], "rows": [[…], …]}; '
+    'pandas writes the first with to_json(path, orient="records")'
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record: its number and its cells by key."""
+
+    row: int
+    cells: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class BadRecord:
+    """A place where no record could be read, and why."""
+
+    message: str
+    row: int | None = None
+    value: str | None = None
+
+
+class _Repeated(ValueError):
+    """An object has a key twice; `str()` is the key."""
+
+
+def records_of_lines(path: Path) -> Iterator[Record | BadRecord]:
+    """Yield a record for each line that is not blank."""
+    with path.open("rb") as content:
+        row = 0
+        while line := content.readline(MAX_LINE_BYTES + 1):
+            row += 1
+            if len(line) > MAX_LINE_BYTES:
+                yield BadRecord(f"the line is longer than {MAX_LINE_BYTES >> 20} MiB; what follows was not read", row)
+                return
+            text = line.decode("utf-8-sig" if row == 1 else "utf-8").strip()
+            if text:
+                yield _record_of_line(text, row)
+
+
+def _record_of_line(text: str, row: int) -> Record | BadRecord:
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError) as error:
+        return BadRecord(_explain(error), row, clip_for_message(text))
+    if end < len(text):
+        return BadRecord("the line contains more than one value", row, clip_for_message(text[end:].strip()))
+    return _record(value, row)
+
+
+def records_of_document(path: Path) -> Iterator[Record | BadRecord]:
+    """Yield the records of one JSON document: element by element for a list, so that only one is held."""
+    text = path.read_text("utf-8-sig")
+    at = _skip(text, 0)
+    if text[at : at + 1] == "[":
+        yield from _elements(text, at + 1)
+        return
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError) as error:
+        yield BadRecord(_explain(error), _line(text, error))
+        return
+    if _skip(text, end) < len(text):
+        yield BadRecord("text follows the end of the document; is it JSON Lines? Give it the ending .jsonl", 1)
+    else:
+        yield from _rows_of_frame(value)
+
+
+def read_object(path: Path) -> dict[str, Any] | BadRecord:
+    """Return the one object of a JSON document."""
+    return object_of(path.read_text("utf-8-sig"))
+
+
+def object_of(text: str) -> dict[str, Any] | BadRecord:
+    """Return the one object of the text of a JSON document."""
+    try:
+        value, end = _DECODER.raw_decode(text, _skip(text, 0))
+    except (ValueError, RecursionError) as error:
+        return BadRecord(_explain(error), _line(text, error))
+    if not isinstance(value, dict) or _skip(text, end) < len(text):
+        return BadRecord("expected one JSON object and nothing after it")
+    return value
+
+
+def is_list(path: Path) -> bool:
+    """Say whether a JSON document begins as a list."""
+    with path.open("rb") as content:
+        return content.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"[")
+
+
+def _elements(text: str, at: int) -> Iterator[Record | BadRecord]:
+    row, at = 0, _skip(text, at)
+    if text[at : at + 1] == "]":
+        at += 1
+    else:
+        while True:
+            row += 1
+            try:
+                value, at = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError) as error:
+                yield BadRecord(f"record {row}, {_explain(error)}", row)
+                return
+            yield _record(value, row)
+            at = _skip(text, at)
+            separator = text[at : at + 1]
+            at = _skip(text, at + 1)
+            if separator == "]":
+                break
+            if separator != ",":
+                yield BadRecord(f"the list is not continued or closed after record {row}", row)
+                return
+    if _skip(text, at) < len(text):
+        yield BadRecord("text follows the end of the list")
+
+
+def _rows_of_frame(value: Any) -> Iterator[Record | BadRecord]:
+    if _is_record(value):
+        yield Record(1, value)
+        return
+    columns = value.get("columns") if isinstance(value, dict) else None
+    rows = value.get("rows", value.get("data")) if isinstance(value, dict) else None
+    if not isinstance(columns, list) or not isinstance(rows, list) or not all(isinstance(c, str) for c in columns):
+        yield BadRecord(f"the JSON is not a table: {WANTED}")
+        return
+    if (repeated := first_repeated(columns)) is not None:
+        yield BadRecord(f"two columns are named {clip_for_message(repeated)}")
+        return
+    for row, cells in enumerate(rows, start=1):
+        yield _record_of_row(columns, cells, row)
+
+
+def _is_record(value: Any) -> bool:
+    """Say whether a document is one record: an object of cells, not of the columns of a frame."""
+    return isinstance(value, dict) and any(not isinstance(cell, dict | list) for cell in value.values())
+
+
+def _record_of_row(columns: Sequence[str], cells: Any, row: int) -> Record | BadRecord:
+    if not isinstance(cells, list):
+        return BadRecord("the row is not a list", row, clip_for_message(str(cells)))
+    if len(cells) != len(columns):
+        return BadRecord(f"the row has {len(cells)} cells; there are {len(columns)} columns", row)
+    return Record(row, dict(zip(columns, cells, strict=True)))
+
+
+def _record(value: Any, row: int) -> Record | BadRecord:
+    if isinstance(value, dict):
+        return Record(row, value)
+    return BadRecord(f"not an object: {WANTED}", row, clip_for_message(str(value)))
+
+
+def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    built = dict(pairs)
+    if len(built) < len(pairs):
+        raise _Repeated(first_repeated(name for name, _ in pairs))
+    return built
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """Return the first name that has been there before."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
+def _integer(digits: str) -> int | str:
+    # The time of int() grows with the square of the digits; as text the column will say what it allows.
+    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_int=_integer, parse_constant=str)
+
+
+def _explain(error: ValueError | RecursionError) -> str:
+    if isinstance(error, RecursionError):
+        return "the JSON is nested too deeply"
+    if isinstance(error, _Repeated):
+        return f"an object has the key {clip_for_message(str(error))} twice"
+    return f"not JSON: {error}"
+
+
+def _line(text: str, error: ValueError | RecursionError) -> int | None:
+    return text.count("\n", 0, error.pos) + 1 if isinstance(error, json.JSONDecodeError) else None
+
+
+def _skip(text: str, at: int) -> int:
+    match = _SPACE.match(text, at)
+    return match.end() if match else at
+
+
+# A JSON document with one object, read strictly.
+
+
+def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | None:
+    """Return the object of a JSON file; None when there is none, with the reason in `findings`."""
+    text = small_text(file.path)
+    problem = problem_of_text(file.path, file.name) if text is None else None
+    if problem is not None:
+        findings.add(problem)
+        return None
+    document = read_object(file.path) if text is None else object_of(text)
+    if isinstance(document, BadRecord):
+        findings.add(Problem(document.message, file.name, document.row, value=document.value))
+        return None
+    return document
+
+
+# Files opened as tables.
 
 
 def open_all(

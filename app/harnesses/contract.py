@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from app.errors import Problem
-from app.files.columns import Block
 from app.files.findings import Findings, problem_of_text
-from app.files.json_records import BadRecord, Record, read_document, records_of_document, records_of_lines
+from app.files.tables import BadRecord, Block, Record, read_document, records_of_document, records_of_lines
 from app.files.uploads import ReceivedFile
 from app.names import clip_for_message
 from app.values.table import Column, Table

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from app.files.json_records import read_document
+from app.files.tables import read_document
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
 

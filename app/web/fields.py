@@ -8,7 +8,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
 
-from app.files.columns import BEYOND, is_storable
+from app.files.tables import BEYOND, is_storable
 from app.names import TEXT_RULE, is_plain_text
 
 LINE_BREAKS = re.compile(r"[\n\r\t]")

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.files.columns import read_numbers
+from app.files.tables import read_numbers
 
 NONE_ELSEWHERE = "+1"
 """A number that is read one by one, so that the cells beside it are too."""

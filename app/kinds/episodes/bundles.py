@@ -14,10 +14,17 @@ import numpy as np
 
 from app.admission.case import COMMIT, PARTNER, PARTNER_SET, PARTNERS_FILE, POLICY, TASK_VERSION
 from app.errors import Problem
-from app.files.columns import BEYOND, NumberBounds, describe_wrong, is_storable, read_numbers, wrong_cells
 from app.files.findings import Findings
-from app.files.json_records import read_document
-from app.files.tables import open_table
+from app.files.tables import (
+    BEYOND,
+    NumberBounds,
+    describe_wrong,
+    is_storable,
+    open_table,
+    read_document,
+    read_numbers,
+    wrong_cells,
+)
 from app.files.uploads import ReceivedFile, hash_file
 from app.kinds.episodes.cells import Source
 from app.names import clip_for_message

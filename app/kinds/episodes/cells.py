@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from app.errors import Problem
-from app.files.columns import BEYOND, is_storable
 from app.files.findings import Findings
+from app.files.tables import BEYOND, is_storable
 from app.manifest.model import Metric
 from app.names import clip_for_message, complain_about_name, first_few, is_name
 

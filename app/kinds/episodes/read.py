@@ -14,8 +14,15 @@ import numpy as np
 
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problem_of_text, problems_of_case
-from app.files.json_records import BadRecord, Record, is_list, read_document, records_of_document, records_of_lines
-from app.files.tables import open_table
+from app.files.tables import (
+    BadRecord,
+    Record,
+    is_list,
+    open_table,
+    read_document,
+    records_of_document,
+    records_of_lines,
+)
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row
 from app.harnesses.registry import split_harnesses

@@ -18,8 +18,8 @@ from app.boards.methods.weighted_rank.records import (
     split_identity,
 )
 from app.errors import Problem
-from app.files.columns import Block, Cells, NumberBounds, describe_wrong, read_numbers, wrong_cells
 from app.files.findings import Findings
+from app.files.tables import Block, Cells, NumberBounds, describe_wrong, read_numbers, wrong_cells
 from app.files.uploads import ReceivedFile
 from app.kinds.series import rows as series_run
 from app.kinds.series.manifest_part import CATALOG, SeriesPart, is_estimator_cell, slug_of

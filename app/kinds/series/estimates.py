@@ -12,7 +12,8 @@ import pyarrow as pa
 
 from app.boards.methods.weighted_rank.records import CLASS_ESTIMAND, PAIRED_ERRORS, PAIRED_RATIO, THRESHOLD
 from app.errors import Problem, Rejected
-from app.files.columns import (
+from app.files.findings import Findings
+from app.files.tables import (
     FLAGS,
     Block,
     Cells,
@@ -22,11 +23,10 @@ from app.files.columns import (
     coded,
     describe_wrong,
     local_codes,
+    open_table,
     read_numbers,
     wrong_cells,
 )
-from app.files.findings import Findings
-from app.files.tables import open_table
 from app.files.uploads import ReceivedFile
 from app.kinds.series.claims import Place, numbers_of
 from app.kinds.series.manifest_part import RECORD_RULE, VARIANT_MARK, is_record_id

@@ -26,7 +26,7 @@ from app.boards.methods.weighted_rank.records import (
     split_identity,
 )
 from app.errors import ManifestRejected, Problem
-from app.files.columns import FLAGS
+from app.files.tables import FLAGS
 from app.kinds.contract import Imported
 from app.kinds.series.manifest_part import CATALOG, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
 from app.kinds.series.rows import stratum_of

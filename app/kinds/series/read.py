@@ -18,9 +18,8 @@ from app.boards.methods.weighted_rank.records import (
 )
 from app.boards.methods.weighted_rank.records import CLASS_METRICS as OF_CLASSES
 from app.errors import Problem, TooLarge
-from app.files.columns import FLAGS, Block, Cells
 from app.files.findings import Findings, problems_of_case
-from app.files.tables import open_table
+from app.files.tables import FLAGS, Block, Cells, open_table
 from app.files.uploads import ReceivedFile
 from app.kinds.contract import Reading, Request
 from app.kinds.series import estimates as series_estimates

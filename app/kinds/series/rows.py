@@ -18,7 +18,8 @@ import pyarrow as pa
 
 from app.boards.methods.weighted_rank.records import PAIRED_ERRORS, identity_of
 from app.errors import Problem
-from app.files.columns import (
+from app.files.findings import Findings
+from app.files.tables import (
     BEYOND,
     LARGEST,
     Block,
@@ -27,12 +28,11 @@ from app.files.columns import (
     Texts,
     Vocabulary,
     describe_wrong,
+    first_repeated,
     local_codes,
     read_numbers,
     wrong_cells,
 )
-from app.files.findings import Findings
-from app.files.json_records import first_repeated
 from app.files.uploads import ReceivedFile
 from app.kinds.series.manifest_part import (
     ESTIMATOR_CELL_RULE,

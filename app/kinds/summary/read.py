@@ -18,23 +18,27 @@ import pyarrow.compute as pc
 from app.boards.methods.skill_score import SkillScore
 from app.boards.wording import sentences
 from app.errors import Problem, TooLarge
-from app.files.columns import (
+from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
+from app.files.tables import (
     FLAGS,
+    PARQUET,
     Block,
     Cells,
     NumberBounds,
     TableFile,
     Texts,
     Vocabulary,
+    WantedColumns,
     coded,
     describe_wrong,
     empty_texts,
     local_codes,
+    open_all,
+    open_parquet,
+    open_table,
     read_numbers,
     wrong_cells,
 )
-from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
-from app.files.tables import PARQUET, WantedColumns, open_all, open_parquet, open_table
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
 from app.harnesses.registry import split_harnesses

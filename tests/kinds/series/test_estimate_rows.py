@@ -13,8 +13,8 @@ import pytest
 
 from app.boards.methods.weighted_rank.method import compute
 from app.boards.methods.weighted_rank.records import CLASS_METRICS, WeightedRank, discriminations
-from app.files.columns import Block
 from app.files.findings import Findings
+from app.files.tables import Block
 from app.files.uploads import ReceivedFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence

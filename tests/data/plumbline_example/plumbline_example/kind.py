@@ -4,8 +4,7 @@ import numpy as np
 import pyarrow as pa
 
 from app.errors import Problem
-from app.files.columns import local_codes, read_numbers
-from app.files.tables import open_table
+from app.files.tables import local_codes, open_table, read_numbers
 from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, Request, Summary, UploadExample
 from app.manifest.model import KindPart, Manifest, part_of
 from app.values.frame import Frame, FrameField
