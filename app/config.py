@@ -128,18 +128,8 @@ class Settings(BaseModel):
     )
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
-    max_connections: int = Field(2000, ge=16, description="most connections at a time")
-    connections_per_address: int | None = Field(
-        None,
-        ge=1,
-        description="most connections from one address; unset: a quarter, or all behind a proxy (PLUMBLINE_BASE_URL)",
-    )
-    head_timeout_s: float = Field(
-        10, gt=0, description="longest that a request's headers may take, seconds; also the window of a body's rate"
-    )
-    min_body_rate: int = Field(1000, ge=1, description="lowest rate at which a body may arrive, bytes per second")
-    stall_timeout_s: float = Field(
-        60, gt=0, description="longest that a client may pause in receiving an answer, seconds"
+    max_connections: int = Field(
+        2000, ge=16, description="most connections at a time; deploy/nginx.conf bounds how slow and how large they are"
     )
     max_readings: int = Field(2, ge=1, le=64, description="uploads that are read at the same time")
     max_waiting_readings: int = Field(
@@ -249,7 +239,12 @@ class Settings(BaseModel):
         return settings
 
 
+IN_PROXY = "the proxy in front bounds that, as deploy/nginx.conf does"
 GONE = {
+    "PLUMBLINE_CONNECTIONS_PER_ADDRESS": f"{IN_PROXY} (limit_conn)",
+    "PLUMBLINE_HEAD_TIMEOUT_S": f"{IN_PROXY} (client_header_timeout)",
+    "PLUMBLINE_MIN_BODY_RATE": f"{IN_PROXY} (client_body_timeout)",
+    "PLUMBLINE_STALL_TIMEOUT_S": f"{IN_PROXY} (send_timeout)",
     "PLUMBLINE_READ_DATABASE_URL": "exports are read from PLUMBLINE_DATABASE_URL, which may be a managed Postgres",
 }
 """Settings that there were, and what to use instead of each."""

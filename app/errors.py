@@ -1,7 +1,7 @@
 """Domain errors: each class names a case and carries its data.
 
 Raised everywhere below `web`; `app.web.problems` maps each class to an HTTP status in one table. The lowest room: it
-imports nothing from `app`.
+imports nothing from `app` but a number.
 """
 
 import re
@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+from app.retries import RETRY_AFTER_S
 
 MAX_PROBLEMS = 1000
 
@@ -189,7 +191,7 @@ class Unavailable(StrEnum):
 class Busy(PlumblineError):
     """Too many uploads are being read; `retry_after_s` says when to come back."""
 
-    def __init__(self, detail: str, retry_after_s: int) -> None:
+    def __init__(self, detail: str, retry_after_s: int = RETRY_AFTER_S) -> None:
         super().__init__(detail)
         self.retry_after_s = retry_after_s
 

@@ -60,7 +60,7 @@ from app.errors import (
     Rejected,
     TooLarge,
 )
-from app.turns import RETRY_AFTER_S, Turn, Turns
+from app.turns import Turn, Turns
 
 T = TypeVar("T")
 
@@ -176,13 +176,13 @@ class Readers:
             waited: list[asyncio.Future[Any]] = [end, leaving, stoppable.given_up]
             await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
             if not end.done():
-                raise Busy(GIVEN_UP if stoppable.given_up.done() else "The client has gone.", RETRY_AFTER_S)
+                raise Busy(GIVEN_UP if stoppable.given_up.done() else "The client has gone.")
             turn.cost_s = end.result().cpu_s
             if end.result().is_late and turn.charged_s:
-                raise Busy(GIVEN_UP, RETRY_AFTER_S)
+                raise Busy(GIVEN_UP)
             self._check(end.result())
         except ServerGone:
-            raise Busy("The readers had to be started again; send the upload again.", RETRY_AFTER_S) from None
+            raise Busy("The readers had to be started again; send the upload again.") from None
         finally:
             turn.work = None
             if not end.done():

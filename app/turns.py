@@ -19,8 +19,8 @@ from typing import Protocol
 from anyio import from_thread
 
 from app.errors import Busy
+from app.retries import RETRY_AFTER_S
 
-RETRY_AFTER_S = 5
 FORGETS_S = 60.0
 """After so long, e⁻¹ = 37 % of the processor time that somebody used still counts."""
 MOST_REMEMBERED = 10_000
@@ -156,7 +156,7 @@ class Turns:
             return
         most = max((each.n_waiting for each in self._queued.values()), default=0)
         if self._n_fresh >= self._room and known.n_waiting + 1 >= most:
-            raise Busy(self._busy, RETRY_AFTER_S)
+            raise Busy(self._busy)
 
     def enter(self, turn: Turn) -> None:
         """Take a free place, or begin to wait for one. Raises Busy."""
@@ -200,7 +200,7 @@ class Turns:
                 await called
         except TimeoutError:
             self.end(turn)
-            raise Busy(f"{self._busy} It has waited {self._wait_s:g} s.", RETRY_AFTER_S) from None
+            raise Busy(f"{self._busy} It has waited {self._wait_s:g} s.") from None
         except BaseException:
             self.end(turn)
             raise
@@ -372,7 +372,7 @@ class Turns:
         last.is_over = True
         self._stop_waiting(last)
         if last.called is not None:
-            last.called.set_exception(Busy(self._busy, RETRY_AFTER_S))
+            last.called.set_exception(Busy(self._busy))
 
     def _charge(self, name: str, cost_s: float) -> None:
         owner, now = self._owners[name], self._clock()

@@ -19,7 +19,6 @@ from app.config import Settings
 from app.main import create_app
 from app.program.collector import paused
 from app.reading import fork_server
-from app.web.connections import ConnectionLimits, guarded_protocol
 
 # A kept page is sent in a fraction of a millisecond, but the interpreter lets a busy thread go on for five.
 SWITCH_S = 0.0005
@@ -80,14 +79,17 @@ def web(
     if supervised:
         stop_with_supervisor(settings.stop_grace_s + STOP_MARGIN_S)
     # An unavailable database does not delay startup: the process reports it, and serves once it is back.
-    limits = ConnectionLimits.from_settings(settings, n_files=allow_most_files())
+    # Of the files that the process may open, a quarter is left to all else.
+    most_connections = min(settings.max_connections, max(16, allow_most_files() * 3 // 4))
     with own_temporary_folder(), open_database(settings) as database_url:
         with paused():
             front = create_app(settings, database_url, render_apart=True)
         config = uvicorn.Config(
             front,
             loop="uvloop",
-            http=guarded_protocol(limits),
+            http="httptools",
+            # Slow and oversized requests, and the connections of one address, are bounded by deploy/nginx.conf.
+            limit_concurrency=most_connections,
             # Nothing here speaks it, and looking for it costs each request that asks.
             ws="none",
             lifespan="on",

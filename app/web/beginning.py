@@ -6,14 +6,16 @@ for each of them in turn: what bounds its wait is how many of them compute.
 
 import asyncio
 from collections import deque
+from http import HTTPStatus
 from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Busy
-from app.turns import RETRY_AFTER_S, Turn, Turns
+from app.retries import RETRY_AFTER_S
+from app.turns import Turn, Turns
 from app.web.limits import network_of
-from app.web.renderer import unavailable
+from app.web.problems import problem
 
 MOST_BEGUN, ROOM = 4, 256
 """Writes whose sender and benchmark are looked up, and those that wait for it: of more, the last of whoever has most is
@@ -22,7 +24,11 @@ told to come again before anything is looked up, for a refusal costs as much as 
 MOST_UNMEASURED = 16
 MOST_READS, MOST_WORKS = 3, 2
 """Concurrent reads, and concurrent requests with bodies; a single owner may have one fewer."""
-TOO_MANY_WRITES = unavailable("Too many requests are in hand; send this one again a little later.", RETRY_AFTER_S)
+TOO_MANY_WRITES = problem(
+    HTTPStatus.SERVICE_UNAVAILABLE,
+    "Too many requests are in hand; send this one again a little later.",
+    RETRY_AFTER_S,
+)
 UNMEASURED = ("/readyz", "/metrics")
 READING = ("GET", "HEAD")
 

@@ -4,8 +4,10 @@ Made by `app.main` around the page cache. `/healthz` is answered on the event lo
 turns however busy the threads and the database are.
 """
 
+import asyncio
 import re
 import secrets
+from contextlib import suppress
 from http import HTTPStatus
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -16,7 +18,8 @@ from app.telemetry import bind
 from app.web.forms import with_method
 from app.web.kept_pages import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
-from app.web.problems import PROBLEM_JSON, problem_bytes
+from app.web.page_cache import secured
+from app.web.problems import problem
 
 HEALTHY = to_json({"status": "ok", "version": release()})
 HEALTH_START: Message = {
@@ -33,6 +36,7 @@ REQUEST_ID = b"x-request-id"
 PLAUSIBLE_ID = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}", re.ASCII)
 # uvicorn reads this much of a body in advance; refusing a body of this size need not close the connection.
 SMALL_BODY = 1 << 16
+LINGER_S = 3.0
 
 
 class Front:
@@ -76,7 +80,9 @@ class Front:
         return 0 if self._reads is None or not address else self._reads.take(network_of(address))
 
     async def _refuse(self, send: Send, wait_s: int) -> None:
-        await _refuse(send, 0 if self._reads is None else self._reads.per_minute, wait_s)
+        per_minute = 0 if self._reads is None else self._reads.per_minute
+        detail = f"More than {per_minute} requests in a minute from your address."
+        await problem(HTTPStatus.TOO_MANY_REQUESTS, detail, wait_s).send(secured(send))
 
     async def _write(self, scope: Scope, receive: Receive, send: Send, wait_s: int) -> None:
         is_read = _is_small(scope)
@@ -90,12 +96,25 @@ class Front:
         async def ending(message: Message) -> None:
             if message["type"] == "http.response.start" and not is_read:
                 message = {**message, "headers": [*message.get("headers", []), (b"connection", b"close")]}
+            is_last = message["type"] == "http.response.body" and not message.get("more_body", False)
+            if is_last and not is_read:
+                await send({**message, "more_body": True})
+                await _read_on(receive)
+                message = {"type": "http.response.body", "body": b""}
             await send(message)
 
         if wait_s > 0:
             await self._refuse(ending, wait_s)
         else:
             await self.app(scope, reading, ending)
+
+
+async def _read_on(receive: Receive) -> None:
+    """Discard what a client is still sending: closing at once would reset the connection under the answer."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_S):
+            while (await receive()).get("more_body", False):
+                pass
 
 
 def _request_id(scope: Scope) -> str:
@@ -111,20 +130,6 @@ def _naming(send: Send, request_id: str) -> Send:
         await send(message)
 
     return naming
-
-
-async def _refuse(send: Send, per_minute: int, wait_s: int) -> None:
-    """Answer a request too many."""
-    status = HTTPStatus.TOO_MANY_REQUESTS
-    body = problem_bytes(status, f"More than {per_minute} requests in a minute from your address.")
-    headers = [
-        (b"content-type", PROBLEM_JSON.encode()),
-        (b"content-length", str(len(body)).encode()),
-        (b"retry-after", str(wait_s).encode()),
-        (b"cache-control", b"no-store"),
-    ]
-    await send({"type": "http.response.start", "status": status.value, "headers": [*headers, *SECURITY]})
-    await send({"type": "http.response.body", "body": body})
 
 
 def _is_small(scope: Scope) -> bool:

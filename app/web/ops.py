@@ -25,6 +25,7 @@ from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
+from app.retries import RETRY_AFTER_S
 from app.store import health
 from app.telemetry import PAGES, Gauges, render
 from app.web.answers import csv_answer, json_answer, page, split_format
@@ -33,7 +34,7 @@ from app.web.description import described, table_routes
 from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
 from app.web.probe import NoAnswer
-from app.web.problems import RETRY_AFTER_S, answer
+from app.web.problems import answer
 from app.web.state import SessionDep, State, StateDep, Steward, get_state
 from app.web.visible_benchmarks import stewarded_slugs
 

@@ -32,7 +32,7 @@ from app.turns import Turn
 from app.web.cookies import SESSION
 from app.web.kept_pages import COMPRESS_FROM, SECURITY, Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
 from app.web.limits import network_of
-from app.web.problems import too_large
+from app.web.problems import TOO_LARGE
 from app.web.queries import without_passed_over
 from app.web.renderer import EXPLORERS, MOST_WAITING, TOO_MANY, Lane, RenderProcess, is_explored
 
@@ -606,10 +606,10 @@ def secured(send: Send) -> Send:
         if message["type"] == "http.response.start":
             # The framework's own refusal of a large body is plain text; ours are problem documents.
             refused = message["status"] == HTTPStatus.REQUEST_ENTITY_TOO_LARGE and not _is_problem(message)
-            headers = too_large()[0] if refused else message.get("headers", [])
+            headers = TOO_LARGE.headers if refused else message.get("headers", [])
             message = {**message, "headers": [*headers, *SECURITY]}
         elif refused:
-            message = {**message, "body": b"" if message.get("more_body") else too_large()[1]}
+            message = {**message, "body": b"" if message.get("more_body") else TOO_LARGE.body}
         await send(message)
 
     return send_secured
@@ -692,12 +692,7 @@ Published = Callable[[str, list[str]], None]
 Shown = Callable[[str, int], Awaitable[None]]
 
 
-async def _shows_nothing(slug: str, boards: int) -> None:
-    """Keep no page, so that none has to be made anew."""
-    del slug, boards
-
-
-async def watch(database_url: str, freshness: Freshness, published: Published, shown: Shown = _shows_nothing) -> None:
+async def watch(database_url: str, freshness: Freshness, published: Published, shown: Shown) -> None:
     """Announce every change for as long as the process serves; `published` is called with a slug and its boards.
 
     `shown`, with a slug and the version of its boards, makes sure that nothing older is shown, and says so.

@@ -1,8 +1,8 @@
 """One query at a time to a database that may hang: concurrent callers wait briefly, then get an error.
 
 A Postgres that was stopped keeps its connections and answers nothing. Each probe of a load balancer would hold another
-thread and another connection until nobody is served, and none of them would be answered. Used by `app.web.ops` and
-`app.web.ops`.
+thread and another connection until nobody is served, and none of them would be answered. Each process
+has one (`app.web.state`).
 """
 
 import threading

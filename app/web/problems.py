@@ -22,13 +22,13 @@ from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
 from app.render.html import render
+from app.retries import RETRY_AFTER_S
 from app.telemetry import REFUSALS
 from app.web import forms
+from app.web.kept_pages import Answer
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
-RETRY_AFTER_S = 5
-RETRY_AFTER_DISK_S = 60
 AWAY = "The database does not answer at the moment"
 # https://www.postgresql.org/docs/current/errcodes-appendix.html: lock_not_available, query_canceled.
 LATE: Mapping[str | None, str] = {
@@ -163,7 +163,7 @@ def _system_error(request: Request, error: Exception) -> Response:
         REFUSALS.labels("DiskFull").inc()
         logger.error("%s %s: the temporary folder is full", request.method, request.url.path)
         detail = "The server has no space for this upload at the moment; nothing was stored. Try again later."
-        headers = {"Retry-After": str(RETRY_AFTER_DISK_S), "Connection": "close"}
+        headers = {"Retry-After": str(RETRY_AFTER_S), "Connection": "close"}
         return answer(request, HTTPStatus.INSUFFICIENT_STORAGE, detail, headers=headers)
     raise error
 
@@ -188,16 +188,17 @@ def _fault(request: Request, error: Exception) -> Response:
     return answer(request, 500, detail, headers={"Connection": "close"})
 
 
-def too_large() -> tuple[list[tuple[bytes, bytes]], bytes]:
-    """Return headers and body for a request whose body the framework itself refused to read."""
-    detail = "The request body is larger than this address accepts; nothing was stored."
-    body = problem_bytes(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, detail)
-    return [(b"content-type", PROBLEM_JSON.encode()), (b"content-length", str(len(body)).encode())], body
-
-
-def problem_bytes(status: HTTPStatus, detail: str) -> bytes:
-    """Return a problem document, for answers outside the framework."""
-    return to_json({"type": "about:blank", "title": status.phrase, "status": status.value, "detail": detail})
+def problem(status: HTTPStatus, detail: str, retry_after_s: int | None = None) -> Answer:
+    """Return a problem as an answer outside the framework, with when to come again."""
+    body = to_json(_document(status, detail, None))
+    headers = [
+        (b"content-type", PROBLEM_JSON.encode()),
+        (b"content-length", b"%d" % len(body)),
+        (b"cache-control", b"no-store"),
+    ]
+    if retry_after_s is not None:
+        headers.append((b"retry-after", b"%d" % retry_after_s))
+    return Answer(status, headers, body)
 
 
 def answer(
@@ -236,3 +237,8 @@ def _document(status: int, detail: str, rejected: Rejected | None) -> dict[str, 
         document |= {"problems": [problem.as_dict() for problem in problems], "n_problems": rejected.n_problems}
         document |= {"causes": [cause.as_dict() for cause in causes]}
     return document
+
+
+TOO_LARGE = problem(
+    HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "The request body is larger than this address accepts; nothing was stored."
+)

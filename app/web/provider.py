@@ -26,7 +26,7 @@ from app.store.sessions import Claimed
 
 CALLBACK = "/login/oidc/callback"
 SCOPE = "openid profile email"
-TIMEOUT_S, KEPT_S, LEEWAY_S, MINUTE_S, RETRY_AFTER_S = 5.0, 3600.0, 60, 60, 10
+TIMEOUT_S, KEPT_S, LEEWAY_S, MINUTE_S = 5.0, 3600.0, 60, 60
 # Signed with the provider's private key. Not `none`, and not HMAC, whose key would be our own secret.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
 
@@ -169,4 +169,4 @@ class Provider:
 def _away(error: Exception) -> Busy:
     cause = f" ({error})" if str(error) else ""
     text = f"The identity provider does not answer{cause}. Try again soon, or sign in with a token."
-    return Busy(text, RETRY_AFTER_S)
+    return Busy(text)

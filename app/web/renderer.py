@@ -30,9 +30,10 @@ from app.boards.registry import compute_board
 from app.config import Settings
 from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
+from app.retries import RETRY_AFTER_S
 from app.turns import Turn, Turns
 from app.web.kept_pages import Answer, Ask, gather
-from app.web.problems import PROBLEM_JSON, problem_bytes
+from app.web.problems import problem
 
 logger = logging.getLogger(__name__)
 
@@ -41,21 +42,13 @@ NICENESS = 2
 LONGEST_S = 60.0
 
 
-def unavailable(detail: str, retry_after_s: int) -> Answer:
-    """Return a 503 that says when to come again, for answers outside the framework."""
-    body = problem_bytes(HTTPStatus.SERVICE_UNAVAILABLE, detail)
-    headers = [
-        (b"content-type", PROBLEM_JSON.encode()),
-        (b"content-length", b"%d" % len(body)),
-        (b"retry-after", b"%d" % retry_after_s),
-        (b"cache-control", b"no-store"),
-    ]
-    return Answer(HTTPStatus.SERVICE_UNAVAILABLE, headers, body)
-
-
-TOO_SLOW = unavailable("This page takes too long to render at the moment. Try again soon.", 10)
-
-TOO_MANY = unavailable("Too many boards are being computed for readers. Try again in a few seconds.", 5)
+TOO_SLOW, TOO_MANY = (
+    problem(HTTPStatus.SERVICE_UNAVAILABLE, detail, RETRY_AFTER_S)
+    for detail in (
+        "This page takes too long to render at the moment. Try again soon.",
+        "Too many boards are being computed for readers. Try again in a few seconds.",
+    )
+)
 
 Render = Callable[[Ask], Awaitable[Answer]]
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.attacks.attacks import ATTACKS
 from tests.attacks.watch import Target, target, watched
+from tests.cases.proxy import NGINX, SKIPPED
 
 pytestmark = pytest.mark.alone
 
@@ -18,9 +19,10 @@ READER_MIB = 1024
 
 @pytest.fixture(scope="module")
 def victim() -> Iterator[Target]:
-    """A server that waits for nobody long, so that slow attacks are over soon."""
-    settings = {"PLUMBLINE_HEAD_TIMEOUT_S": "2", "PLUMBLINE_MAX_READING_MIB": str(READER_MIB)}
-    with target(**settings) as server:
+    """A server as operators are told to run it: behind the shipped proxy."""
+    if NGINX is None:
+        pytest.skip(SKIPPED)
+    with target(behind_proxy=True, PLUMBLINE_MAX_READING_MIB=str(READER_MIB)) as server:
         yield server
 
 

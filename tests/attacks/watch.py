@@ -8,12 +8,13 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 
 import httpx2
 import psutil
 
+from tests.cases.proxy import nginx_before
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 
 # A reader with another address than the attackers, who come from 127.0.0.1.
@@ -47,16 +48,17 @@ leaderboards: [{name: board, method: estimate, metrics: [accuracy]}]
 
 @dataclass
 class Target:
-    """A server to attack, the token of somebody who may write there, and the address of a server beside it."""
+    """A server to attack, where it is asked, the token of somebody who may write there, and a server beside it."""
 
     server: RunningServer
+    address: str
     token: str
     beside: str
 
     @property
     def place(self) -> tuple[str, int]:
         """Return host and port."""
-        url = httpx2.URL(self.server.address)
+        url = httpx2.URL(self.address)
         return url.host, url.port or 80
 
     def auth(self) -> dict[str, str]:
@@ -69,7 +71,7 @@ class Target:
 
     def post(self, name: str, content: bytes, slug: str = "open") -> httpx2.Response:
         """Send a file as a dry run."""
-        address = f"{self.server.address}/benchmarks/{slug}/submissions?dry_run=true"
+        address = f"{self.address}/benchmarks/{slug}/submissions?dry_run=true"
         return httpx2.post(address, files=[("files", (name, content))], headers=self.auth(), timeout=60)
 
 
@@ -94,18 +96,25 @@ class Harm:
 
 
 @contextmanager
-def target(**settings: str) -> Iterator[Target]:
-    """Start a server with two benchmarks."""
-    with server_beside() as beside, fresh_data_dir() as data_dir, running_server(data_dir, **settings) as server:
+def target(*, behind_proxy: bool = False, **settings: str) -> Iterator[Target]:
+    """Start a server with two benchmarks, behind the shipped proxy or without one."""
+    hops = {"PLUMBLINE_FORWARDED_HOPS": "1"} if behind_proxy else {}
+    with ExitStack() as stack:
+        beside, data_dir = stack.enter_context(server_beside()), stack.enter_context(fresh_data_dir())
+        server = stack.enter_context(running_server(data_dir, **hops, **settings))
+        address = server.address
+        if behind_proxy:
+            address = f"http://{stack.enter_context(nginx_before(address.removeprefix('http://')))}"
         match = re.search(r"plb_[\w-]+", server.printed)
         if match is None:
             raise RuntimeError("the server printed no admin token")
-        victim = Target(server, match[0], beside)
+        victim = Target(server, address, match[0], beside)
         for manifest in (MANIFEST, GUESSES):
-            address = f"{server.address}/benchmarks"
-            httpx2.post(address, content=manifest, headers=victim.auth(), timeout=START_S).raise_for_status()
+            httpx2.post(
+                f"{address}/benchmarks", content=manifest, headers=victim.auth(), timeout=START_S
+            ).raise_for_status()
         # A page that is cached is what everybody reads.
-        httpx2.get(f"{server.address}/benchmarks/open", timeout=START_S).raise_for_status()
+        httpx2.get(f"{address}/benchmarks/open", timeout=START_S).raise_for_status()
         yield victim
 
 
@@ -126,7 +135,7 @@ def watched(victim: Target) -> Iterator[Harm]:
     harm, done = Harm(), threading.Event()
     web = victim.server.child("web")
     before = web.memory_info().rss
-    asked = [(victim.server.address, path, name) for path, name in WATCHED.items()] + [(victim.beside, "/", UNHARMED)]
+    asked = [(victim.address, path, name) for path, name in WATCHED.items()] + [(victim.beside, "/", UNHARMED)]
     threads = [threading.Thread(target=_ask, args=(*each, harm, done)) for each in asked]
     threads.append(threading.Thread(target=_sample, args=(web, before, harm, done)))
     for thread in threads:

@@ -522,7 +522,10 @@ def test_a_lost_notification_is_noticed(database_url: str) -> None:
             reported.append(slug)
             seen.set()
 
-        watching = asyncio.create_task(watch(database_url, freshness, published))
+        async def shown(_slug: str, _boards: int) -> None:
+            pass
+
+        watching = asyncio.create_task(watch(database_url, freshness, published, shown))
         async with asyncio.timeout(20):
             await seen.wait()
             seen.clear()
