@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import httpx2
 
-from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, pause_s
+from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, wait_s
 from plumbline.calls import (
     UNDER_WAY,
     Files,
@@ -98,11 +98,11 @@ class AsyncClient:
                 if is_last or not (request.repeatable or isinstance(error, httpx2.ConnectError)):
                     text = f"{self._address} does not answer: {error or type(error).__name__}"
                     raise Unreachable(text) from error
-                await asyncio.sleep(pause_s(attempt, None))
+                await asyncio.sleep(wait_s(attempt, None))
                 continue
             if is_last or response.status_code not in BUSY:
                 return response
-            await asyncio.sleep(pause_s(attempt, response.headers.get("Retry-After")))
+            await asyncio.sleep(wait_s(attempt, response.headers.get("Retry-After")))
         raise AssertionError("the last try returns or raises")
 
     async def _once(self, request: Request) -> httpx2.Response:

@@ -2,7 +2,6 @@
 documents into the errors that the server raised. Used by every command that talks to a server.
 """
 
-import random
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,6 +13,7 @@ import typer
 
 from app.cli.output import make_console
 from app.errors import Cause, PlumblineError, Problem, Rejected
+from app.retries import pause_s
 
 ServerOption = Annotated[
     str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")
@@ -27,7 +27,7 @@ DEFAULT_SERVER = "http://127.0.0.1:8000"
 
 MAX_ATTEMPTS = 4
 
-LONGEST_PAUSE_S = 30.0
+FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.4, 30.0
 
 # Checking a large upload takes a while after its last byte was sent.
 TIMEOUT = httpx2.Timeout(30.0, read=600.0)
@@ -115,11 +115,11 @@ class Server:
             except httpx2.TransportError as error:
                 if not (request.repeatable or isinstance(error, httpx2.ConnectError)):
                     raise self._unreachable(error) from error
-                time.sleep(pause_s(attempt, None))
+                time.sleep(wait_s(attempt, None))
                 continue
             if response.status_code not in BUSY:
                 return accepted(response)
-            time.sleep(pause_s(attempt, response.headers.get("Retry-After")))
+            time.sleep(wait_s(attempt, response.headers.get("Retry-After")))
         try:
             return accepted(self._send_once(request))
         except httpx2.TransportError as error:
@@ -141,12 +141,11 @@ class Server:
         return Unreachable(f"{self.address} does not answer: {error or type(error).__name__}")
 
 
-def pause_s(attempt: int, retry_after: str | None) -> float:
-    """Return how long to wait before another try."""
+def wait_s(attempt: int, retry_after: str | None) -> float:
+    """Return how long to wait before another try: what the server says, else longer each time."""
     if retry_after is not None and retry_after.isdigit():
         return min(LONGEST_PAUSE_S, float(retry_after))
-    # Spread, so that many clients that lost one server do not come back at the same moment.
-    return random.uniform(0.2, 0.5) * 2.0 ** (attempt - 1)  # noqa: S311 - no secret
+    return pause_s(attempt, first_s=FIRST_PAUSE_S, longest_s=LONGEST_PAUSE_S)
 
 
 def accepted(response: httpx2.Response) -> httpx2.Response:
@@ -188,18 +187,18 @@ def _problem_document(response: httpx2.Response) -> dict[str, Any]:
 
 UNDER_WAY = frozenset({"received", "evaluated"})
 
-FIRST_PAUSE_S, LONGEST_WAIT_PAUSE_S = 0.2, 2.0
+LONGEST_LOOK_S = 2.0
 
 
 def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
     """Return the submission as soon as nothing more happens to it by itself."""
     console = make_console(sys.stderr)
     with console.status("Waiting for the server") as status:
-        pause_s = FIRST_PAUSE_S
+        n_looks = 0
         while (submission := get_submission(remote, submission_id))["status"] in UNDER_WAY:
             status.update(f"{submission['status']}: {submission['reason']}")
-            time.sleep(pause_s)
-            pause_s = min(LONGEST_WAIT_PAUSE_S, pause_s * 1.5)
+            n_looks += 1
+            time.sleep(pause_s(n_looks, first_s=FIRST_PAUSE_S, longest_s=LONGEST_LOOK_S))
     return submission
 
 

@@ -14,7 +14,6 @@ import socket
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from types import FrameType
 from typing import Protocol
 
 from app.config import Settings
+from app.retries import pause_s
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +92,8 @@ class Child:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._restarts = Restarts()
+        self.n_failed_starts = 0
+        """Processes in a row that ended before their first heartbeat."""
         self._start_after = 0.0
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -112,7 +113,7 @@ class Child:
         """Kill a process that hangs, notice that one has ended, and start another one when its delay is over."""
         if self._process is not None:
             if self._beats.listen():
-                self._restarts.note_up(time.monotonic())
+                self.n_failed_starts = 0
             if self._process.poll() is not None:
                 self._note_end(self._process.returncode)
             elif self._beats.silent_s > self._patience_s():
@@ -131,9 +132,9 @@ class Child:
         _kill_group(process)
 
     def _note_end(self, status: int) -> None:
-        now = time.monotonic()
-        delay_s = self._restarts.delay_after_end_s(now, had_come_up=self._beats.heard)
-        self._start_after = now + delay_s
+        self.n_failed_starts += not self._beats.heard
+        delay_s = restart_delay_s(self.n_failed_starts)
+        self._start_after = time.monotonic() + delay_s
         self._release()
         logger.warning("%s %s; starting it again in %.1f s", self.program.name, describe_end(status), delay_s)
 
@@ -146,11 +147,6 @@ class Child:
     def is_up(self) -> bool:
         """Whether the process has started and sent its first heartbeat."""
         return self._process is not None and self._beats.heard
-
-    @property
-    def n_failed_starts(self) -> int:
-        """Consecutive failed starts of the process."""
-        return self._restarts.n_failed_starts
 
     def ask_to_stop(self) -> None:
         """Send SIGTERM to the process."""
@@ -210,52 +206,24 @@ def describe_end(status: int) -> str:
 
 # How long the supervisor waits before it starts a process again, and until it is up.
 #
-# A program that served a moment ago has users who wait: it is started again at once. One that never comes up would
-# only keep the machine busy, so each failure doubles the delay; it may only be slow, so each failure doubles its time
-# as well.
+# A program that came up has users who wait: it is started again at once. One that never comes up would only keep the
+# machine busy, so each failure doubles the delay; it may only be slow, so each failure doubles its time as well.
 
 AT_ONCE_S = 0.2
 
 FIRST_DELAY_S, LONGEST_DELAY_S = 0.5, 30.0
 
-# A process that came up within this time is able to. After more than MANY ends within it, restarts pause.
-WINDOW_S, MANY = 60.0, 20
-
-PAUSE_S = 2.0
-
 # Until its first heartbeat a process is only starting: on a busy machine, or a cold disk, that takes long.
 STARTS_WITHIN_S, LONGEST_START_S = 120.0, 1800.0
 
 
-class Restarts:
-    """When one program's processes came up and ended, as far as it still matters; times are of the monotonic clock."""
-
-    def __init__(self) -> None:
-        self.n_failed_starts = 0
-        """Consecutive failed starts of the process."""
-        self._up_at = float("-inf")
-        self._ends: deque[float] = deque()
-
-    def note_up(self, at: float) -> None:
-        """Note that the process has come up, or still is."""
-        self._up_at = at
-        self.n_failed_starts = 0
-
-    def delay_after_end_s(self, at: float, *, had_come_up: bool) -> float:
-        """Note that a process has ended and return how long to wait."""
-        self._ends.append(at)
-        while self._ends[0] < at - WINDOW_S:
-            self._ends.popleft()
-        if not had_come_up:
-            self.n_failed_starts += 1
-        if at - self._up_at <= WINDOW_S:
-            return PAUSE_S if len(self._ends) > MANY else AT_ONCE_S
-        return restart_delay_s(self.n_failed_starts)
-
-
 def restart_delay_s(n_failed_starts: int) -> float:
-    """Return how long to wait before a program that failed to come up n times in a row is started again."""
-    return float(min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** (max(1, n_failed_starts) - 1)))
+    """Return how long to wait before a program is started again that failed to come up n times in a row, or served."""
+    return (
+        AT_ONCE_S
+        if n_failed_starts == 0
+        else pause_s(n_failed_starts, first_s=FIRST_DELAY_S, longest_s=LONGEST_DELAY_S)
+    )
 
 
 def start_patience_s(n_failed_starts: int) -> float:

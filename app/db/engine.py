@@ -20,6 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.errors import SettingsError
+from app.retries import pause_s
 
 QUEUE_SCHEMA = "queue"
 
@@ -171,13 +172,14 @@ def run_in_transaction(sessions: SessionFactory, work: Callable[[Session], T]) -
 
     Raises what `work` raises, and DBAPIError when it was aborted every time.
     """
-    for _ in range(MAX_ATTEMPTS - 1):
+    for attempt in range(1, MAX_ATTEMPTS):
         try:
             with sessions.begin() as session:
                 return work(session)
         except DBAPIError as error:
             if not is_broken_off(error):
                 raise
+            time.sleep(pause_s(attempt, first_s=0.01, longest_s=0.1))
     with sessions.begin() as session:
         return work(session)
 

@@ -27,6 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute, Session, object_session
 
 from app.db.models import Base
+from app.retries import pause_s
 
 
 def now(session: Session) -> datetime:
@@ -80,9 +81,9 @@ LONGEST_DELAY_S = 600
 
 
 def retry_time(n_tries: int) -> ColumnElement[datetime]:
-    """Return when what has failed `n_tries` times is tried again; each wait is twice the one before."""
-    delay = min(LONGEST_DELAY_S, FIRST_DELAY_S * 2 ** min(n_tries - 1, 20))
-    return func.clock_timestamp() + timedelta(seconds=delay)
+    """Return when what has failed `n_tries` times is tried again (`pause_s`)."""
+    delay_s = pause_s(n_tries, first_s=FIRST_DELAY_S, longest_s=LONGEST_DELAY_S)
+    return func.clock_timestamp() + timedelta(seconds=delay_s)
 
 
 def is_due(retry_at: SQLColumnExpression[datetime | None]) -> ColumnElement[bool]:
