@@ -2,10 +2,12 @@
 
 import os
 import re
+import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import psycopg
@@ -16,9 +18,12 @@ from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.cli.output import note, say
 from app.config import Settings
+from app.db import dumps
+from app.db.dumps import Note
+from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
 from app.db.engine import make_engine, refuse_pooler
-from app.db.migrate import can_rewrite, check_schema, upgrade, why_unwritable
+from app.db.migrate import can_rewrite, check_schema, refuse_newer_database, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
 from app.store.audit import Check
 
@@ -117,7 +122,9 @@ def register(app: typer.Typer) -> None:
     import_module("app.cli.rebuild").register(group)
     group.command("check")(check)
     group.command("url")(show_url)
-    import_module("app.cli.backups").register(group)
+    group.command("backup")(backup)
+    group.command("verify")(verify)
+    group.command("restore")(restore)
     app.add_typer(group, name="db")
 
 
@@ -221,3 +228,41 @@ def show_url(
         if keep_running:
             note("Press Enter to release the database.")
             os.read(0, 1)
+
+
+# Copies of a database's rows, and the way back from them.
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder of the backup.")]
+
+
+def backup(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to create; it must not exist yet.")],
+) -> None:
+    """Copy the database while it is used: all of one instant, noted and verified. A copy cut short leaves nothing."""
+    # A stop from outside leaves nothing half made either, as Ctrl-C does: schedules end what takes too long by SIGTERM.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with open_database(Settings.from_env(), as_owner=True) as database_url:
+        refuse_newer_database(database_url)
+        written = dumps.make_dump(database_url, folder)
+    note(f"{folder} holds {_described(written)}.")
+
+
+def verify(folder: Folder) -> None:
+    """Say what a backup is of, and see that no byte of it is missing or changed."""
+    note(f"{folder} is whole: {_described(verified(folder))}.")
+
+
+def restore(folder: Folder) -> None:
+    """Bring a backup back where there is nothing yet. What goes wrong leaves the target as empty as it was."""
+    settings = Settings.from_env()
+    verified(folder)
+    with open_database(settings, may_create=True, as_owner=True) as database_url:
+        restored = dumps.restore_dump(folder, database_url)
+    note(f"Restored {_described(restored)}.")
+    note("plumbline serve and plumbline db upgrade bring it to the newest schema.")
+
+
+def _described(of: Note) -> str:
+    made_at = of.made_at.isoformat(timespec="seconds")
+    rows = f"{sum(of.rows.values()):,} rows of {made_at}"
+    return f"{rows}, schema {of.schema_revision}, Postgres {of.programs}, plumbline {of.release}"
