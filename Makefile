@@ -12,13 +12,14 @@ PIP_AUDIT_VERSION := 2.10.1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-slow test-all faults test-postgres release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
+.PHONY: help run test test-fast test-ci test-long faults test-postgres release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
 	@echo "make test      run the tests; PLUMBLINE_TEST_DATABASE_URL chooses a Postgres other than the embedded one"
-	@echo "make test-fast run the tests that need no database"
-	@echo "make test-all  the tests, then the slow simulations"
+	@echo "make test-fast run the tests that need no database and little time"
+	@echo "make test-ci   run those with servers, browsers and clusters of their own, and those that judge waiting"
+	@echo "make test-long simulations, a thousand publications, faults and mutants: before an issue is closed"
 	@echo "make faults    kill, stop and fill real servers and disks for ten minutes; FAULTS_N says how many submissions"
 	@echo "make test-postgres PROGRAMS=/usr/lib/postgresql/18/bin runs what asks the database, and a storm, on that Postgres"
 	@echo "make release-database NAME=0.1.0 keeps a small database of this version, which every later one must upgrade"
@@ -41,22 +42,26 @@ run: $(VENV)/.runtime
 # process has a Postgres of its own, so not too many.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
-PURE := not database and not slow and not wheel and not alone
+HERE := not processes and not alone and not slow and not wheel
+PURE := not database and $(HERE)
 
 # What no test of the pure rooms decides, branch by branch. The gate is what was measured, rounded down.
 COVERED := 90
 GATE = --cov --cov-report=term --cov-fail-under=$(COVERED)
 
-# First what needs no database, with the coverage of the pure rooms where COVERAGE=1 asks for its gate; then what needs
-# one; last and one by one the tests that judge how long something takes. Where ARGS selects none of a part, pytest exits
-# with 5.
+# First what needs no database, with the coverage of the pure rooms where COVERAGE=1 asks for its gate; then what comes in
+# at the door of one app. Where ARGS selects none of a part, pytest exits with 5.
 test: $(VENV)/.development
 	$(PYTEST) -m "$(PURE)" $(if $(COVERAGE),$(GATE)) $(ARGS) || [ $$? -eq 5 ]
-	$(PYTEST) -m "database and not slow and not wheel and not alone" $(ARGS) || [ $$? -eq 5 ]
-	$(BIN)/python -m pytest -m "alone and not slow" $(ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) -m "database and $(HERE)" $(ARGS) || [ $$? -eq 5 ]
 
 test-fast: $(VENV)/.development
 	$(PYTEST) -m "$(PURE) and not heavy" $(ARGS)
+
+# Last and one by one the tests that judge how long something takes.
+test-ci: $(VENV)/.development
+	$(PYTEST) -m "processes and not alone and not slow and not wheel" $(ARGS) || [ $$? -eq 5 ]
+	$(BIN)/python -m pytest -m "alone and not slow" $(ARGS) || [ $$? -eq 5 ]
 
 coverage: $(VENV)/.development
 	$(PYTEST) -m "$(PURE)" $(GATE) $(ARGS)
@@ -64,10 +69,12 @@ coverage: $(VENV)/.development
 mutate: $(VENV)/.development
 	$(BIN)/python -m tests.mutation $(ARGS)
 
-test-slow: $(VENV)/.development
-	$(PYTEST) -m slow $(ARGS)
-
-test-all: test test-slow
+# Mutants of a sample that no test has seen: the seed is the day.
+test-long: $(VENV)/.development
+	$(PYTEST) -m slow
+	$(MAKE) faults
+	$(MAKE) fuzz
+	$(MAKE) mutate ARGS="--number 60 --seed $$(date +%Y%m%d) --at-least 0.9"
 
 # Real servers while everything is killed, stopped and filled. As root the disks are small file systems of their own.
 faults: $(VENV)/.development

@@ -1,9 +1,11 @@
 """A real, migrated Postgres for the tests, and the whole HTTP app on it."""
 
 import gc
+import inspect
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import uuid
 from collections.abc import Callable, Iterator
@@ -11,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 import pytest
@@ -28,7 +31,7 @@ from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
 from app.store import stale_boards, tokens
-from tests.cases import embedded_user, running_server
+from tests.cases import embedded_user, offline, running_server
 from tests.cases.databases import (
     as_owner,
     as_runtime,
@@ -42,8 +45,8 @@ from tests.cases.described import Description
 from tests.cases.hearing import WAITED_FOR, Heard
 from tests.cases.waiting import eventually
 
-# Whoever has one of these at hand starts a database. Held by identity, so that it does not matter where they live.
-STARTERS = (
+# What starts a database of its own, and what starts another process: held by identity, wherever they live.
+CLUSTERS = (
     embedded_server,
     running_addresses,
     running_server.running_server,
@@ -51,13 +54,19 @@ STARTERS = (
     embedded_user.database_user,
     embedded_user.cluster_with_a_row,
 )
+COMMANDS = (subprocess, offline.plumbline)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that needs a database, so that `make test-fast` leaves it out."""
+    """Mark every test by what it starts, so that each tier of the tests takes what it has the time for."""
     for item in items:
-        if needs_database(item):
+        if not isinstance(item, pytest.Function):
+            continue
+        has_cluster = starts(item, CLUSTERS)
+        if has_cluster or "postgres_url" in item.fixturenames:
             item.add_marker(pytest.mark.database)
+        if has_cluster or starts(item, COMMANDS):
+            item.add_marker(pytest.mark.processes)
 
 
 def pytest_collection_finish() -> None:
@@ -77,12 +86,32 @@ def pytest_unconfigure() -> None:
     gc.freeze()
 
 
-def needs_database(item: pytest.Item) -> bool:
-    """Tell whether a test asks for the server of the tests, or its file starts servers of its own."""
-    if "postgres_url" in getattr(item, "fixturenames", ()):
-        return True
-    at_hand = vars(item.getparent(pytest.Module).obj).values() if item.getparent(pytest.Module) else ()
-    return any(each is starter for each in at_hand for starter in STARTERS)
+def starts(item: pytest.Function, starters: tuple[object, ...]) -> bool:
+    """Tell whether a test, or a fixture of its file, names one of these, by whatever detour through the tests."""
+    own = (vars(item.module).get(name) for name in item.fixturenames)
+    return any(leads_to(each, starters) for each in (item.function, *own) if each is not None)
+
+
+@cache
+def leads_to(start: object, starters: tuple[object, ...]) -> bool:
+    """Tell whether a function of the tests names one of these, itself or in another function of the tests."""
+    waiting, seen = [start], set()
+    while waiting:
+        function = waiting.pop()
+        if any(function is starter for starter in starters):
+            return True
+        function = inspect.unwrap(function) if callable(function) else function
+        if inspect.isfunction(function) and function.__module__.startswith("tests.") and function not in seen:
+            seen.add(function)
+            waiting += [
+                function.__globals__[each] for each in _names(function.__code__) if each in function.__globals__
+            ]
+    return False
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (each for each in code.co_consts if isinstance(each, CodeType))
+    return set(code.co_names).union(*map(_names, inner))
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,40 +1,45 @@
 """The tests themselves: which of them need a database, and what they leave behind."""
 
-import re
 import subprocess
-import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
-from tests.fixtures import passing_folder
-
-pytestmark = pytest.mark.heavy
-
+from tests.cases.databases import passing_folder
+from tests.cases.running_server import fresh_data_dir, running_server
+from tests.fixtures import CLUSTERS, COMMANDS, leads_to
 
 ROOT = Path(__file__).parent.parent
 
 
-def collected(marks: str, *files: str) -> set[str]:
-    """Return the files in which pytest finds tests with these marks."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-m", marks]
-    done = subprocess.run([*command, *files], cwd=ROOT, capture_output=True, text=True, check=False)
-    return {line.split("::")[0] for line in done.stdout.splitlines() if "::" in line}
+def by_itself() -> None:
+    """Start a server."""
+    with fresh_data_dir() as data_dir, running_server(data_dir):
+        pass
 
 
-def test_what_asks_for_a_database_is_marked() -> None:
-    """Whether a test takes the server of the tests, by whatever detour, or its file starts servers of its own."""
-    asking = {
-        "tests/db/test_migrations.py",
-        "tests/web/test_formats.py",
-        "tests/cli/test_serve.py",
-        "tests/web/test_browser.py",
+def by_a_detour() -> None:
+    """Start it in another function, which is named within a third."""
+    [each() for each in (lambda: by_itself(),)]
+
+
+def by_a_command() -> None:
+    """Start a process that needs no database."""
+    subprocess.run(["true"], check=True)
+
+
+def test_a_test_is_marked_by_what_it_starts() -> None:
+    """Also where another function of the tests does it: the tiers of the Makefile go by these marks."""
+    found = {each.__name__: (leads_to(each, CLUSTERS), leads_to(each, COMMANDS))
+             for each in (by_itself, by_a_detour, by_a_command, lines_of)}  # fmt: skip
+
+    assert found == {
+        "by_itself": (True, True),
+        "by_a_detour": (True, True),
+        "by_a_command": (False, True),
+        "lines_of": (False, False),
     }
-    pure = {"tests/stats/test_stats.py", "tests/cli/test_offline.py", "tests/admission/test_rules.py"}
-
-    assert collected("database", *asking, *pure) == asking
-    assert collected("not database", *asking, *pure) == pure
 
 
 def test_the_folder_of_the_database_is_removed() -> None:
@@ -57,17 +62,6 @@ def test_templates_and_styles_can_be_reviewed() -> None:
 def lines_of(path: Path) -> list[tuple[int, str]]:
     """Return the lines of a file with their numbers."""
     return list(enumerate(path.read_text("utf-8").splitlines(), start=1))
-
-
-def test_compiled_loops_are_mutated_where_they_run_as_python() -> None:
-    """A mutant cannot be compiled: whatever module compiles a loop is in the part of the mutation tests without it."""
-    modules = (ROOT / "app" / "stats").glob("*.py")
-    compiles = re.compile(r"import .*\bcompiled\b")
-    compiling = {f"app/stats/{path.name}" for path in modules
-                 if path.stem.endswith("_loops") or compiles.search(path.read_text("utf-8"))}  # fmt: skip
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-
-    assert compiling == set(tools["mutmut_loops"]["only_mutate"]) == set(tools["mutmut"]["do_not_mutate"])
 
 
 @pytest.mark.parametrize("table", ["mutmut", "mutmut_loops", "mutmut_door"])
