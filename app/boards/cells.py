@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from app.boards.coverage import Coverage, Roster, are_common, call_roster
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.model import Asked, Leaderboard, Manifest, OpenTasks, Task
+from app.manifest.model import Leaderboard, Manifest, OpenTasks, RequiredGrid, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.compiled import turned
 from app.values.scores import Coded, ScoreTable
@@ -356,7 +356,13 @@ def _count(cells: CellMatrix, wanted: Sequence[str], missing: BoolArray) -> _Cou
 
 
 def _cover(
-    wanted: Sequence[str], counted: _Counted, at: int, earlier: Sequence[Asked], *, is_filled: bool, is_counted: bool
+    wanted: Sequence[str],
+    counted: _Counted,
+    at: int,
+    earlier: Sequence[RequiredGrid],
+    *,
+    is_filled: bool,
+    is_counted: bool,
 ) -> Coverage:
     not_asked = 0
     if earlier:

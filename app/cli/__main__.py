@@ -32,7 +32,7 @@ MODULES = {
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:
-    """Return the command line with the command that is asked for, or with all when none of them is."""
+    """Return the command line with the command that is called, or with every command if it is none of ours."""
     return commands.build_app(arguments, MODULES, release)
 
 

@@ -15,7 +15,7 @@ REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
 
 def build_app(arguments: Sequence[str], modules: Mapping[str, str], release: Callable[[], str]) -> typer.Typer:
-    """Return the command line with the command that is asked for, or with all when none of them is.
+    """Return the command line with the command that is called, or with every command if it is none of ours.
 
     `modules` says which module defines a command: only the one asked for is imported.
     """

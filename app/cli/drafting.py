@@ -33,7 +33,7 @@ NO_COLUMN = "(none)"
 
 @dataclass(frozen=True)
 class Roles:
-    """Columns by role; None where there is none. `unknown` are the roles to ask about, each with the reason."""
+    """Columns by role; None where no column has it. `n_repeated` rows are alike in all of `names`."""
 
     entrant: str | None = None
     task: str | None = None
@@ -188,7 +188,7 @@ def _refuse_long_form(sheet: ResultsSheet) -> None:
 
 
 def _asked(sheet: ResultsSheet, roles: Roles, ask: Ask) -> Roles:
-    """Return the roles with answers in place of what could not be guessed."""
+    """Return the roles, with answers where they could not be guessed."""
     names = [name for name in sheet.columns if name not in roles.metrics]
     if roles.entrant is None and "entrant" not in sheet.roles:
         answer = ask("Which column names the entrant (the model, the system)?", [*names, NO_COLUMN])
@@ -270,7 +270,7 @@ def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> ResultsSh
 
 
 def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: Findings) -> ResultsSheet:
-    """Return what a harness's files hold as a sheet: rows of items where there are some, else of tasks."""
+    """Return the results of a harness as a sheet: rows of items if there are any, else of tasks."""
     run = HarnessRun(files, findings)
     rows = list(sound_rows(run, harness.items(run))) if harness.items is not None else []
     has_items = bool(rows)
@@ -320,7 +320,7 @@ def _text(cell: Any) -> str | None:
 
 
 def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> ResultsSheet | None:
-    """Read a table as an upload is read, so that what is drafted is of what a server would take."""
+    """Read a table as an upload is read, so that nothing is drafted from a table that a server refuses."""
     table = open_table(file, findings, [], limits.max_rows)
     if table is None:
         return None
@@ -520,7 +520,7 @@ SHARE_RANGE, PERCENT, SIGNED_RANGE = (0.0, 1.0), (0.0, 100.0), (-1.0, 1.0)
 
 
 def guess_metric(sheet: ResultsSheet, column: str, taken: Collection[str], direction: str | None = None) -> MetricGuess:
-    """Return what can be guessed of a metric from the name of its column and from its numbers."""
+    """Guess a metric from the name of its column and from its numbers."""
     spoken, finite = tokens(column), sheet.finite(column)
     ends = (0.0, 1.0) if sheet.is_flag(column) or not len(finite) else (float(finite.min()), float(finite.max()))
     is_binary = sheet.is_flag(column) or (sheet.is_whole(column) and {*ends} <= {0.0, 1.0})
@@ -785,7 +785,7 @@ class Writer(ABC):
 
     @abstractmethod
     def grid(self) -> list[str]:
-        """Return the lines of what every entrant is asked for, beside the tasks."""
+        """Return the lines of what every entrant must report, apart from the tasks."""
 
     @abstractmethod
     def boards(self) -> list[str]:
@@ -899,7 +899,7 @@ class ItemWriter(Writer):
         return commented(f"  item: {flow_list(item, '    ')}", "what identifies a row within a seed and task")
 
     def grid(self) -> list[str]:
-        """Return the seeds, conditions and items that every entrant is asked for."""
+        """Return the seeds, conditions and items that every entrant must report."""
         return grid_lines(self.sheet, self.roles)
 
     def boards(self) -> list[str]:
@@ -908,7 +908,7 @@ class ItemWriter(Writer):
 
 
 def writer_of(roles: Roles) -> type[Writer]:
-    """Return what writes the manifest: rows that name items, or repeat their task, are items."""
+    """Return the writer of the manifest: rows that name items, or repeat their task, are items."""
     return ItemWriter if roles.has_items or roles.n_repeated else TaskWriter
 
 

@@ -112,7 +112,7 @@ def look_at(results: Sequence[Path]) -> "ResultsSheet":
 
 
 def _ask(question: str, answers: Sequence[str]) -> str | None:
-    """Ask in a terminal; where there is none nobody can answer."""
+    """Ask in a terminal; return None without one, as nobody can answer."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
     note(question, style="bold")
@@ -272,7 +272,7 @@ class PreviewSite:
         return f"{place}/leaderboards/{board}" + ("" if kind == "leaderboard" else f"/{kind}")
 
     def answer(self, asked: str) -> Answer:
-        """Return what an address answers."""
+        """Return the answer of an address: status, media type and content."""
         parts = urlsplit(asked)
         if parts.path in assets():
             content, kind = assets()[parts.path]

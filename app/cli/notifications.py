@@ -72,7 +72,7 @@ def confirm(
 
 
 def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
-    """Notify an address no more, of what is due neither."""
+    """Stop notifying an address, also of what is due already."""
     with Server(server, token) as remote:
         remote.send(Request("DELETE", f"/notifications/{number}"))
     say(f"Notification {number} is removed.")

@@ -31,7 +31,7 @@ def say(text: str, *, style: str | None = None) -> None:
 
 
 def note(text: str, *, style: str | None = None) -> None:
-    """Print what goes on, beside the results."""
+    """Print progress and remarks to stderr, apart from the results."""
     make_console(sys.stderr).print(Text(text), style=style, soft_wrap=True)
 
 

@@ -39,9 +39,9 @@ class Findings:
             self.add(problem)
 
     def add_each(self, positions: Sequence[int], describe: Callable[[int], Problem]) -> None:
-        """Count a problem for each position; `describe` is called for those that are kept, and the first of the rest.
+        """Count a problem for each position; `describe` is called for those that are kept and for one more.
 
-        What it would say of the others differs in numbers and names only: they have the cause of that one.
+        The others differ from that one in numbers and names only, so they have its cause.
         """
         room = MAX_PROBLEMS - len(self.kept)
         kept = [describe(position) for position in positions[:room]]

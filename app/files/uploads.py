@@ -390,7 +390,7 @@ def unpacked(packed: IO[bytes]) -> Iterator[bytes]:
 
 
 def _member(packed: IO[bytes], rest: bytes) -> Generator[bytes, None, bytes]:
-    """Yield one member's content and return what follows of what was read."""
+    """Yield one member's content; return the bytes read beyond its end."""
     member = zlib.decompressobj(GZIP)
     try:
         while not member.eof:

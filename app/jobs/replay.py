@@ -19,7 +19,7 @@ from app.jobs.evidence import Packed, RowsInMemory
 from app.kinds.contract import Described
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import delivered_of
-from app.manifest.model import Asked, Grid, GridFacts, Manifest
+from app.manifest.model import Grid, GridFacts, Manifest, RequiredGrid
 from app.store.claims import CURRENT
 from app.store.publication import FACTS, FORMAT, MANIFEST
 from app.store.row_blocks import RowBlock, unpack_block
@@ -116,9 +116,11 @@ def _grid_facts(stated: Mapping[str, Any]) -> GridFacts:
     )
 
 
-def _earlier(stated: Mapping[str, Any]) -> Asked:
+def _earlier(stated: Mapping[str, Any]) -> RequiredGrid:
     tasks = None if stated["tasks"] is None else tuple(stated["tasks"])
-    return Asked(Grid.model_validate(stated["grid"]), tasks, _grid_facts(stated["asked"]), tuple(stated["metrics"]))
+    return RequiredGrid(
+        Grid.model_validate(stated["grid"]), tasks, _grid_facts(stated["asked"]), tuple(stated["metrics"])
+    )
 
 
 def recompute(export: Export) -> list[Table]:

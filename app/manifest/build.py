@@ -86,16 +86,16 @@ def _validated(
     keys: Mapping[str, Any],
     into: list[Problem],
     hidden: Set[str] = frozenset(),
-    beside: Iterable[str] = (),
+    other_keys: Iterable[str] = (),
 ) -> AnyOf | None:
     """Return the keys as an instance of the model; if invalid, None, with the problems added to `into`.
 
-    Keys in `hidden` already have a better message; `beside` are the keys of other parts of the manifest.
+    Keys in `hidden` already have a better message; `other_keys` are the keys of other parts of the manifest.
     """
     try:
         return model.model_validate(keys)
     except ValidationError as error:
-        problems = problems_from(error, model, keys=beside)
+        problems = problems_from(error, model, keys=other_keys)
         into += [problem for problem in problems if not _steps([problem]) & hidden]
         return None
 
@@ -128,10 +128,10 @@ def _build_boards(declared: Any, methods: Boards) -> tuple[Any, list[Problem]]:
 def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]) -> Leaderboard | None:
     method = board.get("method") if isinstance(board, dict) else None
     if not isinstance(method, str) or method not in methods:
-        known = ", ".join(sorted(methods))
+        allowed = ", ".join(sorted(methods))
         near = nearest(method, methods)
         hint = f"; did you mean {near}?" if near else ""
-        problems.append(Problem(f"method must be one of {known}{hint}", column=f"{path}.method", value=shown(method)))
+        problems.append(Problem(f"method must be one of {allowed}{hint}", column=f"{path}.method", value=shown(method)))
         return None
     try:
         return methods[method].model_validate(board)
@@ -241,7 +241,7 @@ class _Finding:
 
     path: tuple[Step, ...]
     unions: tuple[int, ...]
-    known: tuple[str, ...]
+    allowed: tuple[str, ...]
     error: Any
 
     @property
@@ -268,7 +268,7 @@ def problems_from(
     return [_problem(each, prefix) for each in _without_other_choices(findings)]
 
 
-def nearest(word: object, known: Iterable[str]) -> str | None:
+def nearest(word: object, allowed: Iterable[str]) -> str | None:
     """Return the known word that was probably meant; None if none is close.
 
     >>> nearest("leaderbords", ["leaderboards", "metrics"])
@@ -276,16 +276,16 @@ def nearest(word: object, known: Iterable[str]) -> str | None:
     """
     if not isinstance(word, str) or len(word) > MAX_KEY:
         return None
-    by_key = {each.lower(): each for each in known}
+    by_key = {each.lower(): each for each in allowed}
     matches = get_close_matches(word.lower(), by_key, n=1, cutoff=LIKENESS)
     return by_key[matches[0]] if matches else None
 
 
-def one_of(word: object, known: Sequence[str]) -> str:
+def one_of(word: object, allowed: Sequence[str]) -> str:
     """Return the message for a word that is not in a closed list."""
-    near = nearest(word, known)
-    listed = ", ".join(f"'{name}'" for name in known[:-1])
-    expected = f"{listed} or '{known[-1]}'" if listed else f"'{known[-1]}'"
+    near = nearest(word, allowed)
+    listed = ", ".join(f"'{name}'" for name in allowed[:-1])
+    expected = f"{listed} or '{allowed[-1]}'" if listed else f"'{allowed[-1]}'"
     return f"expected {expected}" + (f"; did you mean '{near}'?" if near else "")
 
 
@@ -307,8 +307,8 @@ def _finding_of(error: Any, model: type[BaseModel] | None, keys: tuple[str, ...]
             continue
         path.append(step)
         places = places if is_last_key else inner or []
-    known = (*_keys_of(places), *(keys if len(path) == 1 else ()))
-    return _Finding(tuple(path), tuple(unions), known, error)
+    allowed = (*_keys_of(places), *(keys if len(path) == 1 else ()))
+    return _Finding(tuple(path), tuple(unions), allowed, error)
 
 
 def _children(places: Sequence[Any], step: Step) -> list[Any] | None:
@@ -359,7 +359,7 @@ def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
         if others or each is not first:
             continue
         expected = list(dict.fromkeys(f.expected or "" for f in rivals))
-        yield _Finding(each.path, each.unions, each.known, {**each.error, "type": "choice", "expected": expected})
+        yield _Finding(each.path, each.unions, each.allowed, {**each.error, "type": "choice", "expected": expected})
 
 
 def _problem(finding: _Finding, prefix: str) -> Problem:
@@ -374,7 +374,7 @@ def _message(finding: _Finding) -> str:
     if kind == "missing":
         return "this key is missing"
     if kind == "extra_forbidden":
-        return _unknown_key(str(finding.path[-1]), finding.known)
+        return _unknown_key(str(finding.path[-1]), finding.allowed)
     if kind == "choice":
         return f"expected {' or '.join(error['expected'])}"
     if kind == "literal_error":
@@ -388,10 +388,10 @@ def _message(finding: _Finding) -> str:
     return message.removeprefix("Value error, ").replace("Input should be", "expected")
 
 
-def _unknown_key(key: str, known: Sequence[str]) -> str:
-    near = nearest(key, known)
+def _unknown_key(key: str, allowed: Sequence[str]) -> str:
+    near = nearest(key, allowed)
     hint = f"did you mean {near}? " if near else ""
-    listed = ", ".join(known[:SHOWN_KEYS])
+    listed = ", ".join(allowed[:SHOWN_KEYS])
     return f"no key of this name; {hint}Known are {listed}" if listed else "no key of this name"
 
 
@@ -515,12 +515,12 @@ def as_asked_by(today: Manifest, then: Manifest) -> Manifest | None:
     """
     metrics = {name: metric for name, metric in today.metrics.items()
                if name in then.metrics and then.metrics[name].source == metric.source}  # fmt: skip
-    known = then.task_ids()
+    old_tasks = then.task_ids()
     tasks = today.tasks
-    if isinstance(tasks, list) and known is not None:
-        tasks = [task for task in tasks if task.id in known]
-    boards = [board for board in today.leaderboards if _is_about(board, metrics, known)]
-    boards = boards or [board for board in then.leaderboards if _is_about(board, metrics, known)]
+    if isinstance(tasks, list) and old_tasks is not None:
+        tasks = [task for task in tasks if task.id in old_tasks]
+    boards = [board for board in today.leaderboards if _is_about(board, metrics, old_tasks)]
+    boards = boards or [board for board in then.leaderboards if _is_about(board, metrics, old_tasks)]
     if not metrics or not tasks or not boards:
         return None
     claims = {name: claim for name, claim in today.claims.items() if claim.metric in metrics}

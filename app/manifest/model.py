@@ -268,7 +268,7 @@ class Leaderboard(Part):
         return common_values((task.id, task.where) for task in tasks)
 
     def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
-        """Return what a reader can weigh; None where the method has no weights."""
+        """Return the names that a reader may weight; None where the method has no weights."""
         return None
 
     @field_validator("uncertainty")
@@ -633,7 +633,7 @@ class GridFacts:
     items: Mapping[str, Sequence[str]] | None = None
     digest: str | None = None
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
-    earlier: Mapping[str, Sequence["Asked"]] = field(default_factory=dict)
+    earlier: Mapping[str, Sequence["RequiredGrid"]] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
     part: str | None = None
     is_exact: bool = False
@@ -690,7 +690,7 @@ class GridCells:
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequiredGrid:
     """A grid with all that it is made of. `tasks` is the closed list of tasks, None where tasks are open.
 
     `metrics` are those that the manifest has. `known_names` is the manifest's own, which outlives this value.
@@ -732,7 +732,7 @@ class Asked:
         of_file = [] if put is None or not grid.has_file else put.values()
         return frozenset(name for names in (*lists, *of_file) for name in names)
 
-    def asks_the_same(self, other: "Asked", tasks: Sequence[str], entrant: str) -> bool:
+    def asks_the_same(self, other: "RequiredGrid", tasks: Sequence[str], entrant: str) -> bool:
         """Say whether another grid asks the same of an entrant in some tasks."""
         return all(self.cells_of(task, entrant) == other.cells_of(task, entrant) for task in tasks)
 
@@ -782,9 +782,9 @@ class Manifest(Common):
         return filled
 
     @property
-    def asked(self) -> Asked:
-        """Return what is asked of entrants; without a declared grid every axis but the tasks is open."""
-        return Asked(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics), self._known_names)
+    def asked(self) -> RequiredGrid:
+        """Return the cells that entrants must report; without a declared grid every axis but the tasks is open."""
+        return RequiredGrid(self.grid or Grid(), self.task_ids(), self._facts, tuple(self.metrics), self._known_names)
 
     @property
     def absent(self) -> Absent:

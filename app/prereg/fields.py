@@ -42,12 +42,12 @@ class PreregFields:
             if key not in self.mapping:
                 self.refuse(f"the key {key} is required", key)
 
-    def refuse_unknown(self, known: Collection[str]) -> None:
+    def refuse_unknown(self, allowed: Collection[str]) -> None:
         """Refuse unknown keys, suggesting the nearest known one."""
-        unknown = [key for key in self.mapping if key not in known]
+        unknown = [key for key in self.mapping if key not in allowed]
         for position, key in enumerate(unknown):
-            near = nearest(key, known) if position < _MAX_SUGGESTIONS else None
-            hint = f"; did you mean {near}?" if near else f"; known are {', '.join(sorted(known))}"
+            near = nearest(key, allowed) if position < _MAX_SUGGESTIONS else None
+            hint = f"; did you mean {near}?" if near else f"; known are {', '.join(sorted(allowed))}"
             self.refuse("unknown key" + hint, key, value=key)
 
     def text(self, key: str, *, pattern: str | None = None, rule: str = "") -> str | None:
@@ -178,9 +178,9 @@ def is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def nearest(word: str, known: Collection[str], likeness: float = _LIKENESS) -> str | None:
+def nearest(word: str, allowed: Collection[str], likeness: float = _LIKENESS) -> str | None:
     """Return the known word that `word` was probably meant to be."""
-    matches = get_close_matches(word, known, n=1, cutoff=likeness) if len(word) <= MAX_TEXT else []
+    matches = get_close_matches(word, allowed, n=1, cutoff=likeness) if len(word) <= MAX_TEXT else []
     return matches[0] if matches else None
 
 

@@ -116,12 +116,12 @@ class _Impact:
         if self._current is None:
             return sent
         if not rows.in_upload_order:
-            return with_rows(stored, sent, by_task=rows.by_task(self.manifest), beside=rows.beside)
+            return with_rows(stored, sent, by_task=rows.by_task(self.manifest), extra_columns=rows.beside)
         if set(self._own(stored).entrant.words) <= set(self._names):
             return sent
         # What a run measured between its own estimators says nothing beside those of others.
         own = self._own(sent)
-        return with_rows(self._own(stored), own, by_task=rows.by_task(self.manifest), beside=own.columns)
+        return with_rows(self._own(stored), own, by_task=rows.by_task(self.manifest), extra_columns=own.columns)
 
     def _own(self, scores: ScoreTable) -> ScoreTable:
         between = diagnostic_names(scores)

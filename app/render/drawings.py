@@ -52,7 +52,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Figure:
-    """Shapes on a drawing of this size; `words` say what it shows to whoever does not see it, `n_more` are left out."""
+    """Shapes on a drawing of this size; `words` describe it to a screen reader, `n_more` are left out."""
 
     width: float
     height: float
@@ -381,7 +381,7 @@ NAME = 30
 
 
 def _key(signs: Mapping[str, str], y: float) -> tuple[list[Shape], float]:
-    """Return what shades and signs mean, in one line, and where it ends: a saved picture has no other words."""
+    """Return the key to shades and signs, in one line, and where it ends: a saved picture has no other words."""
     shades = [path(f"q{shade}", _square("", 4.0 + SIDE * at, y)) for at, shade in enumerate((0, 4, SHADES))]
     shapes, x = [*shades, words(PLACES, 8.0 + 3 * SIDE, y + 8.5)], 8.0 + 3 * SIDE + _wide(PLACES)
     for look, meaning in signs.items():

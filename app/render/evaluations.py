@@ -47,7 +47,7 @@ class PublishedBoards:
         return f"{self.home}/leaderboards/{board}?snapshot={self.snapshot}"
 
     def entrants(self) -> list[str]:
-        """Return everybody who is on a board, in the order of the boards."""
+        """Return every entrant of the boards, in their order."""
         named = [str(row["entrant"]) for table in self.boards.values() if "entrant" in table.column_names()
                  for row in table.records()]  # fmt: skip
         return list(dict.fromkeys(named))

@@ -483,7 +483,7 @@ class Flagged:
 
 @dataclass(frozen=True)
 class RefusedForm:
-    """Why a form of the desk was refused, with the problems of what was written; `sign_in` leads to the login."""
+    """Why a form of the desk was refused, with the problems of its fields; `sign_in` leads to the login."""
 
     why: Rejected
     sign_in: str | None
@@ -561,7 +561,7 @@ class HealthPage(Page):
 
 
 def health_table(troubles: Sequence[Trouble], notes: Sequence[str]) -> Table:
-    """Return what needs somebody as a table; `notes` are of the server itself."""
+    """Return a table of what needs attention; `notes` are about the server itself."""
     rows = tuple(
         (each.what, each.benchmark, each.submission, None if each.since is None else each.since.isoformat(),
          each.tries, each.reason)
@@ -737,7 +737,7 @@ class PeoplePage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class JoinPage(Page):
-    """A form that makes a token for whoever has a code, or for whoever asks where a manifest lets them: `slug`."""
+    """A form that creates a token for the holder of a code, or for anybody where the manifest of `slug` lets them."""
 
     template = "join.html"
     action: str

@@ -335,7 +335,7 @@ Row = Mapping[str, Any]
 
 
 def words_of(entries: Sequence[Row], row: Row) -> str:
-    """Return the text of the entry whose other keys a row has, "" where there is none."""
+    """Return the text of the entry that matches a row in its other keys; "" if none does."""
     return next((str(entry["text"]) for entry in _entries_of(entries, row, ("text",))), "")
 
 

@@ -49,7 +49,7 @@ N_COLORS, N_SHADES = 10, 9
 
 
 def saved_style() -> str:
-    """Return the style of a saved picture: paper and ink of the light page, and of the dark one where it is asked for.
+    """Return the style of a saved picture: paper and ink of the light page, or of the dark one if asked.
 
     The paper is filled too: a picture without a ground is black on black in a dark viewer.
     """

@@ -39,7 +39,7 @@ MAX_PAIRS = 900
 
 @dataclass(frozen=True)
 class RowChoice:
-    """One field of the form that narrows a table: every value of a column, and whether it was asked for.
+    """One field of the form that narrows a table: every value of a column, and whether it is chosen.
 
     `shown_as` are the words of a value where they are others. Of one that `is_one` a value always holds.
     """
@@ -52,7 +52,7 @@ class RowChoice:
 
     @property
     def is_asked(self) -> bool:
-        """Say whether some of the values were asked for."""
+        """Say whether some of the values are chosen."""
         return not self.is_one and any(is_chosen for _, is_chosen in self.values)
 
 
@@ -78,7 +78,7 @@ class Panel:
 
     @cached_property
     def drawings(self) -> Drawings:
-        """Return what is drawn of the table."""
+        """Return the drawings of the table."""
         return build_drawings(self.table)
 
     @property
@@ -221,7 +221,7 @@ class Look:
 
     @property
     def sorted_by(self) -> str | None:
-        """Return the column by which the rows are sorted, where one was asked for."""
+        """Return the column by which the rows are sorted, if the query names one."""
         return self._query.get("sort") or None
 
     @property
@@ -231,7 +231,7 @@ class Look:
 
     @property
     def columns(self) -> Links:
-        """Return the columns that were asked for by name, as in the query."""
+        """Return the columns that the query names, as pairs of the query."""
         return [(name, value) for name, value in self.asked if name == "column" and value]
 
     @property
@@ -248,7 +248,7 @@ class Look:
 
     @property
     def all_but_columns(self) -> Links:
-        """Return what stays when columns are chosen."""
+        """Return the part of the query that a choice of columns keeps."""
         return [*self.order, ("detail", "1")] if self.has_detail else self.order
 
     def toggle(self, rows: Links) -> tuple[str, str]:
@@ -338,7 +338,7 @@ class TablePage(Page):
 
     @cached_property
     def drawings(self) -> Drawings:
-        """Return what is drawn of the table."""
+        """Return the drawings of the table."""
         return build_drawings(self.view.drawn or self.view.table)
 
     def sort(self, name: str) -> str:
@@ -388,7 +388,7 @@ class TablePage(Page):
 
     @property
     def hidden(self) -> Links:
-        """Return the snapshot, if one was asked for: what every form and link of the page keeps."""
+        """Return the snapshot, if the query names one; every form and link of the page keeps it."""
         return [(name, value) for name, value in self._kept if name == "snapshot"]
 
     @property
@@ -402,7 +402,7 @@ class TablePage(Page):
 
     @property
     def announcement(self) -> str:
-        """Return what a screen reader says when the rows become other ones: how many, of what, in which order."""
+        """Return what a screen reader says when the rows change: how many, of what, in which order."""
         of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
         column = next((each for each in self.view.table.columns if each.name == self.look.sorted_by), None)
         order = "descending" if self.look.descending else "ascending"
@@ -416,7 +416,7 @@ class TablePage(Page):
 
     @property
     def caption(self) -> str:
-        """Return what the rows are."""
+        """Return how many rows are shown, of how many, and what they are."""
         if not self.is_pairwise:
             if self.paging is not None:
                 return self.paging.caption
@@ -512,33 +512,33 @@ def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     if column is None or not table.columns:
         return table
     if column not in table.column_names():
-        known = ", ".join(table.column_names())
-        problem = Problem(f"expected one of {known}", column="sort", value=clip_for_message(column))
+        names = ", ".join(table.column_names())
+        problem = Problem(f"expected one of {names}", column="sort", value=clip_for_message(column))
         raise FieldRejected("The table cannot be sorted by that column.", [problem])
     at = table.index(column)
-    known_rows = [row for row in table.rows if row[at] is not None]
-    unknown = [row for row in table.rows if row[at] is None]
-    ordered = sorted(known_rows, key=lambda row: _sort_key(row[at]), reverse=descending)
-    return replace(table, rows=(*ordered, *unknown))
+    filled = [row for row in table.rows if row[at] is not None]
+    empty = [row for row in table.rows if row[at] is None]
+    ordered = sorted(filled, key=lambda row: _sort_key(row[at]), reverse=descending)
+    return replace(table, rows=(*ordered, *empty))
 
 
 def only_columns(table: Table, names: Sequence[str]) -> Table:
     """Return some columns of a table, in its order; all of them where none is named. Raises FieldRejected."""
     if not names or not table.columns:
         return table
-    known = table.column_names()
+    header = table.column_names()
     problems = [
-        Problem(f"expected one of {', '.join(known)}", column="column", value=clip_for_message(name))
+        Problem(f"expected one of {', '.join(header)}", column="column", value=clip_for_message(name))
         for name in names
-        if name not in known
+        if name not in header
     ]
     if problems:
         raise FieldRejected("The table has no such column.", problems)
-    at = [place for place, name in enumerate(known) if name in names]
+    at = [place for place, name in enumerate(header) if name in names]
     columns = tuple(table.columns[place] for place in at)
     # The ends of an interval may be among those that are left out.
-    kept = tuple(c if set(c.interval or ()) <= set(names) else replace(c, interval=None) for c in columns)
-    return replace(table, columns=kept, rows=tuple(tuple(row[place] for place in at) for row in table.rows))
+    shown = tuple(c if set(c.interval or ()) <= set(names) else replace(c, interval=None) for c in columns)
+    return replace(table, columns=shown, rows=tuple(tuple(row[place] for place in at) for row in table.rows))
 
 
 def is_descending(order: str | None) -> bool:
@@ -573,25 +573,25 @@ Wanted = Mapping[str, Sequence[str]]
 
 def narrow_table(table: Table, wanted: Wanted) -> Table:
     """Return the rows whose columns have one of the wanted values; a note says what no row has."""
-    asked = {name: values for name, values in wanted.items() if values}
-    places = {name: table.index(name) for name in asked if name in table.column_names()}
-    notes = [_no_column(name) for name in asked if name not in places]
-    notes += [note for name, at in places.items() for note in _unknown(table, name, at, asked[name])]
-    kept = tuple(row for row in table.rows if all(row[at] in asked[name] for name, at in places.items()))
-    return replace(table, rows=kept, notes=(*table.notes, *notes))
+    chosen = {name: values for name, values in wanted.items() if values}
+    places = {name: table.index(name) for name in chosen if name in table.column_names()}
+    notes = [_no_column(name) for name in chosen if name not in places]
+    notes += [note for name, at in places.items() for note in _unknown(table, name, at, chosen[name])]
+    rows = tuple(row for row in table.rows if all(row[at] in chosen[name] for name, at in places.items()))
+    return replace(table, rows=rows, notes=(*table.notes, *notes))
 
 
 def _no_column(name: str) -> str:
     return f"This table does not tell one {name} from another: ?{name}= narrows nothing."
 
 
-def _unknown(table: Table, name: str, at: int, asked: Sequence[str]) -> list[str]:
-    known = dict.fromkeys(str(row[at]) for row in table.rows)
-    few = first_few(list(known), SHOWN) or "no rows"
+def _unknown(table: Table, name: str, at: int, chosen: Sequence[str]) -> list[str]:
+    present = dict.fromkeys(str(row[at]) for row in table.rows)
+    few = first_few(list(present), SHOWN) or "no rows"
     return [
         f"No row has the {name} {clip_for_message(value)}; there are {few}."
-        for value in dict.fromkeys(asked)
-        if value not in known
+        for value in dict.fromkeys(chosen)
+        if value not in present
     ]
 
 
@@ -603,8 +603,8 @@ def choices(table: Table, wanted: Wanted) -> list[RowChoice]:
             at = table.index(column.name)
             values = dict.fromkeys(str(row[at]) for row in table.rows)
             if len(values) > 1:
-                asked = wanted.get(column.name, ())
-                fields.append(RowChoice(column.name, column.title, [(value, value in asked) for value in values]))
+                chosen = wanted.get(column.name, ())
+                fields.append(RowChoice(column.name, column.title, [(value, value in chosen) for value in values]))
     return fields
 
 
@@ -631,7 +631,7 @@ REASONS = ("unranked_because", "label")
 
 
 def tally(table: Table) -> list[Count]:
-    """Return the totals over a board's rows of what was asked, what became of it, and what was not asked.
+    """Return the totals over a board's rows: cells that were asked, their outcomes, and cells that were not asked.
 
     Nothing absent is worth saying; of what else may go wrong only what did is shown.
     """
@@ -684,13 +684,13 @@ def _lacking(ahead: Sequence[Mapping[str, Cell]]) -> str:
 
 def _with_gaps(row: Mapping[str, Cell]) -> str:
     worst = row.get("rank_if_worst")
-    known = [f"{row['covered']} included"] if row.get("covered") else []
-    known += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
-    return in_words(str(row["entrant"])) + (f" ({', '.join(known)})" if known else "")
+    facts = [f"{row['covered']} included"] if row.get("covered") else []
+    facts += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
+    return in_words(str(row["entrant"])) + (f" ({', '.join(facts)})" if facts else "")
 
 
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
-    """Return the sentence of what was noticed about the evidence of some rows; empty where nothing was."""
+    """Return the sentence on the flags of some rows' evidence; empty without any."""
     seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
     shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({_flags_in_words(each[1])})")
     return f" Flagged: {shown}." if seen else ""
@@ -896,9 +896,9 @@ def rows_of_page(columns: Sequence[Column]) -> Paged:
     return Paged(OF_TABLES.name, max(LEAST_ROWS, min(ROWS, MOST_BYTES // weight // 10 * 10)))
 
 
-def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TABLES) -> Paging | None:
+def page_of(query: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TABLES) -> Paging | None:
     """Return the rows that a query asks for; None where all are shown. Raises FieldRejected for a page there is not."""
-    n_pages, wanted = -(-n_rows // paged.of_page), dict(asked).get("page") or "1"
+    n_pages, wanted = -(-n_rows // paged.of_page), dict(query).get("page") or "1"
     if (wanted == EVERY and paged.every) or n_pages <= 1:
         return None
     if not (wanted.isascii() and wanted.isdigit() and len(wanted) < 9 and 1 <= int(wanted) <= n_pages):
@@ -906,7 +906,7 @@ def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TAB
         problem = Problem(expected, column="page", value=clip_for_message(wanted))
         raise FieldRejected(f"There is no such page of {paged.name}.", [problem])
     number = int(wanted)
-    kept = [(name, value) for name, value in asked if name != "page" and value]
+    kept = [(name, value) for name, value in query if name != "page" and value]
     others = [(f"Previous {paged.name}", number - 1), (f"Next {paged.name}", number + 1)]
     links = [(text, _address(kept, str(at))) for text, at in others if 1 <= at <= n_pages]
     if paged.every:
@@ -915,5 +915,5 @@ def page_of(asked: Sequence[tuple[str, str]], n_rows: int, paged: Paged = OF_TAB
     return Paging(first, min(n_rows, number * paged.of_page), n_rows, links, paged.name)
 
 
-def _address(kept: Links, page: str) -> str:
-    return "?" + urlencode([*kept, ("page", page)])
+def _address(query: Links, page: str) -> str:
+    return "?" + urlencode([*query, ("page", page)])

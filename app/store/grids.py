@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.db.models import ItemSet, ManifestVersion, Submission
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
-from app.manifest.model import Asked, Chosen, GridFacts, Manifest
+from app.manifest.model import Chosen, GridFacts, Manifest, RequiredGrid
 from app.prereg.fields import Prereg
 from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
@@ -155,13 +155,13 @@ def _chosen(session: Session, manifest: Manifest, admitted: Sequence[_Admitted])
 class _Earlier:
     """The grids of earlier versions of a manifest, each read once."""
 
-    def __init__(self, session: Session, declared: Declared, now: Asked) -> None:
+    def __init__(self, session: Session, declared: Declared, now: RequiredGrid) -> None:
         self._session = session
         self._declared = declared
         self._now = now
-        self._known: dict[int, Asked] = {}
+        self._known: dict[int, RequiredGrid] = {}
 
-    def of(self, admitted: Sequence[_Admitted]) -> tuple[Asked, ...]:
+    def of(self, admitted: Sequence[_Admitted]) -> tuple[RequiredGrid, ...]:
         """Return the grids under which an entrant was admitted, oldest first; none where today's asks the same."""
         versions = dict.fromkeys(each.version_id for each in admitted)
         if self._declared.version.id in versions:
@@ -169,7 +169,7 @@ class _Earlier:
         before = [self._under(version) for version in sorted(versions)]
         return () if any(_asks_as_much(asked, self._now) for asked in before) else tuple(before)
 
-    def _under(self, version_id: int) -> Asked:
+    def _under(self, version_id: int) -> RequiredGrid:
         if version_id not in self._known:
             stored = self._session.get_one(ManifestVersion, version_id)
             older = Declared(self._declared.benchmark, stored, parse_manifest(stored.yaml))
@@ -185,6 +185,6 @@ class _Earlier:
         )
 
 
-def _asks_as_much(before: Asked, now: Asked) -> bool:
+def _asks_as_much(before: RequiredGrid, now: RequiredGrid) -> bool:
     same = (before.grid, before.tasks, before.facts.digest) == (now.grid, now.tasks, now.facts.digest)
     return same and set(now.metrics) <= set(before.metrics)

@@ -34,7 +34,7 @@ from app.db.models import (
 )
 from app.errors import Conflict, NotFound
 from app.kinds.registry import kind_of
-from app.manifest.model import PUBLIC_PART, Asked, GridFacts
+from app.manifest.model import PUBLIC_PART, GridFacts, RequiredGrid
 from app.store import benchmark_rows, benchmarks, grids, snapshots, stale_boards, web_processes
 from app.store.benchmarks import Declared
 from app.store.disclosed import newest_shown
@@ -517,7 +517,7 @@ def _asked(facts: GridFacts) -> dict[str, Any]:
     }
 
 
-def _earlier(asked: Asked) -> dict[str, Any]:
+def _earlier(asked: RequiredGrid) -> dict[str, Any]:
     return {
         "grid": asked.grid.model_dump(mode="json"),
         "tasks": asked.tasks,

@@ -71,9 +71,9 @@ class CellColumn:
     def joined(cls, parts: Sequence["CellColumn"]) -> "CellColumn":
         """Return the cells of some columns, one column after the other."""
         numbers = [part.numbers for part in parts]
-        known = [each for each in numbers if each is not None]
-        if len(known) == len(parts) and len({each.dtype.kind for each in known}) == 1:
-            return cls(np.concatenate(known))
+        numeric = [each for each in numbers if each is not None]
+        if len(numeric) == len(parts) and len({each.dtype.kind for each in numeric}) == 1:
+            return cls(np.concatenate(numeric))
         return cls(*_coded([part.coded for part in parts]))
 
     @property
@@ -327,12 +327,12 @@ LARGEST = 2**53
 def _coded(parts: Iterable[tuple[NDArray[Any], Sequence[Value]]]) -> tuple[NDArray[np.int64], tuple[Value, ...]]:
     """Return the positions in each part's words as positions in one list of distinct words of the same type."""
     # 1, 1.0 and True are kept apart, and so are 0.0 and -0.0.
-    known: dict[tuple[type, str], tuple[int, Value]] = {}
+    places_by_word: dict[tuple[type, str], tuple[int, Value]] = {}
     codes = []
     for values, words in parts:
-        places = [known.setdefault((type(word), repr(word)), (len(known), word))[0] for word in words]
+        places = [places_by_word.setdefault((type(word), repr(word)), (len(places_by_word), word))[0] for word in words]
         codes.append(np.array(places, dtype=np.int64)[values])
-    return np.concatenate(codes), tuple(word for _, word in known.values())
+    return np.concatenate(codes), tuple(word for _, word in places_by_word.values())
 
 
 def row_blocks(rows: Sequence[Row], size: int) -> Iterator[Sequence[Row]]:
@@ -373,31 +373,34 @@ def rows_without(rows: Sequence[Row], column: int) -> Iterator[Row]:
 
 
 def with_rows(
-    stored: ScoreTable, sent: ScoreTable, *, by_task: bool = False, beside: Collection[str] = ()
+    stored: ScoreTable, sent: ScoreTable, *, by_task: bool = False, extra_columns: Collection[str] = ()
 ) -> ScoreTable:
     """Return the stored rows with all of the sent entrants' replaced by the sent ones, or those of the sent tasks.
 
-    Columns are those of the stored rows, and of the sent ones those in `beside`; one that rows lack is null in them.
+    Columns are those of the stored rows, and of the sent ones those in `extra_columns`; where rows lack one it is null.
     """
-    kept = stored.take(~_replaced(stored, sent, by_task=by_task))
-    columns = (*stored.columns, *(name for name in sent.columns if name in beside and name not in stored.columns))
-    recorded = dict.fromkeys((*kept.recorded, *sent.recorded))
+    remaining = stored.take(~_replaced(stored, sent, by_task=by_task))
+    columns = (
+        *stored.columns,
+        *(name for name in sent.columns if name in extra_columns and name not in stored.columns),
+    )
+    recorded = dict.fromkeys((*remaining.recorded, *sent.recorded))
     return ScoreTable(
-        entrant=_used(_joined(kept.entrant, sent.entrant)),
-        task=_joined(kept.task, sent.task),
+        entrant=_used(_joined(remaining.entrant, sent.entrant)),
+        task=_joined(remaining.task, sent.task),
         columns=columns,
-        values=np.vstack([np.column_stack([_value(rows, column) for column in columns]) for rows in (kept, sent)]),
-        leaked=np.concatenate([kept.leaked, sent.leaked]),
-        file=np.concatenate([kept.file, sent.file]),
-        row=np.concatenate([kept.row, sent.row]),
-        condition=_either(kept, sent, kept.condition, sent.condition),
-        seed=None if kept.seed is None or sent.seed is None else np.concatenate([kept.seed, sent.seed]),
-        item=_either(kept, sent, kept.item, sent.item),
-        reason=_either(kept, sent, kept.reason, sent.reason),
+        values=np.vstack([np.column_stack([_value(rows, column) for column in columns]) for rows in (remaining, sent)]),
+        leaked=np.concatenate([remaining.leaked, sent.leaked]),
+        file=np.concatenate([remaining.file, sent.file]),
+        row=np.concatenate([remaining.row, sent.row]),
+        condition=_either(remaining, sent, remaining.condition, sent.condition),
+        seed=None if remaining.seed is None or sent.seed is None else np.concatenate([remaining.seed, sent.seed]),
+        item=_either(remaining, sent, remaining.item, sent.item),
+        reason=_either(remaining, sent, remaining.reason, sent.reason),
         recorded={
             name: coded
             for name in recorded
-            if (coded := _either(kept, sent, kept.recorded.get(name), sent.recorded.get(name))) is not None
+            if (coded := _either(remaining, sent, remaining.recorded.get(name), sent.recorded.get(name))) is not None
         },
     )
 

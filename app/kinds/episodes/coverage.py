@@ -10,7 +10,7 @@ import numpy as np
 from app.boards.coverage import NOTHING_ASKED, Coverage, with_worst
 from app.boards.measured import Bounds, EntrantEvidence, Held
 from app.boards.methods.estimate import EstimateBoard
-from app.manifest.model import Asked, GridCells, ItemNames, Manifest
+from app.manifest.model import GridCells, ItemNames, Manifest, RequiredGrid
 from app.stats.arrays import BoolArray, IntArray
 from app.stats.cluster import Aggregate, interquartile_mean, mean
 from app.values.scores import NONE, Coded, ScoreTable
@@ -110,7 +110,9 @@ def _with_conditions(column: Coded | None, conditions: Sequence[str | None], n_e
     return _longer(Coded(words, column.codes), np.repeat(np.array(codes, dtype=np.int64), n_each))
 
 
-def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metric: str, entrant: str) -> GridOfEntrant:
+def grid_of(
+    asked: RequiredGrid, tasks: Sequence[str] | None, scores: ScoreTable, metric: str, entrant: str
+) -> GridOfEntrant:
     """Compare the rows of one entrant with what is asked of it; `tasks` are the board's, None where they are open."""
     older = asked.facts.earlier.get(entrant, ())
     cells_by_task = {} if tasks is None else {t: _cells_of(asked, older, t, scores, metric, entrant) for t in tasks}
@@ -128,7 +130,7 @@ def grid_of(asked: Asked, tasks: Sequence[str] | None, scores: ScoreTable, metri
     return GridOfEntrant(known, sum(covered[1:], covered[0]) if covered else NOTHING_ASKED)
 
 
-def counted_items(asked: Asked, tasks: Sequence[str], scores: ScoreTable, entrant: str) -> str:
+def counted_items(asked: RequiredGrid, tasks: Sequence[str], scores: ScoreTable, entrant: str) -> str:
     """Return a digest of the names of the items of an entrant, empty where the grid names them or there are none.
 
     A grid that only counts its items does not say which they are: entrants with other items are still compared.
@@ -168,7 +170,7 @@ def _digest(task: Coded, item: Coded, pairs: IntArray) -> str:
 
 
 def _cells_of(
-    asked: Asked, older: Sequence[Asked], task: str, scores: ScoreTable, metric: str, entrant: str
+    asked: RequiredGrid, older: Sequence[RequiredGrid], task: str, scores: ScoreTable, metric: str, entrant: str
 ) -> TaskCells | None:
     cells = asked.cells_of(task, entrant)
     if older:
@@ -176,7 +178,7 @@ def _cells_of(
     return task_cells(cells, scores, of_task(scores, task), metric)
 
 
-def _as_if_chosen(asked: Asked, cells: GridCells, before: GridCells) -> GridCells:
+def _as_if_chosen(asked: RequiredGrid, cells: GridCells, before: GridCells) -> GridCells:
     """Return the cells of whoever came before an axis was left to registrations: what was asked then, or nothing."""
     if cells.seeds is None and asked.fewest("seeds"):
         cells = replace(cells, seeds=() if before.seeds is None else before.seeds)
@@ -186,7 +188,7 @@ def _as_if_chosen(asked: Asked, cells: GridCells, before: GridCells) -> GridCell
 
 
 def _not_asked(
-    asked: Asked, older: Asked, task: str, scores: ScoreTable, metric: str, entrant: str, now: Coverage
+    asked: RequiredGrid, older: RequiredGrid, task: str, scores: ScoreTable, metric: str, entrant: str, now: Coverage
 ) -> Coverage:
     """Return a coverage in which only cells that the older grid asked for, too, are absent."""
     if task not in (older.tasks or ()):
@@ -196,7 +198,7 @@ def _not_asked(
     return now if cells is None else _less(now, max(0, now.n_absent - cells.coverage().n_absent))
 
 
-def _fewer_chosen(asked: Asked, cells: TaskCells, now: Coverage) -> Coverage:
+def _fewer_chosen(asked: RequiredGrid, cells: TaskCells, now: Coverage) -> Coverage:
     """Return a coverage with what registrations must choose by now, and this one had not to, as not asked."""
     n_conditions = len(cells.conditions)
     n_asked = max(cells.n_seeds, asked.fewest("seeds")) * max(n_conditions, asked.fewest("conditions"))

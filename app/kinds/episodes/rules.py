@@ -27,7 +27,7 @@ from app.kinds.episodes import bundles
 from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes.coverage import TaskCells, of_task, task_cells
 from app.kinds.episodes.summary import CLAIMED_INTERVAL, DRAWN_WITH, MAX_CLAIMED_RESAMPLES, can_be_drawn
-from app.manifest.model import Asked, Manifest
+from app.manifest.model import Manifest, RequiredGrid
 from app.prereg.fields import IID_REFUSED, Prereg
 from app.stats.arrays import BoolArray
 from app.values.facts import BundleFacts
@@ -268,7 +268,7 @@ def _other_seeds(known: Sequence[tuple[str, str, TaskCells]]) -> Iterator[str]:
             yield f"{entrant} has {n_seeds} in all"
 
 
-def _asked(case: Case) -> Asked:
+def _asked(case: Case) -> RequiredGrid:
     """Return the grid with what the registration names of the axes that it may choose."""
     asked = case.manifest.asked
     if case.registered is None:
@@ -281,7 +281,7 @@ def _asked(case: Case) -> Asked:
     return replace(asked, facts=replace(asked.facts, chosen=chosen))
 
 
-def _cells(case: Case, asked: Asked) -> Iterator[tuple[str, str, TaskCells | None]]:
+def _cells(case: Case, asked: RequiredGrid) -> Iterator[tuple[str, str, TaskCells | None]]:
     metric = case.manifest.leaderboards[0].required_metrics()[0]
     for code, entrant in enumerate(case.scores.entrant.words):
         mine = case.scores.entrant.codes == code

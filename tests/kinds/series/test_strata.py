@@ -7,7 +7,7 @@ from app.boards.example import rows
 from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.parse import parse_manifest
 from app.kinds.series.rules import check_records
-from app.manifest.model import Asked, GridFacts
+from app.manifest.model import GridFacts, RequiredGrid
 from tests.cases import grids, publications
 from tests.cases.lrdbench_http import EXAMPLES
 from tests.fixtures import Site
@@ -23,7 +23,7 @@ def strata(standing: list[CurrentRecord], declared: dict[str, str]) -> Check:
     return check_records(OWN, standing, declared)[0]
 
 
-def asked(grid: str, facts: GridFacts) -> Asked:
+def asked(grid: str, facts: GridFacts) -> RequiredGrid:
     """Return what a benchmark of series with this grid asks."""
     text = f"""
 schema_version: 1
@@ -37,7 +37,7 @@ tasks: {{open: true}}
 leaderboards: [{{name: main, method: weighted_rank, weights: {{mae: 0.5, runtime: 0.5}}}}]
 """
     whole = parse_manifest(text.encode()).asked
-    return Asked(whole.grid, whole.tasks, facts)
+    return RequiredGrid(whole.grid, whole.tasks, facts)
 
 
 def test_a_first_run_with_strata_of_its_own_is_not_admitted_where_the_grid_names_them() -> None:

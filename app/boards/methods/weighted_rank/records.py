@@ -13,12 +13,12 @@ from app.boards.coverage import are_common
 from app.boards.wording import names_in_words
 from app.manifest.model import (
     EVERY_TASK,
-    Asked,
     EvidenceKind,
     Explored,
     KindPart,
     Leaderboard,
     MetricName,
+    RequiredGrid,
     Task,
     Uncertainty,
 )
@@ -166,7 +166,7 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
         )
 
 
-def strata_of_grid(asked: Asked) -> dict[str, str]:
+def strata_of_grid(asked: RequiredGrid) -> dict[str, str]:
     """Return the stratum of each record that the grid of a benchmark names: in its lists, or in a steward's file.
 
     Source: the manifest's grid.
