@@ -21,7 +21,6 @@ from app.db.migrate import upgrade
 from app.jobs.refresh import sweep
 from app.store import stale_boards
 from app.store.publication import read_inputs, read_provenance
-from bench.machine import machine
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site, open_site
@@ -182,8 +181,9 @@ def report(n_benchmarks: int = N_BENCHMARKS, n_each: int = N_SUBMISSIONS) -> Non
             engine = site.sessions.kw["bind"]
             began = time.perf_counter()
             fill(engine, n_benchmarks, n_each)
-            print(f"{machine()} {n_benchmarks:,} benchmarks of {n_each:,} submissions, made in "
-                  f"{time.perf_counter() - began:.0f} s.\n")  # fmt: skip
+            print(
+                f"{n_benchmarks:,} benchmarks of {n_each:,} submissions, made in {time.perf_counter() - began:.0f} s.\n"
+            )
             _print(engine, hot(site, 1000 + n_benchmarks // 2, n_each))
 
 

@@ -33,9 +33,9 @@ def run(part: str, measure: Callable[[], object], page: Path = PAGE) -> None:
 
 
 def as_markdown(printed: str) -> str:
-    """Return printed lines for the page: a table as it is, anything else as plain text."""
+    """Return printed lines for the page: with a table as they are, anything else as plain text."""
     text = printed.strip("\n")
-    return text if text.startswith("|") else f"```text\n{text}\n```"
+    return text if "\n|---" in text else f"```text\n{text}\n```"
 
 
 def with_part(page: str, part: str, written: str) -> str:
