@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from app.boards import evidence as evidences
 from app.boards.measured import MeasuredMethod, Measurement
 from app.boards.methods.estimate import METHOD
-from app.jobs import boards, refresh
+from app.jobs import refresh
 from app.store import benchmark_rows
 from tests.cases.publications import CLASSES, predictions
 from tests.fixtures import Site
@@ -44,7 +45,7 @@ def alone_and_honest_pairs(perfect: Sequence[bool]) -> bool:
 @pytest.fixture
 def break_boards(monkeypatch: pytest.MonkeyPatch) -> Callable[[Breaks | None], None]:
     """Return how a bug gets into the ranking of boards, and out again."""
-    real = boards.measured_method
+    real = evidences.measured_method
 
     def inject(breaks: Breaks | None) -> None:
         def assemble(manifest: Any, spec: Any, measurements: Sequence[Measurement], evidence: Any) -> Any:
@@ -53,7 +54,7 @@ def break_boards(monkeypatch: pytest.MonkeyPatch) -> Callable[[Breaks | None], N
             return METHOD.assemble(manifest, spec, measurements, evidence)
 
         broken = MeasuredMethod(METHOD.spec, assemble)
-        monkeypatch.setattr(boards, "measured_method", lambda spec: real(spec) and broken)
+        monkeypatch.setattr(evidences, "measured_method", lambda spec: real(spec) and broken)
 
     return inject
 

@@ -73,7 +73,7 @@ def test_a_kept_board_is_not_said_to_differ_from_its_rows(
     facts = read_export(summary(roomy_site, tmp_path)).facts
     publications.send(roomy_site, facts["benchmark"], "C.csv", publications.good_summary("C"))
     with monkeypatch.context() as patched:
-        patched.setattr(boards, "compute_board", fail)
+        patched.setattr(boards, "board_of", fail)
         roomy_site.work()
     export = read_export(export_of(roomy_site, facts["benchmark"], tmp_path))
     found = list(differences(export, recompute(export)))
