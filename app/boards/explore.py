@@ -17,7 +17,7 @@ from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
 
-DRAFT_LABEL = "A draft, which its stewards and reviewers alone see; it is no board of this benchmark yet."
+DRAFT_LABEL = "A draft, which the stewards of this benchmark alone see; it is no board of it yet."
 
 QUICK_FROM, QUICK_RESAMPLES = 600, 200
 """Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""

@@ -49,11 +49,21 @@ def create(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: 
         say(f"Created {answer['slug']}, version {answer['version']}: {remote.address}{answer['url']}")
 
 
-def update(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
+def update(
+    file: ManifestFile,
+    *,
+    draft: Annotated[bool, typer.Option("--draft", help="Keep it as a draft, which stewards alone see.")] = False,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
     """Add a version to the manifest of the benchmark that the file names."""
     content = file.read_bytes()
     slug = parse_manifest(content).slug
     with Server(server, token) as remote:
+        if draft:
+            answer = remote.send_yaml("PUT", f"/benchmarks/{slug}/draft", content, repeatable=True)
+            say(f"Version {answer['version']} of {slug} is a draft: {remote.address}{answer['url']}")
+            return
         answer = remote.send_yaml("PUT", f"/benchmarks/{slug}", content, repeatable=False)
         say(f"{slug} now has manifest version {answer['version']}: {remote.address}/benchmarks/{slug}")
 

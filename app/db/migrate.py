@@ -250,7 +250,7 @@ GRANTED: Mapping[str, Granted] = {
     "delivery": Granted(changes=("due_at", "tries", "told_at", "last_error"), removes=True),
     "dispute": RECORD,
     "dispute_answer": RECORD,
-    "draft_board": Granted(changes=("yaml", "put_by", "put_at"), removes=True),
+    "draft_manifest": Granted(changes=("yaml", "put_by", "put_at"), removes=True),
     "entrant": Granted(changes=("owner_id",)),
     "entrant_release": RECORD,
     "entrant_reservation": RECORD,

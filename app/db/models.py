@@ -854,16 +854,15 @@ class DisputeAnswer(Base):
     text: Mapped[str]
 
 
-# Boards that are in no manifest yet.
+# Manifests that are no version yet.
 
 
-class DraftBoard(Base):
-    """A board that stewards and reviewers look at before it is in a manifest; its YAML as it was sent."""
+class DraftManifest(Base):
+    """A manifest that stewards look at before it is the newest version; its YAML as it was sent, one a benchmark."""
 
-    __tablename__ = "draft_board"
+    __tablename__ = "draft_manifest"
 
     benchmark_id: Mapped[int] = mapped_column(Integer, ForeignKey("benchmark.id"), primary_key=True)
-    name: Mapped[str] = mapped_column(Text, primary_key=True)
     yaml: Mapped[bytes]
     put_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
     put_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())

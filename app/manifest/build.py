@@ -1,17 +1,15 @@
 """Builds a manifest from a parsed document: allowed keys, their types, and the rules over several keys."""
 
 import hashlib
-import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
-import yaml
 from pydantic import BaseModel, ValidationError
 
-from app.errors import FieldRejected, ManifestRejected, Problem
+from app.errors import ManifestRejected, Problem
 from app.manifest.model import Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
 from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key
 from app.yaml import Document
@@ -554,39 +552,3 @@ def written_for(versions: Sequence[Manifest], at: int, tasks: Iterable[str]) -> 
             break
         place_of_rows = place + 1 if added else place_of_rows
     return place_of_rows
-
-
-# Adds a board to the text of a manifest and leaves the rest, comments included, as it was. For `app.web`.
-
-KEY = "leaderboards"
-
-
-def with_board(manifest: str, board: object) -> str:
-    r"""Return the text of a manifest with a board added after its last one.
-
-    Raises FieldRejected.
-
-    >>> print(with_board("slug: a\nleaderboards:  # mine\n  - {name: b}\ntasks: any\n", {"name": "c"}), end="")
-    slug: a
-    leaderboards:  # mine
-      - {name: b}
-      - {"name": "c"}
-    tasks: any
-    """
-    boards = _boards_of(manifest)
-    flow = json.dumps(board, ensure_ascii=False)
-    if boards.flow_style:
-        at = boards.value[-1].end_mark.index if boards.value else boards.end_mark.index - 1
-        return f"{manifest[:at]}{', ' if boards.value else ''}{flow}{manifest[at:]}"
-    head = manifest[: boards.end_mark.index].rstrip()
-    rest = manifest[len(head) :].lstrip(" ").removeprefix("\n")
-    return f"{head}\n{' ' * boards.start_mark.column}- {flow}\n{rest}"
-
-
-def _boards_of(manifest: str) -> yaml.SequenceNode:
-    top = yaml.compose(manifest, Loader=yaml.SafeLoader)
-    pairs = top.value if isinstance(top, yaml.MappingNode) else []
-    for key, value in pairs:
-        if key.value == KEY and isinstance(value, yaml.SequenceNode):
-            return value
-    raise FieldRejected("The board cannot be added.", [Problem("the manifest has no list of them", column=KEY)])

@@ -12,7 +12,7 @@ from app.db.models import (
     Benchmark,
     BenchmarkChange,
     Delivery,
-    DraftBoard,
+    DraftManifest,
     Entrant,
     Entry,
     Invitation,
@@ -181,8 +181,8 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
     notified = select(Notification.id).where(Notification.benchmark_id == number)
     session.execute(delete(Delivery).where(Delivery.notification_id.in_(notified)))
-    for model in (Notification, BenchmarkChange, DraftBoard, Try, Snapshot, ManifestVersion, LabelSet, Task, RoleGrant,
-                  Invitation):  # fmt: skip
+    for model in (Notification, BenchmarkChange, DraftManifest, Try, Snapshot, ManifestVersion, LabelSet, Task,
+                  RoleGrant, Invitation):  # fmt: skip
         session.execute(delete(model).where(model.benchmark_id == number))
     session.delete(benchmark)
     session.flush()

@@ -10,8 +10,18 @@ from sqlalchemy import ScalarSelect, func, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, BenchmarkChange, Entry, LabelSet, ManifestVersion, RoleGrant, Submission, Task
-from app.errors import Conflict
+from app.db.models import (
+    Benchmark,
+    BenchmarkChange,
+    DraftManifest,
+    Entry,
+    LabelSet,
+    ManifestVersion,
+    RoleGrant,
+    Submission,
+    Task,
+)
+from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import kind_of
 from app.manifest.build import manifest_digest
@@ -150,6 +160,43 @@ def _add_version(session: Session, benchmark: Benchmark, manifest: Manifest, yam
     benchmark_rows.mark_data_changed(session, benchmark.id)
     benchmark_rows.mark_boards_changed(session, benchmark.id)
     return Declared(benchmark, version, manifest)
+
+
+# A draft of the next version: kept beside the versions, which are public, and shown to stewards alone.
+
+NEWEST = 2**31 - 1
+"""The number of a draft as a version: larger than any that is stored, so that everything was admitted before it."""
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A draft as it is kept, and the version that it would be."""
+
+    kept: DraftManifest
+    declared: Declared
+
+
+def keep_draft(session: Session, benchmark: Benchmark, yaml: bytes, by_id: int) -> None:
+    """Keep a manifest as the draft of the next version, in place of the one that is there."""
+    values = {"yaml": yaml, "put_by": by_id, "put_at": func.clock_timestamp()}
+    added = insert(DraftManifest).values(benchmark_id=benchmark.id, **values)
+    session.execute(added.on_conflict_do_update(index_elements=["benchmark_id"], set_=values))
+
+
+def load_draft(session: Session, benchmark: Benchmark) -> Draft:
+    """Return the draft of the next version of a benchmark. Raises NotFound."""
+    kept = session.get(DraftManifest, benchmark.id, populate_existing=True)
+    if kept is None:
+        raise NotFound(f"There is no draft of another version of {benchmark.slug}.")
+    number = load_declared(session, benchmark).version.version + 1
+    about = {"version": number, "yaml": kept.yaml, "sha256": manifest_digest(kept.yaml)}
+    version = ManifestVersion(id=NEWEST, benchmark_id=benchmark.id, **about)
+    return Draft(kept, Declared(benchmark, version, parse_manifest(kept.yaml)))
+
+
+def remove_draft(session: Session, draft: Draft) -> None:
+    """Remove a draft; nobody but stewards was shown it."""
+    session.delete(draft.kept)
 
 
 # Scores outside of a range that a new version of a manifest declares: it is refused while they are on the boards.

@@ -135,34 +135,14 @@ class OwnerLinkDocument(Document):
     counted_as: int
 
 
-# The JSON of draft boards, for `app.web.draft_boards`.
-
-
-class DraftDocument(Document):
-    """A board that is in no manifest yet: who saved it last, and the address that computes it."""
-
-    name: str
-    title: str | None
-    method: str
-    put_by: str
-    put_at: str
-    url: str
+# The JSON of a draft of a manifest, for `app.web.drafts`.
 
 
 class RemovedDraftDocument(Document):
-    """A draft board that was removed."""
-
-    name: str
-    removed: bool
-
-
-class PublishedDraftDocument(Document):
-    """A draft board that was published, and the version of the manifest that contains it."""
+    """A draft of the next version of a manifest that was removed."""
 
     slug: str
-    version: int
-    board: str
-    url: str
+    removed: bool
 
 
 # The JSON of a server's health, for `app.web.ops`.

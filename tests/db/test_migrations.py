@@ -78,7 +78,7 @@ def test_every_table_is_a_record_or_is_named_here(database_url: str) -> None:
         "try",
         "server_fault",
         "identity",
-        "draft_board",
+        "draft_manifest",
         "benchmark",
         "entrant",
         "task",

@@ -26,7 +26,8 @@ ELSEWHERE = {
     "/benchmarks/{slug}/commitment.csv": "private labels only",
     "/benchmarks/{slug}/disclosed.csv": "private labels only",
     "/benchmarks/{slug}/exact.csv": "private labels only",
-    "/benchmarks/{slug}/drafts/{board}": "made by a steward, out of the same tables",
+    "/benchmarks/{slug}/draft.csv": "made by a steward, out of a manifest",
+    "/benchmarks/{slug}/draft/{board}": "made by a steward, out of the same tables",
 }
 SUBMISSIONS = range(1, 13)
 CHOICE = {"against.csv": "?a={0}&b={1}", "explore.csv": "?task={2}"}

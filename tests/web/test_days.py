@@ -154,13 +154,13 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
 
 
 def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> None:
-    """Reads the private benchmark and its draft board, changes nothing, submits nothing."""
+    """Reads the private benchmark and no draft of its manifest, changes nothing, submits nothing."""
     steward, reviewer = new_token(server, "stew2", "steward"), new_token(server, "review", "submitter")
     home = private(server, "reviewed", steward)
     role = {"token": "review", "role": "reviewer"}
     patient.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
-    draft = {"content": b"name: later\nmethod: mean\nmetric: MASE\n", "headers": bearer(steward) | YAML}
-    patient.put(f"{home}/drafts/later", **draft).raise_for_status()  # type: ignore[arg-type]
+    drafted = patient.get(f"{home}.yaml", headers=bearer(steward)).content + b"# later\n"
+    patient.put(f"{home}/draft", content=drafted, headers=bearer(steward) | YAML).raise_for_status()
     sign_in(browser, server, reviewer)
     account = text_of(browser)
     follow(browser, "reviewed")
@@ -169,11 +169,11 @@ def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> N
     refused = text_of(browser)
     files = [("files", ("r.csv", b"model,task,MASE\nA,t1,1\n")), ("prereg", ("p.yaml", PREREG))]
     sent = patient.post(f"{home}/submissions", files=files, headers=bearer(reviewer))
-    drafts = patient.get(f"{home}/drafts", headers=bearer(reviewer)).json()
+    draft = patient.get(f"{home}/draft.json", headers=bearer(reviewer))
 
     assert ("Reviewer of" in account, title) == (True, "Tiny")
     assert ("Forbidden" in refused, sent.status_code) == (True, 403)
-    assert [each["name"] for each in drafts] == ["later"]
+    assert draft.status_code == 403
 
 
 def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> None:

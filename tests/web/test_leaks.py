@@ -65,7 +65,7 @@ WAYS: tuple[dict[str, Any], ...] = (
 @pytest.mark.parametrize("way", range(len(WAYS)))
 def test_no_way_of_asking_tells_of_what_is_private(hiding: Site, way: int) -> None:
     """Neither a head, a tag, another method, another format nor a cache; also after a member read it."""
-    tails = ("", ".json", "/leaderboards/qqboard", "/entrants/Qqentrant", "/feed.atom", "/drafts", "/people", "/join",
+    tails = ("", ".json", "/leaderboards/qqboard", "/entrants/Qqentrant", "/feed.atom", "/draft", "/people", "/join",
              "/leaderboards/qqboard/explore", "/tables.zip", "/disclosed", "/exact",
              "/badge/qqboard/Qqentrant.svg")  # fmt: skip
     for tail in tails:

@@ -121,7 +121,7 @@ def test_every_writing_operation_describes_what_each_may_answer(site: Site) -> N
 
 
 def test_every_post_and_put_says_what_to_send(site: Site) -> None:
-    """Manifests and preregistrations as YAML, uploads as forms, orders as JSON; a draft board has been sent before."""
+    """Manifests and preregistrations as YAML, uploads as forms, orders as JSON; a draft has been sent before."""
     sent = {
         name: list(operation.get("requestBody", {}).get("content", {}))
         for name, operation in operations(site)
@@ -129,7 +129,7 @@ def test_every_post_and_put_says_what_to_send(site: Site) -> None:
     }
 
     assert sent["post /benchmarks"] == sent["put /benchmarks/{slug}"] == sent["post /preregs"] == ["application/yaml"]
-    assert [name for name, sent_as in sent.items() if not sent_as] == ["post /benchmarks/{slug}/drafts/{board}/publish"]
+    assert [name for name, sent_as in sent.items() if not sent_as] == ["post /benchmarks/{slug}/draft/publish"]
 
 
 def test_an_address_is_described_with_its_own_formats(site: Site) -> None:

@@ -19,7 +19,7 @@ from tests.fixtures import Site, SiteAfter
 
 ROLES = ("nobody", "submitter", "reviewer", "there", "here", "admin")
 NEW = MANIFEST.replace("slug: tiny", "slug: new")
-DRAFT = b"name: new\nmethod: mean\nmetric: MASE\n"
+DRAFT = MANIFEST + "# later\n"
 REASON = {"reason": "because"}
 ATTESTED = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a tag"}
 FILES = [("files", ("r.csv", BASE.replace(b"Base", b"Fine"))), ("prereg", ("p.yaml", PREREG))]
@@ -162,20 +162,20 @@ TABLE: tuple[tuple[str, str, Mapping[str, Any], tuple[int, ...]], ...] = (
     ("POST /submit/{slug}", "/submit/tiny", {"files": FILES}, (401, 403, 403, 403, 403, 403)),
     # 404 for the admin: the steward before has removed it, or published it.
     (
-        "PUT /benchmarks/{slug}/drafts/{board}",
-        "/benchmarks/tiny/drafts/new",
+        "PUT /benchmarks/{slug}/draft",
+        "/benchmarks/tiny/draft",
         {"content": DRAFT, "headers": YAML},
         (401, 403, 403, 403, 200, 200),
     ),
     (
-        "DELETE /benchmarks/{slug}/drafts/{board}",
-        "/benchmarks/tiny/drafts/draft",
+        "DELETE /benchmarks/{slug}/draft",
+        "/benchmarks/tiny/draft",
         {},
         (401, 403, 403, 403, 200, 404),
     ),
     (
-        "POST /benchmarks/{slug}/drafts/{board}/publish",
-        "/benchmarks/tiny/drafts/draft/publish",
+        "POST /benchmarks/{slug}/draft/publish",
+        "/benchmarks/tiny/draft/publish",
         {},
         (401, 403, 403, 403, 200, 404),
     ),
@@ -218,9 +218,13 @@ KEPT: Mapping[str, tuple[int, ...]] = {
     "/whoami/data": (401, 200, 200, 200, 200, 200),
     "/whoami": (401, 200, 200, 200, 200, 200),
     "/benchmarks/tiny/visibility": (401, 403, 403, 403, 200, 200),
-    # Reviewers and stewards, who hear here that nothing is published yet.
-    "/benchmarks/tiny/drafts": (401, 403, 200, 403, 200, 200),
-    "/benchmarks/tiny/drafts/average": (401, 403, 404, 403, 404, 404),
+    # Stewards, who hear at the board that nothing is published yet.
+    "/benchmarks/tiny/draft": (401, 403, 403, 403, 200, 200),
+    **{
+        f"/benchmarks/tiny/draft.{ending}": (401, 403, 403, 403, 200, 200)
+        for ending in ("yaml", "csv", "json", "ndjson", "arrow", "parquet")
+    },
+    "/benchmarks/tiny/draft/average": (401, 403, 403, 403, 404, 404),
     "/benchmarks/tiny/people": (401, 403, 403, 403, 200, 200),
     "/desk/tiny": (401, 403, 403, 403, 200, 200),
     # Who has no session is led to the login.
@@ -268,9 +272,8 @@ def lay_out(site: Site) -> None:
     assert site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("here")).status_code == 200
     invited = {"role": "submitter", "benchmark": "tiny"}
     assert site.http.post("/invitations", json=invited, headers=site.auth("here")).status_code == 201
-    put = "/benchmarks/tiny/drafts/draft"
-    content = DRAFT.replace(b"new", b"draft")
-    assert site.http.put(put, content=content, headers=site.auth("here") | YAML).status_code == 200
+    put = "/benchmarks/tiny/draft"
+    assert site.http.put(put, content=DRAFT, headers=site.auth("here") | YAML).status_code == 200
     for content in (PREREG, prereg("Kept")):
         assert site.http.post("/preregs", content=content, headers=site.auth()).status_code == 201
     assert send(site, GOOD)["http"] == 202

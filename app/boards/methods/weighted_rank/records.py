@@ -172,7 +172,7 @@ def strata_of_grid(asked: RequiredGrid) -> dict[str, str]:
     Source: the manifest's grid.
 
     >>> from app.manifest.model import Grid
-    >>> strata_of_grid(Asked(Grid.model_validate({"tasks": {"easy": {"items": ["r1"]}}}), ("easy",)))
+    >>> strata_of_grid(RequiredGrid(Grid.model_validate({"tasks": {"easy": {"items": ["r1"]}}}), ("easy",)))
     {'r1': 'easy'}
     """
     lists = {task: axes.items for task, axes in asked.grid.tasks.items() if isinstance(axes.items, list)}
