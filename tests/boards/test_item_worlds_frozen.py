@@ -14,7 +14,7 @@ from app.kinds.registry import measured_evidence
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
-from tests.cases.frozen import assert_frozen, joined, text_of
+from tests.cases.frozen import assert_same, text_of
 
 NAMES, N_ITEMS, N_SEEDS = ("Ann", "Ben", "Cem"), 4, 3
 ITEMS = tuple(f"r{at}" for at in range(8))
@@ -85,7 +85,7 @@ def series_boards(option: str) -> Iterator[str]:
 @pytest.mark.parametrize("option", SERIES)
 def test_a_board_of_records_is_as_it_was(option: str) -> None:
     """With equals, with nulls, and with records missing."""
-    assert_frozen(f"records-{option.replace(' ', '-')}", joined(series_boards(option)))
+    assert_same(f"records-{option.replace(' ', '-')}", "".join(series_boards(option)))
 
 
 def episodes(changes: Mapping[tuple[int, ...], float]) -> ScoreTable:
@@ -146,4 +146,4 @@ def test_a_board_of_episodes_is_as_it_was(option: str) -> None:
     boards = (f"## {name}\n{text_of(lambda c=changes: episode_board(option, episodes(c)))}"
               for name, changes in MISSING.items() if name != "equal")  # fmt: skip
 
-    assert_frozen(f"episodes-{option.replace(' ', '-')}", joined(boards))
+    assert_same(f"episodes-{option.replace(' ', '-')}", "".join(boards))

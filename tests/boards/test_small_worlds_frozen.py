@@ -21,7 +21,7 @@ from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, Calibrated
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
-from tests.cases.frozen import assert_frozen, joined, text_of
+from tests.cases.frozen import assert_same, text_of
 
 NAMES = ("Ann", "Ben", "Cem", "Dot")
 TASKS = ("a", "b", "c", "d", "e")
@@ -141,7 +141,7 @@ def test_a_small_world_is_as_it_was(method: str) -> None:
     """The whole board of each, or why there is none."""
     worlds = [f"## {name}\n{world.text()}" for name, world in WORLDS.items() if name.partition(",")[0] == method]
 
-    assert_frozen(f"worlds-{method.replace(' ', '-')}", joined(worlds))
+    assert_same(f"worlds-{method.replace(' ', '-')}", "".join(worlds))
 
 
 def of(entrant: str, point: float | None, **changes: Any) -> Measurement:
@@ -219,4 +219,4 @@ def measured_boards(rank_by: str) -> Iterator[str]:
 @pytest.mark.parametrize("rank_by", ["success", "error"])
 def test_a_board_of_measured_entrants_is_as_it_was(rank_by: str) -> None:
     """Ranked by a metric with replicates and a range, and by one without either."""
-    assert_frozen(f"measured-{rank_by}", joined(measured_boards(rank_by)))
+    assert_same(f"measured-{rank_by}", "".join(measured_boards(rank_by)))

@@ -1,14 +1,16 @@
-"""Texts that are compared whole with what is kept in tests/data/frozen: titles, notes, columns, numbers to six digits.
+"""Numbers that are compared whole with what is kept in tests/data/frozen, to six digits.
 
-A change of words or columns is seen here, also where no other test looks. Where one is meant, `PLUMBLINE_FREEZE=1`
-before the pytest of the tests that fail keeps the new text, and its diff is reviewed like code.
+A table is its names and numbers and a check its rule and outcome: what is said of them may be worded anew. Of one board
+a method and one submission a kind the numbers are kept, of others a digest each; the words of the boards are one file.
+Where a change is meant, `PLUMBLINE_FREEZE=1` before the pytest of the tests that fail keeps what is computed now, and
+its diff is reviewed like code.
 """
 
 import json
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from difflib import unified_diff
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from app.values.table import Table
 MOST_ROWS = 8
 """Of each table: the others are made as these are."""
 FOLDER = Path(__file__).parents[1] / "data" / "frozen"
+DIGESTS = FOLDER / "digests.txt"
 
 
 def assert_frozen(name: str, text: str) -> None:
@@ -30,6 +33,17 @@ def assert_frozen(name: str, text: str) -> None:
         path.write_text(text, "utf-8")
 
     assert changed_lines(path.read_text("utf-8"), text) == []
+
+
+def assert_same(name: str, text: str) -> None:
+    """Compare the digest of a text with the kept one of this name, or keep it where that is asked for."""
+    kept = dict(line.rsplit(" ", 1) for line in DIGESTS.read_text("utf-8").splitlines())
+    digest = sha256(text.encode()).hexdigest()[:16]
+    if os.environ.get("PLUMBLINE_FREEZE"):
+        kept[name] = digest
+        DIGESTS.write_text("".join(f"{each} {kept[each]}\n" for each in sorted(kept)), "utf-8")
+
+    assert kept.get(name) == digest, f"{name} has other numbers than were kept:\n{text}"
 
 
 def changed_lines(kept: str, text: str) -> list[str]:
@@ -43,13 +57,25 @@ def tables_as_text(tables: Iterable[Table]) -> str:
 
 
 def _lines(table: Table) -> Iterable[str]:
-    yield f"# {table.name}: {table.title}"
-    yield from (f"note {note}" for note in table.notes)
-    yield from (f"meta {key} {_shown(value)}" for key, value in table.meta.items())
-    for column in table.columns:
-        yield f"column {_shown({key: value for key, value in asdict(column).items() if value not in (None, False)})}"
-    yield f"{len(table.rows)} rows"
-    yield from (f"row {_shown(row)}" for row in table.rows[:MOST_ROWS])
+    yield f"# {table.name}: {len(table.rows)} rows"
+    names = table.column_names()
+    for row in table.rows[:MOST_ROWS]:
+        yield json.dumps({name: _rounded(value) for name, value in zip(names, row, strict=True) if _is_short(value)})
+
+
+def _is_short(value: Any) -> bool:
+    """Tell a number or a name from a sentence, and from what is not there."""
+    return value is not None and not (isinstance(value, str) and " " in value)
+
+
+def words_of(boards: Iterable[BoardTables]) -> str:
+    """Return titles and notes of boards, and titles of their columns, each once."""
+    tables = [
+        each for board in boards for each in (board.leaderboard, board.pairwise, *board.extra) if each is not None
+    ]
+    said = [(f"table {t.title}", *(f"note {note}" for note in t.notes),
+             *(f"column {c.name}: {c.title}" for c in t.columns)) for t in tables]  # fmt: skip
+    return "\n".join(sorted({line for lines in said for line in lines})) + "\n"
 
 
 def text_of(build: Callable[[], BoardTables]) -> str:
@@ -57,32 +83,13 @@ def text_of(build: Callable[[], BoardTables]) -> str:
     try:
         tables = build()
     except BoardUnavailable as none:
-        return f"no board, {none.reason}: {none}; {list(none.entrants)}\n"
+        return f"no board, {none.reason}; {list(none.entrants)}\n"
     return tables_as_text([t for t in (tables.leaderboard, tables.pairwise, *tables.extra) if t is not None])
 
 
-def joined(texts: Iterable[str]) -> str:
-    """Return texts one after another, a column only where it differs from every one before it."""
-    known: set[str] = set()
-    kept = []
-    for line in (line for text in texts for line in text.splitlines()):
-        if line not in known:
-            kept.append(line)
-        if line.startswith("column "):
-            known.add(line)
-    return "\n".join(kept) + "\n"
-
-
 def checks_as_text(cases: Iterable[tuple[str, Iterable[Check]]]) -> str:
-    """Return the checks of named submissions as lines."""
-    return "".join(
-        f"# {name}\n" + "".join(f"{each.rule} {each.outcome}: {each.reason}\n" for each in checks)
-        for name, checks in cases
-    )
-
-
-def _shown(value: Any) -> str:
-    return json.dumps(_rounded(value), ensure_ascii=False)
+    """Return the outcomes of the checks of named submissions, a line for each."""
+    return "".join(f"{name}: {', '.join(f'{each.rule} {each.outcome}' for each in checks)}\n" for name, checks in cases)
 
 
 def _rounded(value: Any) -> Any:

@@ -16,7 +16,7 @@ from app.kinds.series.summary import own_claims, summarise_series
 from app.values.scores import Coded
 from tests.cases.boards import MIRRORED, given
 from tests.cases.evidence_tables import read
-from tests.cases.frozen import assert_frozen, checks_as_text, tables_as_text
+from tests.cases.frozen import assert_same, checks_as_text, tables_as_text
 from tests.cases.series_runs import LIMITS, SHORT, benchmark, given_manifest, metrics, read_given, series, table, zipped
 
 
@@ -31,7 +31,7 @@ def test_the_own_numbers_of_a_run_are_as_they_were(run: str, tmp_path: Path) -> 
         for name, claims in (("of the run", None), ("of the submitter", means))
     ]
 
-    assert_frozen(f"series-own-{run}", tables_as_text([own]) + checks_as_text(checks))  # type: ignore[arg-type]
+    assert_same(f"series-own-{run}", tables_as_text([own]) + checks_as_text(checks))  # type: ignore[arg-type]
 
 
 def test_the_leaderboard_of_the_contract_is_as_it_was() -> None:
@@ -39,7 +39,7 @@ def test_the_leaderboard_of_the_contract_is_as_it_was() -> None:
     errors, rates = (MIRRORED["weighted-rank"][way](given()).leaderboard for way in ("minimize", "maximize"))
 
     tables = [contract_leaderboard([errors]), contract_leaderboard([errors, rates])]
-    assert_frozen("series-contract", tables_as_text(tables))
+    assert_same("series-contract", tables_as_text(tables))
 
 
 @pytest.mark.heavy
@@ -50,7 +50,7 @@ def test_the_tables_of_stress_are_as_they_were(tmp_path: Path) -> None:
               if table.name in ("tables/stress_metrics", "tables/failures")]  # fmt: skip
 
     assert len(tables) == 2
-    assert_frozen("series-stress", tables_as_text(tables))
+    assert_same("series-stress", tables_as_text(tables))
 
 
 HELD = rows({"GPH": [0.1, 0.2], "DFA": [0.3, 0.4]}, "mae")
@@ -84,12 +84,12 @@ def test_the_checks_of_classes_are_as_they_were() -> None:
         stratum = Coded((json.dumps({"target_estimand": estimand}),), np.zeros(2, dtype=np.int64))
         checks.append((name, check_records(replace(scores, recorded={"stratum_json": stratum}), held)))
 
-    assert_frozen("series-classes", checks_as_text(checks))
+    assert_same("series-classes", checks_as_text(checks))
 
 
 def test_the_checks_of_records_are_as_they_were() -> None:
     """Against those of the other estimators: the same ones, others, and more than are named."""
-    assert_frozen("series-records", checks_as_text((name, check_records(HELD, held)) for name, held in OTHERS.items()))
+    assert_same("series-records", checks_as_text((name, check_records(HELD, held)) for name, held in OTHERS.items()))
 
 
 def test_the_tables_of_corrections_and_of_warned_failures_are_as_they_were(tmp_path: Path) -> None:
@@ -110,4 +110,4 @@ def test_the_tables_of_corrections_and_of_warned_failures_are_as_they_were(tmp_p
     manifest = benchmark("[mae, correction_drift, cross_estimator_dispersion]")
     evidence = read(tmp_path, {"run.zip": zipped(sent)}, manifest, limits=LIMITS)
 
-    assert_frozen("series-corrections", tables_as_text(series_tables(manifest, evidence.scores)))
+    assert_same("series-corrections", tables_as_text(series_tables(manifest, evidence.scores)))

@@ -12,7 +12,7 @@ from app.boards.methods.weighted_rank.records import CLASS_LABEL, CLEAN_SERIES
 from app.kinds.series.estimates import DEPENDENT_ABOVE
 from app.kinds.series.rules import check_records
 from app.values.scores import NONE, Coded, ScoreTable
-from tests.cases.frozen import assert_frozen, checks_as_text
+from tests.cases.frozen import assert_same, checks_as_text
 
 RECORDS = ("a", "b", "c")
 ESTIMAND = next(iter(DEPENDENT_ABOVE))
@@ -81,4 +81,4 @@ CASES = {
 
 def test_what_is_said_of_records_is_as_it_was() -> None:
     """By a first submission and beside others, with and without a grid that names the strata."""
-    assert_frozen("checks-series", checks_as_text((name, check_records(*case)) for name, case in CASES.items()))
+    assert_same("checks-series", checks_as_text((name, check_records(*case)) for name, case in CASES.items()))
