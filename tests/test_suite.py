@@ -1,10 +1,7 @@
 """The tests themselves: which of them need a database, and what they leave behind."""
 
 import subprocess
-import tomllib
 from pathlib import Path
-
-import pytest
 
 from tests.cases.databases import passing_folder
 from tests.cases.running_server import fresh_data_dir, running_server
@@ -62,22 +59,3 @@ def test_templates_and_styles_can_be_reviewed() -> None:
 def lines_of(path: Path) -> list[tuple[int, str]]:
     """Return the lines of a file with their numbers."""
     return list(enumerate(path.read_text("utf-8").splitlines(), start=1))
-
-
-@pytest.mark.parametrize("table", ["mutmut", "mutmut_loops", "mutmut_door"])
-def test_what_is_to_be_mutated_and_its_tests_are_there(table: str) -> None:
-    """A module or a file of tests that was renamed would silently be mutated no more, or by nobody's tests."""
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"][table]
-    named = [*settings["only_mutate"], *settings.get("pytest_add_cli_args_test_selection", ())]
-
-    assert [pattern for pattern in named if not any(ROOT.glob(pattern))] == []
-
-
-def test_rights_receiving_and_private_labels_are_mutated_with_tests_at_the_door() -> None:
-    """Their modules are in no part of the pure rooms, where no test asks a database."""
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-    door = {path for pattern in tools["mutmut_door"]["only_mutate"] for path in ROOT.glob(pattern)}
-    pure = {path for pattern in tools["mutmut"]["only_mutate"] for path in ROOT.glob(pattern)}
-
-    assert door.isdisjoint(pure)
-    assert {"receive.py", "visibility.py", "roles.py", "disclosed.py", "tokens.py"} <= {path.name for path in door}

@@ -1,9 +1,12 @@
 """Every public function of the boards says what a caller must know, and shows an example, which `make test` runs."""
 
+import pytest
+
 import app.boards
 from app.boards.registry import methods as known_methods
 from tests.cases.docstrings import complaints, public_functions
 
+pytestmark = pytest.mark.unmutated
 FUNCTIONS = public_functions(app.boards)
 
 

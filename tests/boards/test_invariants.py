@@ -175,6 +175,7 @@ def test_the_order_of_rows_changes_nothing(case: Case) -> None:
 
 
 @pytest.mark.heavy
+@pytest.mark.unmutated
 @EVERY
 def test_the_batch_changes_nothing(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Resamples drawn a few at a time, by as many cells as a test can bear."""

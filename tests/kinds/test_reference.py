@@ -8,7 +8,7 @@ import pytest
 from app.boards.registry import methods
 from app.kinds.parse import EXAMPLES, manifest_json_schema, manifest_page, parse_manifest
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.unmutated]
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"

@@ -13,6 +13,7 @@ no database. `door` are rights, receiving and private labels, which only tests o
 import argparse
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -71,7 +72,7 @@ class Part:
         text = (ROOT / "pyproject.toml").read_text("utf-8")
         if self.table != "mutmut":
             text = text.replace("[tool.mutmut]", "[tool.mutmut_other]").replace(f"[tool.{self.table}]", "[tool.mutmut]")
-        return text
+        return text.replace('"compiled:app/stats/*"', ", ".join(f'"{path}"' for path in compiling()))
 
     def run(self, *arguments: str) -> None:
         """Run Python in the folder; Ctrl-C and errors end everything."""
@@ -84,6 +85,17 @@ class Part:
         for path in sorted((self.folder / "mutants").rglob("*.meta")):
             codes |= json.loads(path.read_text())["exit_code_by_key"]
         return codes
+
+
+def compiling() -> list[str]:
+    """Return the modules of the statistics with loops that numba compiles, where no mutant would be seen."""
+    imports = re.compile(r"import .*\bcompiled\b")
+    modules = sorted((ROOT / "app" / "stats").glob("*.py"))
+    return [
+        str(path.relative_to(ROOT))
+        for path in modules
+        if path.stem.endswith("_loops") or imports.search(path.read_text("utf-8"))
+    ]
 
 
 PARTS = (

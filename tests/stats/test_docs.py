@@ -1,9 +1,12 @@
 """Every public function of the statistics says what a caller must know, and has an example that `make test` runs."""
 
+import pytest
+
 import app.stats
 from app.stats.arrays import FloatArray
 from tests.cases.docstrings import complaints, public_functions
 
+pytestmark = pytest.mark.unmutated
 GUARDS = ("app.stats.arrays.", "app.stats.compiled.")
 """Checks of arguments and the compiler, which compute nothing that has a source."""
 FUNCTIONS = public_functions(app.stats)

@@ -10,8 +10,7 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-from huggingface_hub._eval_results import parse_eval_result_entries
+from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml, parse_eval_result_entries
 from huggingface_hub.repocard_data import model_index_to_eval_results
 
 from app.config import Settings
