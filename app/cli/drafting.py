@@ -506,13 +506,6 @@ def _is_group(sheet: ResultsSheet, roles: Roles, name: str) -> bool:
     return 1 < n_values < n_tasks and sheet.n_distinct((roles.task, name)) == n_tasks
 
 
-def task_groups(sheet: ResultsSheet, roles: Roles) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield each column that groups tasks, with the group of each task."""
-    if roles.task is not None:
-        by_task = sheet.frame.drop_duplicates(roles.task).set_index(roles.task)
-        yield from ((name, by_task[name].to_dict()) for name in roles.groups)
-
-
 # Guesses a metric from a column of numbers: its name in a manifest, which way is better, its range and unit. A
 # direction comes from the words of the name alone: the numbers cannot say it.
 
@@ -578,159 +571,6 @@ def _range(
     if low >= 0.0:
         return 0.0, None, "no value is negative"
     return None, None, "any number"
-
-
-# The grid of a drafted benchmark of items: which seeds, conditions and items every entrant is asked for. Items are
-# listed by name: a mere count would let one choose easy ones.
-
-MAX_NAMED = 20_000
-
-MAX_SEEDS = 1_000
-
-
-def grid_lines(sheet: ResultsSheet, roles: Roles) -> list[str]:
-    """Return the lines of the grid, with a comment on who lacks some of it; none for an empty grid."""
-    lines = [*_seeds(sheet, roles), *_conditions(sheet, roles), *_items(sheet, roles)]
-    if not lines:
-        return []
-    return ["", "grid:", *lines, commented("  absent: unranked", "or worst: what is missing counts as the worst")]
-
-
-def _seeds(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
-    if roles.seed is None:
-        yield commented("  seeds: [0]", "there are none: every row is of seed 0")
-        return
-    seeds = sorted({int(float(word)) for word in sheet.words(roles.seed)})
-    if len(seeds) > MAX_SEEDS or seeds[0] < 0 or not _shared(sheet, roles, (roles.seed,)):
-        yield "  # Entrants have different seeds, so none are asked for; `seeds: 5` asks each for five of its own."
-    else:
-        yield commented(f"  seeds: {flow_list(seeds, '    ')}", "every entrant has these")
-
-
-def _conditions(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
-    if roles.condition is not None:
-        yield f"  conditions: {flow_list(sheet.words(roles.condition), '    ')}"
-
-
-def _shared(sheet: ResultsSheet, roles: Roles, names: tuple[str, ...]) -> bool:
-    """Say whether most entrants have the same of some columns."""
-    if roles.entrant is None:
-        return True
-    n_everybody_has_all = sheet.n_distinct(names) * len(sheet.words(roles.entrant))
-    return 2 * sheet.n_distinct((roles.entrant, *names)) > n_everybody_has_all
-
-
-def _items(sheet: ResultsSheet, roles: Roles) -> Iterator[str]:
-    if len(roles.item) != 1 or roles.n_repeated:
-        return
-    by_task = _items_by_task(sheet, roles)
-    if sum(map(len, by_task.values())) > MAX_NAMED:
-        yield "  # Too many items to list here: put them with `plumbline benchmark items`, columns task and item."
-        yield "  items: file"
-        return
-    lists = list(by_task.values())
-    if all(items == lists[0] for items in lists):
-        yield commented(f"  items: {flow_list(lists[0], '    ')}", f"{len(lists[0]):,} in each task and seed")
-        return
-    yield "  tasks:"
-    for task, items in by_task.items():
-        yield commented(f"    {scalar(task)}: {{items: {flow_list(items, '      ')}}}", f"{len(items):,}")
-
-
-def _items_by_task(sheet: ResultsSheet, roles: Roles) -> dict[str, list[str]]:
-    (item,) = roles.item
-    if roles.task is None:
-        return {"all": _in_order(sheet.words(item))}
-    by_task = sheet.frame.groupby(roles.task)[item].unique()
-    return {task: _in_order(items.tolist()) for task, items in by_task.items()}
-
-
-def _in_order(items: list[str]) -> list[str]:
-    """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
-    whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
-    return sorted(items, key=int) if whole else sorted(items)
-
-
-# The boards of a drafted benchmark.
-
-FEW_TASKS = 5
-
-MAX_BOARDS = 10
-
-
-def average_lines(sheet: ResultsSheet, roles: Roles, metrics: Sequence[MetricGuess]) -> list[str]:
-    """Return the lines of the boards that suit rows of tasks: averages over tasks, and over their groups."""
-    first, *others = metrics[:MAX_BOARDS]
-    lines = [*_mean(sheet, roles, first, "mean"), *_group_mean(sheet, roles, first), *_borda(sheet, roles, first)]
-    return [*lines, *[line for each in others for line in _mean(sheet, roles, each, _board_slug(f"mean-{each.name}"))]]
-
-
-def estimate_lines(metrics: Sequence[MetricGuess]) -> list[str]:
-    """Return the lines of the board that suits rows of items: an estimate of each metric, ranked by the first."""
-    first = metrics[0]
-    is_share = (first.low, first.high) == (0.0, 1.0)
-    statistic = ("mean", "of 0 and 1: a share") if is_share else ("iqm", "the interquartile mean; or mean")
-    return [
-        f"  - name: {_board_slug(first.name)}",
-        commented("    method: estimate", "each entrant's own score with its interval, ranked with rank sets"),
-        f"    metrics: {flow_list([metric.name for metric in metrics], '      ')}",
-        commented(f"    rank_by: {first.name}", "the others are shown beside it"),
-        commented(f"    statistic: {statistic[0]}", statistic[1]),
-    ]
-
-
-def tasks_with(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str] | None:
-    """Return the tasks that have a metric, where others have none of it; None where all have it."""
-    if roles.task is None:
-        return None
-    finite = sheet.finite(metric.column)
-    having = sheet.frame.loc[finite.index, roles.task].dropna().unique().tolist()
-    return sorted(having) if 0 < len(having) < len(sheet.words(roles.task)) else None
-
-
-def _mean(sheet: ResultsSheet, roles: Roles, metric: MetricGuess, name: str) -> list[str]:
-    about = "the average over tasks; an entrant that lacks one is listed separately, without a rank"
-    keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
-    return _board(keys, about, tasks_with(sheet, roles, metric))
-
-
-def _board(keys: Mapping[str, str], about: str, tasks: Sequence[str] | None) -> list[str]:
-    """Return a board in one line, or with the tasks that it is over in several."""
-    if tasks is None:
-        return [commented(f"  - {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}", about)]
-    (key, name), *rest = keys.items()
-    lines = [f"    {key}: {value}" for key, value in rest]
-    listed = commented(f"    tasks: {flow_list(tasks, '      ')}", "the others have no such metric")
-    return [commented(f"  - {key}: {name}", about), *lines, listed]
-
-
-def _group_mean(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str]:
-    grouping = next(task_groups(sheet, roles), None)
-    if grouping is None:
-        return []
-    column, of = grouping
-    groups: dict[str, list[str]] = {}
-    for task in tasks_with(sheet, roles, metric) or sorted(of):
-        groups.setdefault(of[task], []).append(task)
-    return [
-        f"  - name: {_board_slug(f'mean-{column}')}",
-        commented("    method: group_mean", f"the mean over groups of tasks, each {column} counting the same"),
-        f"    metric: {metric.name}",
-        "    groups:",
-        *[f"      {scalar(name)}: {flow_list(groups[name], '        ')}" for name in sorted(groups)],
-    ]
-
-
-def _borda(sheet: ResultsSheet, roles: Roles, metric: MetricGuess) -> list[str]:
-    tasks = tasks_with(sheet, roles, metric)
-    if roles.task is None or len(tasks or sheet.words(roles.task)) < FEW_TASKS:
-        return []
-    about = "points for everybody ranked behind, task by task; an absent task gives none"
-    return _board({"name": "borda", "method": "borda", "metric": metric.name}, about, tasks)
-
-
-def _board_slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-") or "board"
 
 
 @dataclass(frozen=True)
@@ -827,15 +667,30 @@ class Writer(ABC):
         if self.roles.task is None:
             return [commented("tasks: [{id: all}]", "one task: no column names another")]
         names = sorted(self.sheet.words(self.roles.task))
-        groups = dict(task_groups(self.sheet, self.roles))
+        groups = dict(self.task_groups())
         return [
             "# A closed list is the grid: what an entrant lacks counts against it. `{open: true}` takes any task.",
             "tasks:",
             *[task_line(task, {name: of[task] for name, of in groups.items()}) for task in names],
         ]
 
+    def task_groups(self) -> Iterator[tuple[str, dict[str, str]]]:
+        """Yield each column that groups tasks, with the group of each task."""
+        if self.roles.task is not None:
+            by_task = self.sheet.frame.drop_duplicates(self.roles.task).set_index(self.roles.task)
+            yield from ((name, by_task[name].to_dict()) for name in self.roles.groups)
 
-# The manifests that a table may become: of rows that are items, and of rows that hold for a whole task; pure.
+
+# The manifests that a table may become: of rows that hold for a whole task, and of rows that are items. Items are
+# listed by name: a mere count would let one choose easy ones.
+
+MAX_NAMED = 20_000
+
+MAX_SEEDS = 1_000
+
+FEW_TASKS = 5
+
+MAX_BOARDS = 10
 
 
 class TaskWriter(Writer):
@@ -862,8 +717,60 @@ class TaskWriter(Writer):
         return []
 
     def boards(self) -> list[str]:
-        """Return boards of averages."""
-        return average_lines(self.sheet, self.roles, self.metrics)
+        """Return boards of averages: over tasks, and over their groups."""
+        first, *others = self.metrics[:MAX_BOARDS]
+        lines = [*self._mean(first, "mean"), *self._group_mean(first), *self._borda(first)]
+        return [*lines, *[line for each in others for line in self._mean(each, _board_slug(f"mean-{each.name}"))]]
+
+    def tasks_with(self, metric: MetricGuess) -> list[str] | None:
+        """Return the tasks that have a metric, where others have none of it; None where all have it."""
+        if self.roles.task is None:
+            return None
+        finite = self.sheet.finite(metric.column)
+        having = self.sheet.frame.loc[finite.index, self.roles.task].dropna().unique().tolist()
+        return sorted(having) if 0 < len(having) < len(self.sheet.words(self.roles.task)) else None
+
+    def _mean(self, metric: MetricGuess, name: str) -> list[str]:
+        about = "the average over tasks; an entrant that lacks one is listed separately, without a rank"
+        keys = {"name": name, "method": "mean", "metric": metric.name, "missing": "drop"}
+        return _board(keys, about, self.tasks_with(metric))
+
+    def _group_mean(self, metric: MetricGuess) -> list[str]:
+        grouping = next(self.task_groups(), None)
+        if grouping is None:
+            return []
+        column, of = grouping
+        groups: dict[str, list[str]] = {}
+        for task in self.tasks_with(metric) or sorted(of):
+            groups.setdefault(of[task], []).append(task)
+        return [
+            f"  - name: {_board_slug(f'mean-{column}')}",
+            commented("    method: group_mean", f"the mean over groups of tasks, each {column} counting the same"),
+            f"    metric: {metric.name}",
+            "    groups:",
+            *[f"      {scalar(name)}: {flow_list(groups[name], '        ')}" for name in sorted(groups)],
+        ]
+
+    def _borda(self, metric: MetricGuess) -> list[str]:
+        tasks = self.tasks_with(metric)
+        if self.roles.task is None or len(tasks or self.sheet.words(self.roles.task)) < FEW_TASKS:
+            return []
+        about = "points for everybody ranked behind, task by task; an absent task gives none"
+        return _board({"name": "borda", "method": "borda", "metric": metric.name}, about, tasks)
+
+
+def _board(keys: Mapping[str, str], about: str, tasks: Sequence[str] | None) -> list[str]:
+    """Return a board in one line, or with the tasks that it is over in several."""
+    if tasks is None:
+        return [commented(f"  - {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}", about)]
+    (key, name), *rest = keys.items()
+    lines = [f"    {key}: {value}" for key, value in rest]
+    listed = commented(f"    tasks: {flow_list(tasks, '      ')}", "the others have no such metric")
+    return [commented(f"  - {key}: {name}", about), *lines, listed]
+
+
+def _board_slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:63].strip("-") or "board"
 
 
 class ItemWriter(Writer):
@@ -899,12 +806,74 @@ class ItemWriter(Writer):
         return commented(f"  item: {flow_list(item, '    ')}", "what identifies a row within a seed and task")
 
     def grid(self) -> list[str]:
-        """Return the seeds, conditions and items that every entrant must report."""
-        return grid_lines(self.sheet, self.roles)
+        """Return the seeds, conditions and items that every entrant must report; no lines for an empty grid."""
+        lines = [*self._seeds(), *self._conditions(), *self._items()]
+        if not lines:
+            return []
+        return ["", "grid:", *lines, commented("  absent: unranked", "or worst: what is missing counts as the worst")]
+
+    def _seeds(self) -> Iterator[str]:
+        if self.roles.seed is None:
+            yield commented("  seeds: [0]", "there are none: every row is of seed 0")
+            return
+        seeds = sorted({int(float(word)) for word in self.sheet.words(self.roles.seed)})
+        if len(seeds) > MAX_SEEDS or seeds[0] < 0 or not self._shared((self.roles.seed,)):
+            yield "  # Entrants have different seeds, so none are asked for; `seeds: 5` asks each for five of its own."
+        else:
+            yield commented(f"  seeds: {flow_list(seeds, '    ')}", "every entrant has these")
+
+    def _conditions(self) -> Iterator[str]:
+        if self.roles.condition is not None:
+            yield f"  conditions: {flow_list(self.sheet.words(self.roles.condition), '    ')}"
+
+    def _shared(self, names: tuple[str, ...]) -> bool:
+        """Say whether most entrants have the same of some columns."""
+        if self.roles.entrant is None:
+            return True
+        n_everybody_has_all = self.sheet.n_distinct(names) * len(self.sheet.words(self.roles.entrant))
+        return 2 * self.sheet.n_distinct((self.roles.entrant, *names)) > n_everybody_has_all
+
+    def _items(self) -> Iterator[str]:
+        if len(self.roles.item) != 1 or self.roles.n_repeated:
+            return
+        by_task = self._items_by_task()
+        if sum(map(len, by_task.values())) > MAX_NAMED:
+            yield "  # Too many items to list here: put them with `plumbline benchmark items`, columns task and item."
+            yield "  items: file"
+            return
+        lists = list(by_task.values())
+        if all(items == lists[0] for items in lists):
+            yield commented(f"  items: {flow_list(lists[0], '    ')}", f"{len(lists[0]):,} in each task and seed")
+            return
+        yield "  tasks:"
+        for task, items in by_task.items():
+            yield commented(f"    {scalar(task)}: {{items: {flow_list(items, '      ')}}}", f"{len(items):,}")
+
+    def _items_by_task(self) -> dict[str, list[str]]:
+        (item,) = self.roles.item
+        if self.roles.task is None:
+            return {"all": _in_order(self.sheet.words(item))}
+        by_task = self.sheet.frame.dropna(subset=item).groupby(self.roles.task)[item].unique()
+        return {task: _in_order(items.tolist()) for task, items in by_task.items()}
 
     def boards(self) -> list[str]:
-        """Return one board of estimates."""
-        return estimate_lines(self.metrics)
+        """Return one board: an estimate of each metric, ranked by the first."""
+        first = self.metrics[0]
+        is_share = (first.low, first.high) == (0.0, 1.0)
+        statistic = ("mean", "of 0 and 1: a share") if is_share else ("iqm", "the interquartile mean; or mean")
+        return [
+            f"  - name: {_board_slug(first.name)}",
+            commented("    method: estimate", "each entrant's own score with its interval, ranked with rank sets"),
+            f"    metrics: {flow_list([metric.name for metric in self.metrics], '      ')}",
+            commented(f"    rank_by: {first.name}", "the others are shown beside it"),
+            commented(f"    statistic: {statistic[0]}", statistic[1]),
+        ]
+
+
+def _in_order(items: list[str]) -> list[str]:
+    """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
+    whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
+    return sorted(items, key=int) if whole else sorted(items)
 
 
 def writer_of(roles: Roles) -> type[Writer]:
