@@ -30,7 +30,7 @@ from app.cli.supervisor import (
     supervised,
 )
 from app.config import PREFIX, Settings
-from app.db.embedded_watch import EmbeddedWatch
+from app.db.embedded import make_server
 from app.db.engine import make_engine
 from app.errors import PlumblineError, SettingsError
 from app.program.bundled import bundled
@@ -289,7 +289,7 @@ class DatabaseWatch:
     """Looks each second whether the server runs; while it does not, starts it, and again after growing pauses."""
 
     def __init__(self, data_dir: Path) -> None:
-        self._server = EmbeddedWatch(data_dir)
+        self._server = make_server(data_dir)
         self._starter: subprocess.Popen[bytes] | None = None
         self._look_after = 0.0
         self._n_failures = 0

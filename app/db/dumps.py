@@ -18,7 +18,7 @@ from psycopg import sql
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from app.db.embedded import ADVICE, appearing, own_programs
+from app.db.embedded import appearing, own_programs
 from app.db.migrate import refuse_newer
 from app.errors import EmbeddedDatabaseError, PlumblineError
 from app.program.version import release
@@ -323,8 +323,7 @@ def without_password(database_url: str, environ: dict[str, str]) -> str:
 
 
 def complaint(printed: str) -> str:
-    """Return the line of an error in what a program printed, and advice where the system gave the reason."""
+    """Return the line of an error in what a program printed."""
     lines = [line.strip() for line in printed.splitlines() if line.strip()]
     cause = next((line for line in lines if "error:" in line or "FATAL:" in line), lines[-1] if lines else "no reason")
-    advice = next((advice for sign, advice in ADVICE.items() if sign in printed), None)
-    return f"{cause.rstrip('.')}; {advice}" if advice else cause.rstrip(".")
+    return cause.rstrip(".")

@@ -18,7 +18,7 @@ from typing import Any
 
 import psycopg
 
-from app.db.embedded import Account, Surroundings, run_as, server_account
+from app.db.embedded import Account, run_as, server_account
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually
 
@@ -85,7 +85,7 @@ def _initialise(programs: Path, account: Account, cluster: Path) -> None:
     if account.is_other:
         os.chown(cluster, account.uid, account.gid)
     manner = ["--auth=scram-sha-256", f"--username={SUPERUSER}", f"--pwfile={secret}", "--encoding=UTF8", "--locale=C"]
-    created = run_as(account, [programs / "initdb", "-D", cluster, "--no-sync", *manner], Surroundings(cluster, {}))
+    created = run_as(account, [programs / "initdb", "-D", cluster, "--no-sync", *manner], cluster)
     assert created.returncode == 0, created.stdout
 
 

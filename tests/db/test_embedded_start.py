@@ -198,16 +198,6 @@ def test_a_very_long_path_is_no_obstacle(data_dir: Path) -> None:
     assert actual == 7
 
 
-def test_a_long_folder_for_temporary_files_is_no_obstacle(data_dir: Path) -> None:
-    """A socket that would not fit there is made elsewhere."""
-    long = data_dir.parent / ("t" * 120)
-    long.mkdir()
-    with database_user(data_dir, environ={"TMPDIR": str(long)}) as user:
-        actual = kept_number(user.read_line())
-
-    assert actual == 7
-
-
 def test_a_link_to_the_folder_is_the_folder(data_dir: Path) -> None:
     """Two names of one folder are one server."""
     link = data_dir.parent / "link"
@@ -254,12 +244,12 @@ def test_what_a_killed_first_start_left_is_removed() -> None:
 def test_a_server_that_has_not_noted_its_socket_is_waited_for(data_dir: Path) -> None:
     """Postgres writes its pid file before it listens, with an empty line where the socket's folder will stand."""
     server = make_server(data_dir)
-    note = server.place.cluster / "postmaster.pid"
-    note.write_text(f"1\n{server.place.cluster}\n1700000000\n5432\n\n")
+    note = server.cluster / "postmaster.pid"
+    note.write_text(f"1\n{server.cluster}\n1700000000\n5432\n\n")
     try:
         with pytest.raises(LookupError):
-            server.noted_socket_folder()
-        note.write_text(f"1\n{server.place.cluster}\n1700000000\n5432\n/run/it\n*\n")
-        assert server.noted_socket_folder() == Path("/run/it")
+            server.socket_folder()
+        note.write_text(f"1\n{server.cluster}\n1700000000\n5432\n/run/it\n*\n")
+        assert server.socket_folder() == Path("/run/it")
     finally:
         note.unlink()

@@ -4,6 +4,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from app.retries import RETRY_AFTER_S
 from tests.cases.walkthrough import MANIFEST
 from tests.fixtures import Site
 
@@ -28,5 +29,5 @@ def test_an_upload_that_finds_no_room_is_answered_507(roomy_site: Site) -> None:
             "/benchmarks/tiny/submissions", files=[("files", ("a.csv", b"a" * 3_000_000))], headers=roomy_site.auth()
         )
 
-    assert (answer.status_code, answer.headers["retry-after"]) == (507, "60")
+    assert (answer.status_code, answer.headers["retry-after"]) == (507, str(RETRY_AFTER_S))
     assert "no space for this upload" in answer.json()["detail"]

@@ -11,6 +11,7 @@ from sqlalchemy import func, select
 from app.config import Settings
 from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
+from app.retries import RETRY_AFTER_S
 from app.store import audit
 from tests.cases import patient
 from tests.cases.provider import CLIENT_ID, CLIENT_SECRET, LocalProvider, path_of, running_provider
@@ -235,7 +236,7 @@ def test_a_provider_that_is_away_is_said_so_and_tokens_still_sign_in(
     with open_site(database_url, gone) as site:
         refused = site.http.get("/login/oidc", headers={"Accept": "text/html"})
 
-        assert (refused.status_code, refused.headers["retry-after"]) == (503, "10")
+        assert (refused.status_code, refused.headers["retry-after"]) == (503, str(RETRY_AFTER_S))
         assert "sign in with a token" in refused.text
         assert site.http.get("/whoami", headers=site.auth()).status_code == 200
 
