@@ -20,14 +20,14 @@ from app.config import Settings
 from app.db.embedded import running_server
 from app.db.migrate import upgrade
 from app.files.tables import Block, Cells, CsvTable
-from app.files.uploads import ReceivedFile, Upload
+from app.files.uploads import ReceivedFile
+from app.files.uploads import Upload as SentFile
 from app.kinds.contract import Reading
 from app.kinds.reader import Evidence
 from app.kinds.summary.read import Part
 from app.reading import Readers, outcome_of
-from app.receiving.receive import Run, Sent
+from app.receiving.upload import Upload
 from app.render.table_page import TableView
-from app.store.arrivals import Arrival
 from app.store.publication import Publication
 from app.store.row_blocks import RowBlock
 from app.store.rows import Stood
@@ -64,8 +64,8 @@ class Walk:
 
 
 # What the row is at each step, from a file's columns of text to the table of the board.
-CARRIERS = (Upload, ReceivedFile, CsvTable, Block, Cells, Part, Reading, Evidence, ScoreTable, Run, Sent, Case, Arrival,
-            RowBlock, Stood, CellMatrix, BoardTables, Publication, Table, TableView)  # fmt: skip
+CARRIERS = (SentFile, Upload, ReceivedFile, CsvTable, Block, Cells, Part, Reading, Evidence, ScoreTable, Case, RowBlock,
+            Stood, CellMatrix, BoardTables, Publication, Table, TableView)  # fmt: skip
 
 
 def is_handed_rows(frame: FrameType) -> bool:

@@ -14,7 +14,7 @@ class Check(TypedDict):
 
 
 class Entry(TypedDict):
-    """One entrant of a submission and whether this is the evidence that counts."""
+    """One entrant of a submission, and whether this evidence is current."""
 
     name: str
     n_rows: int
@@ -33,15 +33,25 @@ class SentFile(TypedDict):
 
 
 class Event(TypedDict):
-    """One state that a submission reached, when and why."""
+    """One status that a submission reached, when and why."""
 
     status: str
     at: str
     reason: str
 
 
+class Dispute(TypedDict):
+    """A dispute of a submission, and a steward's answer; null until there is one."""
+
+    id: int
+    at: str
+    text: str | None
+    answer: str | None
+    answered_at: str | None
+
+
 class Notice(TypedDict):
-    """Something the submitter should know that is no problem."""
+    """Something the submitter should know, but no reason to refuse the upload."""
 
     file: str | None
     row: int | None
@@ -72,11 +82,12 @@ class Submission(TypedDict):
     entrants: list[Entry]
     files: list[SentFile]
     history: list[Event]
+    disputes: NotRequired[list[Dispute] | None]
     warnings: NotRequired[list[Notice] | None]
 
 
 class Place(TypedDict):
-    """The rank that an entrant would get, with the ranks that may be its own; null with the reason why it has none."""
+    """The rank that an entrant would have, with its rank interval; null, with the reason, if it would have none."""
 
     entrant: str
     rank: int | None
@@ -87,7 +98,7 @@ class Place(TypedDict):
 
 
 class Move(TypedDict):
-    """Whose rank would be another one."""
+    """An entrant whose rank would change."""
 
     entrant: str
     before: int | None
@@ -95,7 +106,7 @@ class Move(TypedDict):
 
 
 class BoardImpact(TypedDict):
-    """What an upload would change on one board, in words and as data; `fails` says why it would have no ranks."""
+    """What an upload would change on one board, in words and as data; `fails` says why it could not be computed."""
 
     board: str
     title: str
@@ -106,14 +117,14 @@ class BoardImpact(TypedDict):
 
 
 class Impact(TypedDict):
-    """What an upload would change; `reason` says why nothing is told."""
+    """What an upload would change; `reason` says why that was not computed."""
 
     reason: str | None
     boards: list[BoardImpact]
 
 
 class DryRun(TypedDict):
-    """What a submission would come to, with the ranks that it would get in `impact`; nothing was stored."""
+    """The outcome of a dry run; nothing was stored. `impact` is there unless it was asked not to be."""
 
     dry_run: bool
     admitted: bool
@@ -121,6 +132,7 @@ class DryRun(TypedDict):
     n_rows: int
     entrants: list[str]
     warnings: list[Notice]
+    repeat_of: NotRequired[int | None]
     impact: NotRequired[Impact | None]
 
 

@@ -17,10 +17,11 @@ from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, Upload
 from app.kinds.parse import parse_manifest
-from app.kinds.reader import read_evidence
+from app.kinds.reader import Evidence, read_evidence
+from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.receiving.receive import Known, Run, check_claims, check_run
+from app.receiving import receive
 
 PreregFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
@@ -97,7 +98,7 @@ def check(
     declared = parse_manifest(manifest.read_bytes())
     uploads = [Upload(path.name, path) for path in evidence]
     read = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings()))
-    checks = _checks(content, prereg, Run(declared, read, fields, datetime.now(UTC)))
+    checks = _checks(content, prereg, declared, read, fields)
     show(check_table([asdict(each) for each in checks]))
     note("Only a server can witness that the registration came before the run; this was not checked.")
     if not is_admitted(checks):
@@ -132,9 +133,10 @@ def _time_of(text: str | None) -> datetime | None:
         raise typer.BadParameter("--started-at must be a time with a time zone, such as 2026-03-02T08:00:00Z") from None
 
 
-def _checks(content: bytes, prereg: Prereg, run: Run) -> list[Check]:
+def _checks(content: bytes, prereg: Prereg, manifest: Manifest, evidence: Evidence, fields: Fields) -> list[Check]:
     """Apply every rule that needs no server: those of admission, and the claims compared with the rows."""
-    slugs = (run.manifest.slug,)
-    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, run.received_at, False, slugs)
-    checks = [*check_run(run, Known(registered)), *check_claims(run)]
+    now, slugs = datetime.now(UTC), (manifest.slug,)
+    registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, False, slugs)
+    case = receive.case_of(manifest, evidence, fields, registered, now)
+    checks = [*receive.check(case), *receive.check_claims(manifest, evidence, fields)]
     return [check for check in checks if check.rule != WITNESSED_RULE]

@@ -17,11 +17,11 @@ from app.db.models import TABLE, Snapshot
 from app.errors import BoardUnavailable
 from app.jobs.evidence import KeptRows, snapshot_evidence
 from app.jobs.faults import note_fault, said
+from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of, measured_evidence
 from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
-from app.receiving.receive import Sent, with_grid
-from app.store import snapshots
+from app.store import grids, snapshots
 from app.store.benchmarks import Declared
 from app.store.disclosure import load_labels, scoring_of
 from app.store.series import diagnostic_names
@@ -47,12 +47,12 @@ TOO_LARGE = (
 LATER = f"Not computed while you wait: that is done for the first {MOST_BOARDS} boards."
 
 
-def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
+def impact_of(session: Session, declared: Declared, evidence: Evidence, kept: KeptRows) -> dict[str, Any]:
     """Return, for each board, the uploaded entrants' ranks and intervals, whom they move, and failures."""
-    benchmark = sent.declared.benchmark
+    benchmark = declared.benchmark
     shown = snapshots.find_snapshot(session, benchmark)
     current = None if shown is None else snapshot_evidence(session, benchmark, shown, kept)
-    impact = _Impact(session, with_grid(session, sent), shown, current)
+    impact = _Impact(session, declared, evidence, shown, current)
     if scoring_of(impact.manifest) is not None:
         return {"reason": PRIVATE_LABELS, "boards": []}
     if impact.is_too_large():
@@ -64,12 +64,18 @@ def impact_of(session: Session, sent: Sent, kept: KeptRows) -> dict[str, Any]:
 class _Impact:
     """An upload beside what stands in the current snapshot; None before anything is published."""
 
-    def __init__(self, session: Session, sent: Sent, snapshot: Snapshot | None, current: BoardEvidence | None) -> None:
-        self._session, self._snapshot, self._current = session, snapshot, current
-        self._evidence = sent.run.evidence
-        self._benchmark_id = sent.declared.benchmark.id
-        self.manifest: Manifest = sent.run.manifest if current is None else current.manifest
-        self._names = self._own(sent.run.evidence.scores).entrant.words
+    def __init__(
+        self,
+        session: Session,
+        declared: Declared,
+        evidence: Evidence,
+        snapshot: Snapshot | None,
+        current: BoardEvidence | None,
+    ) -> None:
+        self._session, self._snapshot, self._current, self._evidence = session, snapshot, current, evidence
+        self._benchmark_id = declared.benchmark.id
+        self.manifest: Manifest = grids.with_items(session, declared) if current is None else current.manifest
+        self._names = self._own(evidence.scores).entrant.words
 
     def is_too_large(self) -> bool:
         """Say whether computing every board would take too long for somebody who waits."""

@@ -1,16 +1,15 @@
 """Stores uploads, once each: checks, entries, every row, fingerprints, and the attempts that they count as."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import ARRAY, BigInteger, DateTime, Integer, Select, cast, func, select
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import Session
 
-from app.admission.case import Check, Earlier, EarlierIdentity, Fields, History, Registered
+from app.admission.case import Check, Earlier, EarlierIdentity, History, Registered
 from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
-from app.admission.rules import WITNESSED_RULE, is_admitted, reason_not_admitted
+from app.admission.rules import WITNESSED_RULE, reason_not_admitted
 from app.db.models import (
     Entrant,
     Entry,
@@ -27,7 +26,7 @@ from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.stats.arrays import IntArray
-from app.store import benchmarks, disclosure, entrants, references, scores, series, submissions
+from app.store import benchmarks, disclosure, entrants, references, scores, series
 from app.store.benchmarks import Declared
 from app.store.sql import one_of, take_turns
 from app.store.submissions import add_checks, write_table
@@ -37,41 +36,16 @@ from app.values.fingerprints import Fingerprint as Value
 from app.values.scores import Coded, ScoreTable
 
 
-@dataclass(frozen=True)
-class Arrival:
-    """What is stored of an upload. `digest` covers every file and field of it, `findings` are the flags."""
-
-    declared: Declared
-    evidence: Evidence
-    fields: Fields
-    registered: Registered | None
-    checks: Sequence[Check]
-    token_id: int
-    digest: str
-    findings: tuple[Finding, ...] = ()
-    request_id: str | None = None
-
-    @property
-    def admitted(self) -> bool:
-        """Whether no check keeps it off the boards."""
-        return is_admitted(self.checks)
-
-    @property
-    def run_purpose(self) -> str:
-        """What the run is for, as it was registered."""
-        return "leaderboard" if self.registered is None else self.registered.prereg.run_purpose
-
-
-def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
-    """Return the earlier submission of these bytes, or with this Idempotency-Key.
+def find_repeat(session: Session, submission: Submission) -> Submission | None:
+    """Return the earlier submission of the bytes of one that is not stored yet, or with its Idempotency-Key.
 
     Bytes that were withdrawn or set aside may be submitted again, as a new submission; a key keeps referring to its
     first submission, so that a repeated request never undoes a withdrawal. A concurrent upload of the same bytes waits
     here until this transaction ends.
     Raises Conflict when the key was used for other bytes.
     """
-    benchmark_id, token_id, digest = arrival.declared.benchmark.id, arrival.token_id, arrival.digest
-    key = arrival.fields.idempotency_key
+    benchmark_id, token_id, digest = submission.benchmark_id, submission.token_id, submission.digest
+    key = submission.idempotency_key
     take_turns(session, f"bytes {token_id} {digest}", *([] if key is None else [f"key {token_id} {key}"]))
     if key is not None:
         query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
@@ -90,98 +64,59 @@ def find_repeat(session: Session, arrival: Arrival) -> Submission | None:
     )
 
 
-@dataclass(frozen=True)
-class Parts:
-    """What is shown of a submission beside its own row: each in the order of its list, flags by the entrant's name."""
+def write_submission(
+    session: Session,
+    submission: Submission,
+    declared: Declared,
+    evidence: Evidence,
+    checks: Sequence[Check],
+    findings: tuple[Finding, ...],
+    *,
+    with_rows: bool,
+) -> None:
+    """Store a complete submission with its files, checks, entries and every row, in the caller's transaction.
 
-    slug: str
-    events: Sequence[SubmissionEvent]
-    checks: Sequence[SubmissionCheck]
-    flags: Mapping[str, list[str]]
-    entries: Sequence[tuple[Entrant, Entry]]
-    files: Sequence[SubmissionFile]
-
-
-@dataclass(frozen=True)
-class Written:
-    """A submission that was just stored, with its parts where they need not be read again."""
-
-    submission: Submission
-    parts: Parts | None
-
-
-def write_submission(session: Session, arrival: Arrival) -> Written:
-    """Store a complete upload: submission, files, checks, entries and every row, in the caller's transaction.
+    `findings` are its flags. Without `with_rows` the rows themselves are left out, of a dry run: it would take three
+    times as long with them, and leave as many dead ones behind; writing them refuses nothing.
 
     Raises Conflict when an entrant belongs to another submitter or to stewards, or is reserved for one.
     """
-    table = arrival.evidence.scores
-    benchmark_id = arrival.declared.benchmark.id
+    table, benchmark_id = evidence.scores, submission.benchmark_id
     locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
     diagnostics = series.diagnostic_names(table)
     named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
-    entrants.refuse_not_theirs(session, arrival.declared.benchmark, named, named.values(), arrival.token_id)
-    if arrival.admitted:
-        entrants.claim(named.values(), arrival.token_id)
-    submission = _add_submission(session, arrival)
-    parts = _add_parts(session, submission, arrival)
+    entrants.refuse_not_theirs(session, declared.benchmark, named, named.values(), submission.token_id)
+    if submission.status == "received":
+        entrants.claim(named.values(), submission.token_id)
+    session.add(submission)
+    session.flush()
+    _add_parts(session, submission, evidence, checks)
     tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
     keys = scores.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
-    entries = _add_entries(session, arrival, named, keys)
+    by_task = kind_of(declared.manifest).rows.by_task(declared.manifest)
+    _add_entries(session, submission, named, _tasks_of(table, keys) if by_task else {}, table)
     numbers = {name: entrant.id for name, entrant in named.items()}
-    write_fingerprints(session, submission.id, numbers, arrival.evidence.forensics.fingerprints, arrival.findings)
+    write_fingerprints(session, submission.id, numbers, evidence.forensics.fingerprints, findings)
     session.flush()
-    scores.copy_scores(session, series.keep_strata(session, table, tasks), keys)
-    disclosure.write_blocks(session, arrival.evidence.predictions, keys)
-    return Written(submission, _with_entry(parts, arrival, named, entries))
+    kept = series.keep_strata(session, table, tasks)
+    if with_rows:
+        scores.copy_scores(session, kept, keys)
+        disclosure.write_blocks(session, evidence.predictions, keys)
 
 
-def refuse_named_since(session: Session, arrival: Arrival) -> None:
+def refuse_named_since(session: Session, declared: Declared, table: ScoreTable, token_id: int) -> None:
     """Refuse what a manifest has made a reference entrant since `write_submission` looked.
 
     To be called with the benchmark's row locked: a manifest that is put from then on finds the entrants stored.
     Raises Conflict.
     """
-    table, benchmark = arrival.evidence.scores, arrival.declared.benchmark
+    benchmark = declared.benchmark
     names = set(table.entrant.words).difference(series.diagnostic_names(table))
-    references.refuse_reference(session, benchmark, references.current(session, benchmark), names, arrival.token_id)
+    references.refuse_reference(session, benchmark, references.current(session, benchmark), names, token_id)
 
 
-def _with_entry(parts: Parts, arrival: Arrival, named: Mapping[str, Entrant], entries: list[Entry]) -> Parts | None:
-    """Return the parts with the one entrant; None where there are several, which the database puts in its order."""
-    if len(entries) != 1 or not arrival.admitted:
-        return None
-    ((name, entrant),) = named.items()
-    kept = {print_.entrant for print_ in arrival.evidence.forensics.fingerprints}
-    flags = flags_by_entrant(arrival.findings, [name])[name] if name in kept else []
-    return replace(parts, entries=[(entrant, entries[0])], flags={name: flags} if flags else {})
-
-
-def _add_submission(session: Session, arrival: Arrival) -> Submission:
-    fields = arrival.fields
-    submission = Submission(
-        benchmark_id=arrival.declared.benchmark.id,
-        manifest_version_id=arrival.declared.version.id,
-        prereg_sha256=None if arrival.registered is None else arrival.registered.sha256,
-        token_id=arrival.token_id,
-        digest=arrival.digest,
-        idempotency_key=fields.idempotency_key,
-        status="received" if arrival.admitted else "not_admitted",
-        run_purpose=arrival.run_purpose,
-        columns=list(arrival.evidence.scores.columns),
-        n_rows=len(arrival.evidence.scores),
-        description=dict(fields.description),
-        claims=None if fields.claims is None else dict(fields.claims),
-        facts=arrival.evidence.facts.as_dict(),
-        request_id=arrival.request_id,
-    )
-    session.add(submission)
-    session.flush()
-    return submission
-
-
-def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> Parts:
-    files = [
+def _add_parts(session: Session, submission: Submission, evidence: Evidence, checks: Sequence[Check]) -> None:
+    session.add_all(
         SubmissionFile(
             submission_id=submission.id,
             position=position,
@@ -190,39 +125,37 @@ def _add_parts(session: Session, submission: Submission, arrival: Arrival) -> Pa
             n_bytes=file.n_bytes,
             n_rows=file.n_rows,
         )
-        for position, file in enumerate(arrival.evidence.files)
-    ]
-    session.add_all(files)
-    checks = add_checks(session, submission.id, arrival.checks, n_before=0)
-    for table in arrival.evidence.attachments:
+        for position, file in enumerate(evidence.files)
+    )
+    add_checks(session, submission.id, checks, n_before=0)
+    for table in evidence.attachments:
         write_table(session, submission.id, table)
-    events = [SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole.")]
-    session.add_all(events)
-    if not arrival.admitted:
+    session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
+    if submission.status == "not_admitted":
         session.flush()
-        reason = reason_not_admitted(arrival.checks)
+        reason = reason_not_admitted(checks)
         session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=reason))
-    return Parts(arrival.declared.benchmark.slug, events, checks, {}, [], files)
 
 
-def _add_entries(session: Session, arrival: Arrival, named: Iterable[str], keys: scores.RowKeys) -> list[Entry]:
-    table = arrival.evidence.scores
-    state = "pending" if arrival.admitted else "not_admitted"
-    manifest = arrival.declared.manifest
-    tasks_of = _tasks_of(table, keys) if kind_of(manifest).rows.by_task(manifest) else {}
+def _add_entries(
+    session: Session,
+    submission: Submission,
+    named: Mapping[str, Entrant],
+    tasks_of: Mapping[str, list[int]],
+    table: ScoreTable,
+) -> None:
+    state = "pending" if submission.status == "received" else "not_admitted"
     n_rows = dict(zip(table.entrant.words, _counted(table.entrant).tolist(), strict=True))
-    entries = [
+    session.add_all(
         Entry(
-            submission_id=keys.submission_id,
-            entrant_id=keys.entrants[name],
+            submission_id=submission.id,
+            entrant_id=entrant.id,
             n_rows=n_rows[name],
             state=state,
             task_ids=tasks_of.get(name),
         )
-        for name in named
-    ]
-    session.add_all(entries)
-    return entries
+        for name, entrant in named.items()
+    )
 
 
 def _counted(coded: Coded) -> IntArray:
@@ -464,19 +397,3 @@ def _earlier(row: StoredFingerprint, name: str, *, is_same: bool) -> Earlier:
     sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
     value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
     return Earlier(row.submission_id, is_same, value)
-
-
-# The parts of a submission as they are shown, read back or as they were just written.
-
-
-def read_parts(session: Session, submission: Submission) -> Parts:
-    """Return the parts of a submission as they are now."""
-    number = submission.id
-    return Parts(
-        slug=submissions.slug_of(session, submission),
-        events=submissions.list_events(session, number),
-        checks=submissions.list_checks(session, number),
-        flags=list_flags(session, number),
-        entries=submissions.list_entries(session, number),
-        files=submissions.list_files(session, number),
-    )

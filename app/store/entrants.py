@@ -66,7 +66,11 @@ def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> 
     """
     wanted = sorted(names)
     add_names(session, Entrant, benchmark_id, wanted)
-    return _by_name(session, benchmark_id, wanted, lock=True)
+    keys = {name_key(name) for name in wanted}
+    query = select(Entrant).where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name_key, keys))
+    entrants = session.scalars(query.order_by(Entrant.id).with_for_update(key_share=True)).all()
+    refuse_respelled("an entrant", {entrant.name for entrant in entrants}, wanted)
+    return {entrant.name: entrant for entrant in entrants}
 
 
 def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
@@ -77,13 +81,6 @@ def refuse_foreign(entrants: Iterable[Entrant], token_id: int) -> None:
             f"Owned by another submitter: {first_few(foreign, 20)}. Only the owner of an entrant may submit for it; "
             "a steward can move ownership."
         )
-
-
-def refuse_taken(session: Session, benchmark: Benchmark, names: Iterable[str], token_id: int) -> None:
-    """Raise Conflict naming every entrant that is not for this submitter, see `refuse_not_theirs`."""
-    wanted = sorted(names)
-    known = known_entrants(session, benchmark.id, wanted)
-    refuse_not_theirs(session, benchmark, wanted, known, token_id)
 
 
 def refuse_not_theirs(
@@ -97,11 +94,6 @@ def refuse_not_theirs(
     references.refuse_reference(session, benchmark, named, wanted, token_id)
     refuse_foreign(known, token_id)
     reservations.refuse_reserved(session, benchmark, named.without(wanted), token_id)
-
-
-def known_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Entrant]:
-    """Return those of the names that exist, without making or locking any. Raises Conflict as lock_entrants."""
-    return list(_by_name(session, benchmark_id, sorted(names), lock=False).values())
 
 
 def claim(entrants: Iterable[Entrant], token_id: int) -> None:
@@ -145,16 +137,6 @@ def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
     """Return every piece of evidence an entrant ever had, the newest first."""
     query = select(Entry).where(Entry.entrant_id == entrant_id)
     return session.scalars(query.order_by(Entry.submission_id.desc())).all()
-
-
-def _by_name(session: Session, benchmark_id: int, names: list[str], *, lock: bool) -> dict[str, Entrant]:
-    keys = {name_key(name) for name in names}
-    query = (
-        select(Entrant).where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name_key, keys)).order_by(Entrant.id)
-    )
-    entrants = session.scalars(query.with_for_update(key_share=True) if lock else query).all()
-    refuse_respelled("an entrant", {entrant.name for entrant in entrants}, names)
-    return {entrant.name: entrant for entrant in entrants}
 
 
 # What submitters state of their entrants, for filtering boards.

@@ -669,7 +669,10 @@ class ImpactDocument(Document):
 
 
 class DryRunDocument(Document):
-    """The outcome of a dry run; nothing was stored. `impact` is there unless it was asked not to be."""
+    """The outcome of a dry run; nothing was stored. `impact` is there unless it was asked not to be.
+
+    `repeat_of` is there where the upload would be answered with an earlier submission, whose checks these are.
+    """
 
     dry_run: bool
     admitted: bool
@@ -677,6 +680,7 @@ class DryRunDocument(Document):
     n_rows: int
     entrants: list[str]
     warnings: list[WarningDocument]
+    repeat_of: int | None = None
     impact: ImpactDocument | None = None
 
 

@@ -2,11 +2,10 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -15,35 +14,27 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from app import errors
-from app.admission.case import Check, Fields, TokenHolder
+from app.admission.case import Fields, TokenHolder
 from app.admission.rules import is_admitted
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
 from app.errors import Busy, FieldRejected, Forbidden, NotFound
 from app.files.uploads import Limits
-from app.kinds.reader import Evidence, reader_of
+from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
-from app.manifest.model import KNOWN, DescribedBy, units_of
+from app.manifest.model import KNOWN, DescribedBy, Manifest, units_of
 from app.reading import LATER
 from app.receiving.impact import impact_of
-from app.receiving.receive import (
-    Run,
-    Sent,
-    check_claims,
-    not_asked,
-    open_versions,
-    receive,
-    rehearse,
-    version_written_for,
-)
+from app.receiving.receive import check_claims, receive
+from app.receiving.upload import Upload, not_asked, open_versions, reading_of, version_written_for
 from app.render.exports import parts_to_csv, table_to_json
 from app.render.pages import ShownTable, checks_table
 from app.render.table_page import narrow_table
-from app.store import audit, benchmark_rows, benchmarks, current, disclosure, sql, submissions, web_processes
-from app.store.arrivals import Parts, read_parts
-from app.store.audit import Act, Change
+from app.store import audit, benchmark_rows, benchmarks, current, sql, submissions, web_processes
+from app.store.arrivals import list_flags
+from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disputes import shown_disputes
 from app.store.row_exports import read_sent
@@ -66,44 +57,10 @@ from app.web.reports import is_report, report_links
 from app.web.state import SessionDep, State, StateDep, Submitter, Uploader, is_steward_of
 from app.web.views import WantedDep
 
-T = TypeVar("T")
-
 Claims = dict[Line, dict[Line, Finite]]
 
 
-@dataclass(frozen=True)
-class SentForm:
-    """The fields of one request as they were sent, but for its files."""
-
-    prereg: UploadFile | None
-    prereg_sha256: str | None
-    entrant: str | None
-    metadata: str | None
-    claims: str | None
-    idempotency_key: str | None
-
-
-@dataclass(frozen=True)
-class SentUpload:
-    """One upload as it was sent: to which benchmark, by whom, and whether only to be checked."""
-
-    slug: str
-    form: SentForm
-    files: Sequence[UploadFile]
-    caller: Caller
-    is_dry: bool
-
-
-@dataclass(frozen=True)
-class Spooled:
-    """An upload whose body has come, its files on disk, with what is looked up before they are read."""
-
-    submitter: TokenHolder
-    fields: Fields
-    versions: Sequence[Declared]
-    read: Callable[[], Evidence]
-    received_at: datetime
-
+logger = logging.getLogger(__name__)
 
 KEPT_REFUSALS = (errors.Rejected, errors.Conflict, errors.Forbidden, errors.TooLarge, errors.TooManyRequests)
 """What a sender can do something about, and so reads again."""
@@ -153,49 +110,148 @@ async def submit(
     """Submit evidence: 202 with its checks once all of it is stored. Nothing of a malformed upload is stored."""
     refuse_unknown(await request.form(), FORM_FIELDS, "form field")
     del uploader  # asked whether an upload could be read soon
-    form = SentForm(prereg, prereg_sha256, entrant, metadata, claims, idempotency_key)
-    upload = SentUpload(slug, form, files, caller, is_dry=dry_run)
-    if dry_run:
-        return json_answer(await take(request, state, upload, partial(check_upload, caller.owner, with_impact=impact)))
-    stored, document = await take(request, state, upload, partial(store_upload, caller.act))
-    return json_answer(document, 202, {"Location": stored})
+    sent = partial(
+        fields_of,
+        state.settings,
+        prereg=prereg,
+        prereg_sha256=prereg_sha256,
+        entrant=entrant,
+        metadata=metadata,
+        claims=claims,
+        idempotency_key=idempotency_key,
+    )
+    answer = await take(request, state, caller, slug, files, sent, is_dry=dry_run, with_impact=impact)
+    return json_answer(answer) if dry_run else json_answer(answer, 202, {"Location": answer["url"]})
 
 
-async def take(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
-    """Read an upload and finish with it; where it is refused its sender can read why at an address of its own.
+async def take(
+    request: Request,
+    state: State,
+    caller: Caller,
+    slug: str,
+    files: Sequence[UploadFile],
+    fields: Callable[[Manifest], Fields],
+    *,
+    is_dry: bool,
+    with_impact: bool = True,
+) -> dict[str, Any]:
+    """Take an upload, by the API or the page that submits, and return what is answered: copied, read, then stored.
 
-    Used by the API and by the page that submits. `request.state.try_number` says where it was kept.
+    Where it is refused its sender can read why at an address of its own: `request.state.try_number` says where.
     """
     try:
-        return await _taken(request, state, upload, finish)
+        with received_files() as folder:
+            beside, owner = state.readers.beside, caller.owner
+            async with beside.taken(Turn.of(owner, LATER)):
+                upload, read = await run_in_threadpool(_upload, state, caller, slug, files, fields, folder, is_dry)
+            with beside.ending(Turn.of(owner)) as storing:
+                evidence = await state.readers.read(read, folder, caller.id, gone(request), storing)
+                refuse_other_entrants(caller, evidence.scores.entrant.words)
+                return await run_in_threadpool(_receive, state, caller, upload, evidence, with_impact=with_impact)
     except KEPT_REFUSALS as error:
         # What is kept names nobody: a name can be erased.
         answered = {**refusal_document(error), "detail": error.recorded}
-        request.state.try_number = await run_in_threadpool(_keep_try, state, upload, answered)
+        request.state.try_number = await run_in_threadpool(_keep_try, state, caller, slug, answered, is_dry)
         raise
 
 
-async def _taken(request: Request, state: State, upload: "SentUpload", finish: Callable[[State, Sent], T]) -> T:
-    caller = upload.caller
-    with received_files() as folder:
-        beside, owner = state.readers.beside, caller.owner
-        async with beside.taken(Turn.of(owner, LATER)):
-            spooled = await run_in_threadpool(_spooled, state, upload, folder)
-        with beside.ending(Turn.of(owner)) as storing:
-            evidence = await state.readers.read(spooled.read, folder, caller.id, gone(request), storing)
-            refuse_other_entrants(caller, evidence.scores.entrant.words)
-            request_id = current_request()
-            return await run_in_threadpool(lambda: finish(state, _sent(state, spooled, evidence, request_id)))
+def _upload(
+    state: State,
+    caller: Caller,
+    slug: str,
+    files: Sequence[UploadFile],
+    fields: Callable[[Manifest], Fields],
+    folder: Path,
+    is_dry: bool,
+) -> tuple[Upload, Callable[[], Evidence]]:
+    """Copy the files to disk, and return the upload and what reads it."""
+    # Files are copied without a connection in hand.
+    copied = spool(files, folder)
+    with state.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+        stated, by = fields(declared.manifest), TokenHolder(caller.id, caller.name)
+        versions = open_versions(session, declared, by, stated)
+        upload = Upload(versions, copied, stated, by, is_dry, sql.now(session), current_request())
+        return upload, reading_of(session, upload, Limits.from_settings(state.settings))
 
 
-def _keep_try(state: State, upload: "SentUpload", answered: Mapping[str, Any]) -> str:
+def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *, with_impact: bool) -> dict[str, Any]:
+    """Store an upload that was read and return its document; of a dry run, which is rolled back, what it would say."""
+    settings = state.settings
+    most = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
+
+    def receive_once(session: Session) -> tuple[dict[str, Any], bool, Declared]:
+        allow(session, LONG_REQUESTS)
+        declared = version_written_for(session, upload, evidence)
+        submission, is_new = receive(session, upload, declared, evidence, most, state.jobs.defer_refresh)
+        document = describe(session, submission)
+        if upload.is_dry:
+            session.rollback()
+        else:
+            after = {
+                "submission": submission.id, "is_new": is_new, "status": submission.status, "n_rows": submission.n_rows
+            }  # fmt: skip
+            audit.record(session, caller.act, 202, Change(after=after))
+        return document, is_new, declared
+
+    document, is_new, declared = state.transact(receive_once)
+    warnings = [problem.as_dict() for problem in (*not_asked(upload, declared), *evidence.warnings)]
+    if upload.is_dry:
+        answer = _dry_run(upload, declared, evidence, document, is_new=is_new)
+        impact = {"impact": _impact(caller, state, declared, evidence, answer)} if with_impact else {}
+        return {**answer, "warnings": warnings, **impact}
+    if is_new:
+        for check in document["checks"]:
+            if check["outcome"] == "failed":
+                CHECKS_FAILED.labels(check["rule"]).inc()
+    event(logger, "submission stored", benchmark=declared.benchmark.slug, address=document["url"], token=caller.id)
+    return {**document, **({"warnings": warnings} if is_new else {})}
+
+
+def _dry_run(
+    upload: Upload, declared: Declared, evidence: Evidence, document: Mapping[str, Any], *, is_new: bool
+) -> dict[str, Any]:
+    """Return what is answered of a submission that was rolled back, with the checks of claims that its evaluation adds.
+
+    `repeat_of` is the earlier submission that would be answered with instead.
+    """
+    claimed = check_claims(declared.manifest, evidence, upload.fields, is_request=True) if is_new else []
+    return {
+        "dry_run": True,
+        "admitted": document["admitted"] and is_admitted(claimed),
+        "checks": [*document["checks"], *map(check_document, claimed)],
+        "n_rows": document["n_rows"],
+        "entrants": list(evidence.scores.entrant.words),
+        **({} if is_new else {"repeat_of": document["id"]}),
+    }
+
+
+def _impact(
+    caller: Caller, state: State, declared: Declared, evidence: Evidence, answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    if "repeat_of" in answer:
+        return {"reason": f"It is submission {answer['repeat_of']} again, so no board would change.", "boards": []}
+    if not answer["admitted"]:
+        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
+    try:
+        with state.computing.taken_in_thread(caller.owner), state.sessions() as session:
+            allow(session, LONG_REQUESTS)
+            return impact_of(session, declared, evidence, state.rows)
+    except Busy as error:
+        return {"reason": str(error), "boards": []}
+
+
+def _keep_try(state: State, caller: Caller, slug: str, answered: Mapping[str, Any], is_dry: bool) -> str:
     def keep(session: Session) -> str:
-        benchmark = benchmark_rows.find_benchmark(session, upload.slug)
+        benchmark = benchmark_rows.find_benchmark(session, slug)
         # In one transaction: what is kept of a refusal is in the audit.
-        audit.record_refusal(session, upload.caller.act, answered["status"], answered["detail"])
-        return keep_try(session, benchmark.id, upload.caller.id, answered["status"], answered, is_dry=upload.is_dry)
+        audit.record_refusal(session, caller.act, answered["status"], answered["detail"])
+        return keep_try(session, benchmark.id, caller.id, answered["status"], answered, is_dry=is_dry)
 
     return state.transact(keep)
+
+
+# The fields of an upload, as they are sent and read.
 
 
 class Metadata(BaseModel):
@@ -217,52 +273,30 @@ class Metadata(BaseModel):
     notes: Text | None = Field(None, max_length=5000)
 
 
-def _fields_of(form: SentForm, settings: Settings, asked: type[Metadata]) -> Fields:
-    metadata = _parse(asked, form.metadata or "{}", "metadata")
+def fields_of(
+    settings: Settings,
+    manifest: Manifest,
+    *,
+    prereg: UploadFile | None,
+    prereg_sha256: str | None,
+    entrant: str | None,
+    metadata: str | None,
+    claims: str | None = None,
+    idempotency_key: str | None = None,
+) -> Fields:
+    """Return the fields of an upload to a benchmark. Raises FieldRejected."""
+    described_by = _parse(metadata_of(manifest.metadata), metadata or "{}", "metadata")
     return Fields(
-        prereg=None if form.prereg is None else _read_prereg(form.prereg, settings),
-        prereg_sha256=form.prereg_sha256,
-        entrant=form.entrant or None,
-        description=metadata.model_dump(mode="json", exclude_none=True),
-        started_at=metadata.started_at,
-        dirty=metadata.dirty,
-        claims=None if form.claims is None else _parse(Claims, form.claims, "claims"),
-        idempotency_key=form.idempotency_key or None,
+        # One byte beyond the limit is enough for the reader to refuse it.
+        prereg=None if prereg is None else prereg.file.read(settings.max_yaml_kib * 1024 + 1),
+        prereg_sha256=prereg_sha256,
+        entrant=entrant or None,
+        description=described_by.model_dump(mode="json", exclude_none=True),
+        started_at=described_by.started_at,
+        dirty=described_by.dirty,
+        claims=None if claims is None else _parse(Claims, claims, "claims"),
+        idempotency_key=idempotency_key or None,
     )
-
-
-def _spooled(state: State, upload: SentUpload, folder: Path) -> Spooled:
-    # Files are copied without a connection in hand.
-    files = spool(upload.files, folder)
-    submitter = TokenHolder(upload.caller.id, upload.caller.name)
-    with state.sessions() as session:
-        declared = benchmarks.find_declared(session, upload.slug)
-        fields = _fields_of(upload.form, state.settings, metadata_of(declared.manifest.metadata))
-        truth = disclosure.labels_to_match(session, declared)
-        versions = open_versions(session, declared, submitter, fields)
-        received_at = sql.now(session)
-    limits = Limits.from_settings(state.settings)
-    manifests = [each.manifest for each in versions]
-    read = partial(reader_of(manifests[0]).read_as_asked, manifests, files, fields.entrant, limits, truth)
-    return Spooled(submitter, fields, versions, read, received_at)
-
-
-def _sent(state: State, spooled: Spooled, evidence: Evidence, request_id: str | None) -> Sent:
-    """Return the run, checked against the version of the manifest that it was written for."""
-    version = spooled.versions[0]
-    if len(spooled.versions) > 1:
-        with state.sessions() as session:
-            version = version_written_for(session, spooled.versions, evidence)
-    warned = replace(evidence, warnings=(*not_asked(spooled.versions, version), *evidence.warnings))
-    run = Run(version.manifest, warned, spooled.fields, spooled.received_at)
-    settings = state.settings
-    sizes = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
-    return Sent(version, spooled.submitter, run, request_id, sizes)
-
-
-def _read_prereg(prereg: UploadFile, settings: Settings) -> bytes:
-    # One byte beyond the limit is enough for the reader to refuse it.
-    return prereg.file.read(settings.max_yaml_kib * 1024 + 1)
 
 
 def _parse(kind: Any, text: str, field: str) -> Any:
@@ -273,73 +307,54 @@ def _parse(kind: Any, text: str, field: str) -> Any:
         raise FieldRejected(f"The field {field} is invalid.", problems) from None
 
 
-# What is done with an upload that was read: stored with its checks, or only checked, and what is answered.
+# What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
+#
+# Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered
+# by those of `app.boards.explore`.
 
-logger = logging.getLogger(__name__)
+Kind = Literal["text", "number", "flag", "date"]
 
+METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
+    ("version", "Version", "text"),
+    ("organization", "Organisation", "text"),
+    ("url", "Address (https://…)", "text"),
+    ("licence", "Licence (SPDX name, such as Apache-2.0)", "text"),
+    ("n_parameters", "Parameters, how many", "number"),
+    ("open_weights", "Open weights (yes or no)", "flag"),
+    ("released", "Released (YYYY-MM-DD)", "date"),
+    ("purpose", "Made for (such as general, baseline, research)", "text"),
+    ("code_commit", "Commit of the code", "text"),
+    ("started_at", "The run began (such as 2026-03-02T08:00:00Z)", "text"),
+    ("notes", "Notes", "text"),
+)
+"""The fields of the form: name, words, kind."""
 
-def store_upload(act: Act, state: State, sent: Sent) -> tuple[str, dict[str, Any]]:
-    """Store an upload, and return its address and what is answered."""
-
-    def store(session: Session) -> tuple[bool, dict[str, Any]]:
-        allow(session, LONG_REQUESTS)
-        stored = receive(session, sent, state.jobs.defer_refresh)
-        is_new, kept = stored.is_new, stored.submission
-        after = {"submission": kept.id, "is_new": is_new, "status": kept.status, "n_rows": kept.n_rows}
-        audit.record(session, act, 202, Change(after=after))
-        shown = describe(session, stored.submission, stored.parts)
-        warnings = {"warnings": _warnings(sent)} if is_new else {}
-        return is_new, {**shown, **warnings}
-
-    is_new, document = state.transact(store)
-    address: str = document["url"]
-    if is_new:
-        _count_failed(document["checks"])
-    event(logger, "submission stored", benchmark=sent.declared.benchmark.slug, address=address, token=act.token_id)
-    return address, document
-
-
-def _count_failed(checks: Sequence[Mapping[str, str]]) -> None:
-    for check in checks:
-        if check["outcome"] == "failed":
-            CHECKS_FAILED.labels(check["rule"]).inc()
+TYPES: Mapping[str, Any] = {
+    "text": Annotated[Line, Field(max_length=500)],
+    "number": Finite,
+    "flag": Flag,
+    "date": date,
+}
 
 
-def check_upload(owner: str, state: State, sent: Sent, *, with_impact: bool = True) -> dict[str, Any]:
-    """Check an upload and store nothing; return what is answered, with what it would change where that is asked."""
-    # Before the transaction: it may draw for a second.
-    claimed = check_claims(sent.run, is_request=True)
-    checks = [*state.transact(lambda session: _rehearsed(session, sent)), *claimed]
-    scores = sent.run.evidence.scores
-    return {
-        "dry_run": True,
-        "admitted": is_admitted(checks),
-        "checks": [check_document(check) for check in checks],
-        "n_rows": len(scores),
-        "entrants": list(scores.entrant.words),
-        "warnings": _warnings(sent),
-        **({"impact": _impact(owner, state, sent, admitted=is_admitted(checks))} if with_impact else {}),
-    }
+def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
+    """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
+    if not declared:
+        return Metadata
+    return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
 
 
-def _rehearsed(session: Session, sent: Sent) -> list[Check]:
-    allow(session, LONG_REQUESTS)
-    return rehearse(session, sent)
+def form_fields(declared: Sequence[DescribedBy]) -> list[tuple[str, str, Kind]]:
+    """Return the fields of the form: everybody's, then those that a manifest declares."""
+    return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
 
 
-def _impact(owner: str, state: State, sent: Sent, *, admitted: bool) -> dict[str, Any]:
-    if not admitted:
-        return {"reason": "It would not be admitted, so no board would change.", "boards": []}
-    try:
-        with state.computing.taken_in_thread(owner), state.sessions() as session:
-            allow(session, LONG_REQUESTS)
-            return impact_of(session, sent, state.rows)
-    except Busy as error:
-        return {"reason": str(error), "boards": []}
-
-
-def _warnings(sent: Sent) -> list[dict[str, Any]]:
-    return [problem.as_dict() for problem in sent.run.evidence.warnings]
+def _field(each: DescribedBy) -> Any:
+    known = Metadata.model_fields.get(each.name)
+    kind: Any = TYPES[each.type] if known is None else Annotated[known.annotation, *known.metadata]
+    if each.values is not None:
+        kind = Literal[tuple(each.values)]
+    return (kind, ...) if each.required else (kind | None, None)
 
 
 # /submissions/{id}: the status of a submission, its rows and its own tables; withdrawing it.
@@ -355,14 +370,14 @@ def check_document(check: Any) -> dict[str, str]:
     return {"rule": check.rule, "outcome": check.outcome, "reason": check.reason}
 
 
-def describe(session: Session, submission: Submission, just_stored: Parts | None = None) -> dict[str, Any]:
-    """Return everything that is shown of a submission; nothing is read again of one that was just stored."""
-    parts = just_stored or read_parts(session, submission)
-    status, events = _said(session, submission, parts.events)
+def describe(session: Session, submission: Submission) -> dict[str, Any]:
+    """Return everything that is shown of a submission."""
+    number = submission.id
+    status, events = _said(session, submission, submissions.list_events(session, number))
     return {
-        "id": submission.id,
-        "url": f"/submissions/{submission.id}",
-        "benchmark": parts.slug,
+        "id": number,
+        "url": f"/submissions/{number}",
+        "benchmark": submissions.slug_of(session, submission),
         "status": status,
         "reason": events[-1].reason,
         "admitted": all(event.status != "not_admitted" for event in events),
@@ -373,8 +388,8 @@ def describe(session: Session, submission: Submission, just_stored: Parts | None
         "n_rows": submission.n_rows,
         "metadata": submission.description,
         "claims": submission.claims,
-        "checks": [check_document(check) for check in parts.checks],
-        "flags": dict(parts.flags),
+        "checks": [check_document(check) for check in submissions.list_checks(session, number)],
+        "flags": list_flags(session, number),
         "identity": [
             {"bundle": bundle["name"], "entrant": bundle["entrant"], **dict(sorted(bundle.get("identity", {}).items()))}
             for bundle in submission.facts.get("bundles", ())
@@ -387,10 +402,13 @@ def describe(session: Session, submission: Submission, just_stored: Parts | None
                 "tasks": current.tasks_of(session, entry),
                 "superseded_by": entry.superseded_by,
             }
-            for e, entry in parts.entries
+            for e, entry in submissions.list_entries(session, number)
         ],
-        "files": [{"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows} for f in parts.files],
-        **({} if just_stored else shown_disputes(session, submission.id)),
+        "files": [
+            {"name": f.name, "sha256": f.sha256, "n_bytes": f.n_bytes, "n_rows": f.n_rows}
+            for f in submissions.list_files(session, number)
+        ],
+        **shown_disputes(session, number),
         "history": [{"status": e.status, "at": e.at.isoformat(), "reason": e.reason} for e in events],
     }
 
@@ -505,53 +523,3 @@ def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise NotFound(f"There is no submission {text[:40]}.")
     return int(text)
-
-
-# What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
-#
-# Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered
-# by those of `app.boards.explore`.
-
-Kind = Literal["text", "number", "flag", "date"]
-
-METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
-    ("version", "Version", "text"),
-    ("organization", "Organisation", "text"),
-    ("url", "Address (https://…)", "text"),
-    ("licence", "Licence (SPDX name, such as Apache-2.0)", "text"),
-    ("n_parameters", "Parameters, how many", "number"),
-    ("open_weights", "Open weights (yes or no)", "flag"),
-    ("released", "Released (YYYY-MM-DD)", "date"),
-    ("purpose", "Made for (such as general, baseline, research)", "text"),
-    ("code_commit", "Commit of the code", "text"),
-    ("started_at", "The run began (such as 2026-03-02T08:00:00Z)", "text"),
-    ("notes", "Notes", "text"),
-)
-"""The fields of the form: name, words, kind."""
-
-TYPES: Mapping[str, Any] = {
-    "text": Annotated[Line, Field(max_length=500)],
-    "number": Finite,
-    "flag": Flag,
-    "date": date,
-}
-
-
-def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
-    """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
-    if not declared:
-        return Metadata
-    return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
-
-
-def form_fields(declared: Sequence[DescribedBy]) -> list[tuple[str, str, Kind]]:
-    """Return the fields of the form: everybody's, then those that a manifest declares."""
-    return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
-
-
-def _field(each: DescribedBy) -> Any:
-    known = Metadata.model_fields.get(each.name)
-    kind: Any = TYPES[each.type] if known is None else Annotated[known.annotation, *known.metadata]
-    if each.values is not None:
-        kind = Literal[tuple(each.values)]
-    return (kind, ...) if each.required else (kind | None, None)

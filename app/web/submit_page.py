@@ -32,11 +32,8 @@ from app.web.state import Holder, SessionDep, State, StateDep, Uploader, find_ca
 from app.web.submissions import (
     METADATA_FIELDS,
     Kind,
-    SentForm,
-    SentUpload,
-    check_upload,
+    fields_of,
     form_fields,
-    store_upload,
     take,
 )
 
@@ -128,16 +125,20 @@ async def submit_form(
     kinds = {name: kind for name, _, kind in await run_in_threadpool(_form_fields, state, slug)}
     stated = {name: text for name in kinds if isinstance(text := fields.get(name), str) and text.strip()}
     cited = prereg if isinstance(prereg, Received) and prereg.filename else None
-    form = SentForm(
-        cited, prereg_sha256 or None, entrant.strip() or None, json.dumps(_typed(stated, kinds)), None, None
+    sent = partial(
+        fields_of,
+        state.settings,
+        prereg=cited,
+        prereg_sha256=prereg_sha256 or None,
+        entrant=entrant.strip() or None,
+        metadata=json.dumps(_typed(stated, kinds)),
     )
-    upload = SentUpload(slug, form, [file for file in files if file.filename], caller, is_dry=act == "check")
+    named, is_dry = [file for file in files if file.filename], act == "check"
     try:
-        if act == "submit":
-            stored, _ = await take(request, state, upload, partial(store_upload, caller.act))
-            return RedirectResponse(stored, 303, PRIVATE)
-        answered = await take(request, state, upload, partial(check_upload, caller.owner))
-        number: str | None = await run_in_threadpool(_keep, state, slug, caller, answered)
+        answer = await take(request, state, caller, slug, named, sent, is_dry=is_dry)
+        if not is_dry:
+            return RedirectResponse(answer["url"], 303, PRIVATE)
+        number: str | None = await run_in_threadpool(_keep, state, slug, caller, answer)
     except PlumblineError:
         number = getattr(request.state, "try_number", None)
         if number is None:

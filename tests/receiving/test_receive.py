@@ -1,4 +1,4 @@
-"""The use case that server and command line share: a run is looked up, checked, and stored once or not at all."""
+"""The use case that server and command line share: an upload is looked up, checked, and stored once or not at all."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -11,14 +11,16 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check, Fields, Registered, TokenHolder
-from app.admission.rules import is_admitted
 from app.db.engine import make_engine, make_session_factory
 from app.db.models import Submission
 from app.errors import FieldRejected
 from app.kinds.parse import parse_manifest
+from app.kinds.reader import Evidence
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.receiving.receive import Known, Run, Sent, Stored, check_run, receive, rehearse
+from app.receiving.receive import case_of, check, receive
+from app.receiving.upload import Upload
 from app.store import benchmarks, preregs, submissions, tokens
+from app.store.sizes import Sizes
 from tests.cases.evidence_tables import read
 from tests.cases.walkthrough import GOOD, MANIFEST, PREREG
 
@@ -27,20 +29,26 @@ ONLY_A_SERVER_KNOWS = {"registered_by", "attempt"}
 
 @dataclass
 class Desk:
-    """Where runs are handed in, and the numbers of those that are to be evaluated."""
+    """Where an upload is handed in, and the numbers of the benchmarks that are to be evaluated."""
 
     session: Session
-    sent: Sent
+    upload: Upload
+    evidence: Evidence
     to_evaluate: list[int]
 
-    def with_fields(self, **changed: Any) -> Sent:
-        """Return the run with other fields."""
-        run = self.sent.run
-        return replace(self.sent, run=replace(run, fields=replace(run.fields, **changed)))
+    def receive(self, *, is_dry: bool = False, **fields: Any) -> tuple[Submission, bool]:
+        """Hand the upload in, with other fields."""
+        upload = replace(self.upload, fields=replace(self.upload.fields, **fields), is_dry=is_dry)
+        (declared,) = upload.versions
 
-    def receive(self, sent: Sent | None = None) -> Stored:
-        """Hand a run in."""
-        return receive(self.session, sent or self.sent, lambda _, number: self.to_evaluate.append(number))
+        def later(_: Session, number: int) -> None:
+            self.to_evaluate.append(number)
+
+        return receive(self.session, upload, declared, self.evidence, Sizes(), later)
+
+    def checks(self, submission: Submission) -> list[tuple[str, str]]:
+        """Return the rules that a submission was held against, and what each came to; the reasons name instants."""
+        return [(each.rule, each.outcome) for each in submissions.list_checks(self.session, submission.id)]
 
     def count(self) -> int:
         """Return how many submissions are stored."""
@@ -57,29 +65,27 @@ def desk(database_url: str, tmp_path: Path) -> Iterator[Desk]:
         declared = benchmarks.create_benchmark(session, manifest, MANIFEST.encode(), token.id)
         preregs.register_prereg(session, PREREG, parse_prereg(PREREG), token.id)
         evidence = read(tmp_path, {"results.csv": GOOD}, manifest)
-        run = Run(manifest, evidence, Fields(prereg=PREREG, dirty=False), datetime.now(UTC))
-        yield Desk(session, Sent(declared, TokenHolder(token.id, token.name), run), [])
+        fields, by = Fields(prereg=PREREG, dirty=False), TokenHolder(token.id, token.name)
+        yield Desk(session, Upload([declared], [], fields, by, False, datetime.now(UTC)), evidence, [])
     engine.dispose()
 
 
-def test_a_run_is_stored_with_its_checks_and_evaluated_later(desk: Desk) -> None:
+def test_an_upload_is_stored_with_its_checks_and_evaluated_later(desk: Desk) -> None:
     """Once, with a check for each rule."""
-    stored = desk.receive()
-    kept = [check.rule for check in submissions.list_checks(desk.session, stored.submission.id)]
+    submission, is_new = desk.receive()
 
-    assert stored.is_new
-    assert stored.submission.status == "received"
-    assert kept == [check.rule for check in rehearse(desk.session, desk.sent)]
-    assert desk.to_evaluate == [stored.submission.id]
+    assert (is_new, submission.status) == (True, "received")
+    assert ("prereg_form", "passed") in desk.checks(submission)
+    assert desk.to_evaluate == [submission.benchmark_id]
 
 
-def test_the_same_run_again_is_the_same_submission(desk: Desk) -> None:
+def test_the_same_upload_again_is_the_same_submission(desk: Desk) -> None:
     """It is not stored, nor evaluated, a second time."""
-    first = desk.receive()
-    second = desk.receive()
+    first, _ = desk.receive()
+    second, is_new = desk.receive()
 
-    assert (second.is_new, second.submission.id) == (False, first.submission.id)
-    assert desk.to_evaluate == [first.submission.id]
+    assert (is_new, second.id) == (False, first.id)
+    assert desk.to_evaluate == [first.benchmark_id]
 
 
 @pytest.mark.parametrize(
@@ -88,44 +94,52 @@ def test_the_same_run_again_is_the_same_submission(desk: Desk) -> None:
 def test_other_fields_make_another_submission(desk: Desk, changed: dict[str, Any]) -> None:
     """The digest is over every field, not over the files alone."""
     desk.receive()
+    _, is_new = desk.receive(**changed)
 
-    assert desk.receive(desk.with_fields(**changed)).is_new
+    assert is_new
 
 
-def test_a_run_that_is_not_admitted_is_stored_and_not_evaluated(desk: Desk) -> None:
+def test_an_upload_that_is_not_admitted_is_stored_and_not_evaluated(desk: Desk) -> None:
     """It says why, and nothing is computed of it."""
-    stored = desk.receive(desk.with_fields(dirty=True))
+    submission, _ = desk.receive(dirty=True)
 
-    assert stored.submission.status == "not_admitted"
+    assert submission.status == "not_admitted"
     assert desk.to_evaluate == []
 
 
-def test_a_rehearsal_stores_nothing(desk: Desk) -> None:
-    """Its checks are those of the run itself."""
-    assert is_admitted(rehearse(desk.session, desk.sent))
-    assert desk.count() == 0
+def test_nothing_is_evaluated_of_a_dry_run(desk: Desk) -> None:
+    """It is the upload itself but for that: whoever calls rolls it back."""
+    with desk.session.begin_nested() as dry:
+        submission, _ = desk.receive(is_dry=True)
+        said = desk.checks(submission)
+        dry.rollback()
+    assert (desk.count(), desk.to_evaluate) == (0, [])
+
+    submission, is_new = desk.receive()
+    assert (is_new, desk.checks(submission)) == (True, said)
 
 
 def test_without_a_server_the_same_rules_apply(desk: Desk) -> None:
     """What the command line says differs only in what a server alone can know."""
-    run = desk.sent.run
-    prereg = parse_prereg(PREREG)
-    registered = Registered(sha256_hex(PREREG), git_blob_sha1(PREREG), prereg, run.received_at, attested=False)
-    actual = check_run(run, Known(registered))
-    expected = [check for check in rehearse(desk.session, desk.sent) if check.rule not in ONLY_A_SERVER_KNOWS]
+    prereg, (declared,) = parse_prereg(PREREG), desk.upload.versions
+    at = desk.upload.received_at
+    registered = Registered(sha256_hex(PREREG), git_blob_sha1(PREREG), prereg, at, attested=False)
+    actual = check(case_of(declared.manifest, desk.evidence, desk.upload.fields, registered, at))
+    submission, _ = desk.receive()
 
-    assert judged(actual) == judged(expected)
+    expected = [each for each in desk.checks(submission) if each[0] not in ONLY_A_SERVER_KNOWS]
+    assert judged(actual) == expected
 
 
 def judged(checks: list[Check]) -> list[tuple[str, str]]:
-    """Return the rules and what each came to; the reasons name instants."""
+    """Return the rules and what each came to."""
     return [(check.rule, check.outcome) for check in checks]
 
 
 def test_a_registration_that_is_cited_twice_over_is_refused(desk: Desk) -> None:
     """By bytes, and by the digest of others."""
     with pytest.raises(FieldRejected) as refused:
-        desk.receive(desk.with_fields(prereg_sha256="0" * 64))
+        desk.receive(prereg_sha256="0" * 64)
 
     assert refused.value.problems[0].column == "prereg_sha256"
     assert desk.count() == 0
@@ -134,4 +148,4 @@ def test_a_registration_that_is_cited_twice_over_is_refused(desk: Desk) -> None:
 def test_a_registration_that_nobody_made_is_refused(desk: Desk) -> None:
     """A digest that the server has never seen."""
     with pytest.raises(FieldRejected, match="unknown"):
-        desk.receive(desk.with_fields(prereg=None, prereg_sha256="0" * 64))
+        desk.receive(prereg=None, prereg_sha256="0" * 64)

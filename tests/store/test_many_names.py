@@ -5,7 +5,7 @@ from collections.abc import Callable
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
-from app.receiving.receive import _newest_of
+from app.receiving.upload import _newest_of
 from app.store.arrivals import _n_before, earlier_of
 from app.store.preregs import load_parsed
 from app.store.reservations import refuse_reserved
