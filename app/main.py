@@ -18,8 +18,9 @@ from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_fa
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
 from app.reading import Readers
+from app.rights.oidc import Provider
+from app.rights.visibility import narrow_to_reader
 from app.store import web_processes
-from app.store.visibility import narrow_to_reader
 from app.web import (
     account,
     audit,
@@ -45,14 +46,13 @@ from app.web import (
     tokens,
 )
 from app.web.beginning import BegunTogether
+from app.web.caller import sees_more
 from app.web.description import SUMMARY, DescribedApi
 from app.web.front import Front
 from app.web.limits import RateLimit, share_reads
 from app.web.page_cache import Freshness, PublishedPages, watch
-from app.web.provider import Provider
 from app.web.renderer import EXPLORERS, RenderProcess, prepare
 from app.web.state import State
-from app.web.visitors import sees_more
 
 SMALL_BODY = 1 * MIB
 LEAVES_WITHIN_S = 1.0

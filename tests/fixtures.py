@@ -30,7 +30,8 @@ from app.db.models import Benchmark, Submission
 from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
-from app.store import stale_boards, tokens
+from app.rights import tokens
+from app.store import stale_boards
 from tests.cases import embedded_user, offline, running_server
 from tests.cases.databases import (
     as_owner,

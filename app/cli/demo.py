@@ -22,8 +22,8 @@ from app.cli.remote import UNDER_WAY, Refused, Request, Server, get_submission
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
+from app.rights.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 from app.store.benchmark_list import count_benchmarks
-from app.store.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 from app.yaml import read_yaml
 
 LOADER = "Example loader"

@@ -34,9 +34,9 @@ from app.db.embedded import make_server
 from app.db.engine import make_engine
 from app.errors import PlumblineError, SettingsError
 from app.program.bundled import bundled
+from app.rights.tokens import ensure_admin_token, useless_as_admin
 from app.store import audit
 from app.store.audit import Act, Change
-from app.store.tokens import ensure_admin_token, useless_as_admin
 
 logger = logging.getLogger(__name__)
 

@@ -20,9 +20,10 @@ from app.cli.remote import Request, Server, TokenOption
 from app.config import Settings
 from app.db.engine import make_engine
 from app.db.models import Token
-from app.store import audit, sessions, tokens
+from app.rights import sessions, tokens
+from app.rights.tokens import LONGEST_OVERLAP_H, Bounds
+from app.store import audit
 from app.store.audit import Act, Change
-from app.store.tokens import LONGEST_OVERLAP_H, Bounds
 
 ServerOption = Annotated[
     str | None,

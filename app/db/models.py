@@ -357,7 +357,7 @@ class Benchmark(Base):
     what a published table's page shows.
     `publish_tries` counts the publications that failed since the last one that did not, `publish_error` says why the
     latest did, and `publish_retry_at` is when the sweep tries again. `visibility` only ever widens: draft, private,
-    public; see `app.store.visibility`.
+    public; see `app.rights.visibility`.
     """
 
     __tablename__ = "benchmark"

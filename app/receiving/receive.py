@@ -21,7 +21,8 @@ from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.receiving.upload import Upload, find_registered
-from app.store import arrivals, benchmark_rows, entrants, grids, roles, series
+from app.rights import roles
+from app.store import arrivals, benchmark_rows, entrants, grids, series
 from app.store.benchmarks import Declared, refuse_retired
 from app.store.disclosed import count_attempt, refuse_beyond, take_quota
 from app.store.sizes import Sizes, refuse_larger

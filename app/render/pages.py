@@ -21,13 +21,13 @@ from app.render.drawings import Drawing, Drawings
 from app.render.exports import csv_bytes
 from app.render.table_page import Paging, Panel, legend
 from app.render.text import rows_in_words
+from app.rights.roles import Grant, Held
 from app.store.audit import Listed
 from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.health import Trouble
 from app.store.news import News, SearchMatch
 from app.store.registrations import Registered
-from app.store.roles import Grant, Held
 from app.store.submissions import ListedSubmission
 from app.store.tries import OwnSubmission
 from app.values.registry import Entry

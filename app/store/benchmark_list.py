@@ -29,9 +29,9 @@ from app.db.models import (
     Try,
 )
 from app.errors import Conflict
+from app.rights.visibility import DRAFT, ORDER
 from app.store import benchmark_rows
 from app.store.benchmarks import Retirement, list_retired, newest_text
-from app.store.visibility import DRAFT, ORDER
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,11 @@ from app.db.models import Entry, LabelAnswer, LabelAttempt, Prediction, Submissi
 from app.errors import FieldRejected, Problem, TooManyRequests
 from app.kinds.labels import ROUGH, Rung, Rungs, higher
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
+from app.rights.roles import decides
+from app.rights.tokens import owner_of, owners, tokens_of
 from app.store.benchmarks import Declared
 from app.store.disclosure import labels_of, load_labels, refuse_closed, scoring_of
 from app.store.measured import Pair, Piece
-from app.store.owners import knows_labels, owner_of, owners, tokens_of
 from app.store.sql import one_of, take_turns
 from app.values.table import Cell, Column, Table
 
@@ -321,7 +322,7 @@ def look_up_quota(session: Session, declared: Declared, token_id: int) -> Quota 
     if rules is None:
         return None
     benchmark_id = declared.benchmark.id
-    exempt = knows_labels(session, benchmark_id, token_id)
+    exempt = decides(session, benchmark_id, token_id)
     owner = owner_of(session, benchmark_id, token_id)
     now: datetime = session.scalars(select(func.clock_timestamp())).one()
     used = _recent(session, benchmark_id, tokens_of(session, benchmark_id, owner), now - WINDOW)
@@ -372,7 +373,7 @@ def refuse_beyond(
     if rules is None:
         return
     refuse_closed(session, declared, now)
-    if len(entrants) > rules.entrants_per_submission and not knows_labels(session, declared.benchmark.id, token_id):
+    if len(entrants) > rules.entrants_per_submission and not decides(session, declared.benchmark.id, token_id):
         _refuse_crowd(rules, entrants)
 
 

@@ -14,10 +14,10 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.db.models import Entrant, LabelAttempt, LabelSecret, RoleGrant, Submission, Token
+from app.rights.tokens import owners
 from app.store import disclosure
 from app.store.benchmarks import Declared
 from app.store.disclosed import newest_shown
-from app.store.owners import owners
 from app.store.sql import one_of
 
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, Delivery, Notification, Submission, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
-from app.store import visibility
+from app.rights import visibility
 from app.store.web_processes import is_unshown
 
 MOST = 10

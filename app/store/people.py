@@ -25,7 +25,8 @@ from app.db.models import (
     Token,
     Try,
 )
-from app.store import benchmark_rows, roles, sessions, visibility
+from app.rights import oidc, roles, visibility
+from app.store import benchmark_rows
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
 OF_PEOPLE = frozenset({"organization", "url", "notes"})
@@ -52,7 +53,7 @@ def _pseudonymise(session: Session, token: Token) -> str:
     if not is_erased:
         token.name = f"erased-{secrets.token_hex(6)}"
     session.execute(delete(Try).where(Try.token_id == token.id))
-    sessions.forget(session, token.id)
+    oidc.forget(session, token.id)
     for submission in session.scalars(
         select(Submission).where(Submission.token_id == token.id).order_by(Submission.id)
     ):
@@ -94,7 +95,7 @@ def everything_about(session: Session, token: Token) -> Mapping[str, Any]:
 
 
 def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
-    known_as = sessions.find_identity(session, token.id)
+    known_as = oidc.find_identity(session, token.id)
     return {
         "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),
         "sessions": [_plain(each, *OF_SESSIONS) for each in session.scalars(

@@ -15,7 +15,7 @@ from app.errors import Conflict
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.names import clip_for_message, first_few, name_key
-from app.store import roles
+from app.rights import roles
 from app.store.benchmark_rows import refuse_respelled
 from app.store.sql import one_of
 

@@ -17,19 +17,21 @@ from starlette.responses import Response
 from app.db.models import SCOPES, Benchmark
 from app.errors import NotFound
 from app.render.pages import InvitationRow
-from app.store import audit, benchmark_list, benchmark_rows, benchmarks, invitations, roles, tokens
+from app.rights import invitations, roles, tokens
+from app.rights.policy import allows
+from app.store import audit, benchmark_list, benchmark_rows, benchmarks
 from app.store.audit import Change
 from app.store.benchmark_list import Contents
 from app.store.tries import own_submissions
 from app.web.answers import json_answer, page
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
 from app.web.fields import Body
-from app.web.state import SessionDep, Steward, StewardHere, Submitter
+from app.web.state import SessionDep
 from app.web.tokens import UNCACHED
-from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
@@ -41,14 +43,14 @@ MAX_CODE = 200
 
 
 @router.get("/account/tokens", include_in_schema=False, summary="The tokens", responses=described(403, also=("html",)))
-def show_tokens(request: Request, session: SessionDep, caller: Steward) -> Response:
+def show_tokens(request: Request, session: SessionDep, caller: Annotated[Caller, may("see the tokens")]) -> Response:
     """Show the tokens and their holders; an admin creates and revokes them here."""
     return _private(
         page(
             "tokens.html",
             title="Tokens",
             tokens=tokens.list_shown(session),
-            is_admin=caller.role == "admin",
+            is_admin=allows("create a token", caller),
             scopes=SCOPES,
             form_key=form_key_of(request),
         )
@@ -58,26 +60,30 @@ def show_tokens(request: Request, session: SessionDep, caller: Steward) -> Respo
 @router.get(
     "/account/invitations", include_in_schema=False, summary="The invitations", responses=described(403, also=("html",))
 )
-def show_invitations(request: Request, session: SessionDep, caller: Steward) -> Response:
+def show_invitations(
+    request: Request, session: SessionDep, caller: Annotated[Caller, may("see the invitations")]
+) -> Response:
     """Show the invitations, an admin all of them, a steward those to their benchmarks; and the form for a new one."""
-    slugs = stewarded_slugs(session, caller)
+    slugs = roles.stewarded_slugs(session, caller)
     return _private(
         page(
             "invitations.html",
             title="Invitations",
             invitations=_invitations(session, slugs),
             slugs=slugs or (),
-            is_admin=caller.role == "admin",
+            is_admin=allows("invite stewards, or to the whole server", caller),
             form_key=form_key_of(request),
         )
     )
 
 
 @router.get("/benchmarks/{slug}/people", summary="A benchmark's people", responses=described(403, 404, also=("html",)))
-def show_people(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+def show_people(
+    slug: str, request: Request, session: SessionDep, caller: Annotated[Caller, may("see who has a role")]
+) -> Response:
     """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide this here."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
-    given = (*GIVEN_BY_STEWARDS, "steward") if caller.role == "admin" else GIVEN_BY_STEWARDS
+    appoints = allows("appoint or remove a steward", caller)
     return _private(
         page(
             "people.html",
@@ -88,20 +94,31 @@ def show_people(slug: str, request: Request, session: SessionDep, caller: Stewar
             held=roles.list_roles(session, benchmark.id),
             history=roles.list_grants(session, benchmark.id),
             invitations=_invitations(session, [slug]),
-            roles=given,
+            roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
             form_key=form_key_of(request),
         )
     )
 
 
-@router.get("/invitation", include_in_schema=False, summary="Use an invitation", responses=described(also=("html",)))
+@router.get(
+    "/invitation",
+    include_in_schema=False,
+    summary="Use an invitation",
+    responses=described(also=("html",)),
+    dependencies=[may("use an invitation")],
+)
 def show_invitation(code: Annotated[str, Query(max_length=MAX_CODE)] = "") -> Response:
     """Show the form that creates the token of an invitation; looking at it does not use the invitation."""
     shown = page("join.html", title="Use an invitation", action="/invitations/redeem", code=code.strip(), slug=None)
     return _private(shown)
 
 
-@router.get("/benchmarks/{slug}/join", summary="Get a submitter's token", responses=described(404, also=("html",)))
+@router.get(
+    "/benchmarks/{slug}/join",
+    summary="Get a submitter's token",
+    responses=described(404, also=("html",)),
+    dependencies=[may("join a benchmark that lets anybody register")],
+)
 def show_join(slug: str, session: SessionDep) -> Response:
     """Show the form that creates a submitter's token for anyone, if the manifest's `registration` allows it."""
     if benchmarks.find_declared(session, slug).manifest.admission.registration is None:
@@ -138,10 +155,10 @@ class Widening(Body):
     ADDRESS,
     summary="Who may read a benchmark, and what it contains",
     responses=described(403, 404, answer=VisibilityDocument),
+    dependencies=[may("see who may read a benchmark")],
 )
-def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+def show(slug: str, session: SessionDep) -> Response:
     """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
-    del caller  # the dependency has refused everyone else
     benchmark = benchmark_rows.find_benchmark(session, slug)
     return json_answer(_about(benchmark, benchmark_list.contents_of(session, benchmark)), headers=PRIVATE)
 
@@ -149,7 +166,9 @@ def show(slug: str, session: SessionDep, caller: StewardHere) -> Response:
 @publishing_router.post(
     ADDRESS, summary="Let more people read a benchmark", responses=described(403, 404, 409, answer=VisibilityDocument)
 )
-def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) -> Response:
+def widen(
+    slug: str, order: Widening, session: SessionDep, caller: Annotated[Caller, may("let more people read a benchmark")]
+) -> Response:
     """Open a draft to those with a role in it, or a benchmark to everyone; the answer lists what is now visible.
 
     This cannot be undone: what was read is known.
@@ -165,7 +184,7 @@ def widen(slug: str, order: Widening, session: SessionDep, caller: StewardHere) 
 @publishing_router.delete(
     "/benchmarks/{slug}", summary="Delete a draft", responses=described(403, 404, 409, answer=DeletedDocument)
 )
-def delete(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete a draft")]) -> Response:
     """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before = {"visibility": benchmark.visibility}
@@ -190,7 +209,7 @@ mine_router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 )
 def list_mine(
     session: SessionDep,
-    caller: Submitter,
+    caller: Annotated[Caller, may("see one's own account")],
     benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
 ) -> Response:
     """List the newest 200 submissions of this token, with their status and entrants."""

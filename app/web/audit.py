@@ -13,16 +13,17 @@ from starlette.responses import Response
 from app.db.models import AuditSeal
 from app.render.exports import table_to_json
 from app.render.pages import audit_table
-from app.store import audit, tokens
+from app.rights import roles, tokens
+from app.rights.policy import allows
+from app.store import audit
 from app.store.audit import Wanted
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, split_format
-from app.web.caller import Caller
+from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import AuditDocument, SealsDocument
-from app.web.state import SessionDep, Steward
-from app.web.visible_benchmarks import stewarded_slugs
+from app.web.state import SessionDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.
@@ -63,20 +64,23 @@ def read_asked(
 
 @table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument, is_columnar=False)
 def show(
-    request: Request, session: SessionDep, caller: Steward, asked: Annotated[AuditQuery, Depends(read_asked)]
+    request: Request,
+    session: SessionDep,
+    caller: Annotated[Caller, may("see the audit")],
+    asked: Annotated[AuditQuery, Depends(read_asked)],
 ) -> Response:
     """List every write and every refused write, the newest first; `older` leads on (.csv, .json).
 
     A steward sees what was done in their benchmarks. Nothing of it can be changed or removed.
     """
     listed = audit.list_events(session, _wanted(session, caller, asked))
-    table = audit_table(listed, with_addresses=caller.role == "admin")
+    table = audit_table(listed, with_addresses=allows("see all of the tokens and of the audit", caller))
     query = {name: text for name, text in request.query_params.items() if text}
     last = listed[-1].event.id if len(listed) == asked.limit else None
     return _answer(table, split_format(request.url.path)[1], query, last, audit.newest(session))
 
 
-@router.get(SEALS, summary="Seals of the audit record", responses=described(answer=SealsDocument))
+@router.get(SEALS, summary="Seals of the audit record", responses=described(answer=SealsDocument), dependencies=PUBLIC)
 def show_seals(
     session: SessionDep,
     before: Annotated[int | None, Query(description="only seals before this number", ge=1, le=2**31 - 1)] = None,
@@ -95,7 +99,7 @@ def _wanted(session: Session, caller: Caller, asked: AuditQuery) -> Wanted:
     holder = None if asked.token is None else tokens.find_named(session, asked.token).id
     refused = None if asked.outcome is None else asked.outcome == "refused"
     return Wanted(
-        within=stewarded_slugs(session, caller),
+        within=roles.stewarded_slugs(session, caller),
         benchmark=asked.benchmark,
         token_id=holder,
         action=asked.action,

@@ -22,23 +22,15 @@ from app.render.pages import benchmarks_table, boards_table, changes_table, subm
 from app.render.saved import ICON
 from app.render.syndication import atom_feed, robots, sitemap
 from app.render.table_page import Paged, page_of
-from app.store import (
-    audit,
-    benchmark_list,
-    benchmark_rows,
-    benchmarks,
-    disclosure,
-    grids,
-    news,
-    roles,
-    snapshots,
-    submissions,
-)
+from app.rights import roles
+from app.rights.policy import refuse_elsewhere
+from app.store import audit, benchmark_list, benchmark_rows, benchmarks, disclosure, grids, news, snapshots, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared, find_retirement, shown_retirement
 from app.store.publication import replay_members
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
 from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import (
@@ -51,7 +43,7 @@ from app.web.documents import (
 )
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.fields import Body, Line, Reason
-from app.web.state import SessionDep, StateDep, Steward, StewardHere, refuse_elsewhere
+from app.web.state import SessionDep, StateDep
 from app.web.views import SnapshotNumber, facts_of, first_places
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
@@ -61,7 +53,7 @@ BENCHMARKS = Paged("benchmarks", 50, every=False)
 DryRun = Annotated[bool, Query(description="only report problems, or the version it would become; store nothing")]
 
 
-@router.get("/", summary="The benchmarks", include_in_schema=False)
+@router.get("/", summary="The benchmarks", include_in_schema=False, dependencies=PUBLIC)
 def list_benchmarks(
     session: SessionDep, page_number: Annotated[str, Query(alias="page", max_length=9)] = "1"
 ) -> Response:
@@ -79,19 +71,30 @@ def list_benchmarks(
     )
 
 
-@router.get("/benchmarks", summary="Redirects to the benchmarks", status_code=307, response_class=RedirectResponse)
+@router.get(
+    "/benchmarks",
+    summary="Redirects to the benchmarks",
+    status_code=307,
+    response_class=RedirectResponse,
+    dependencies=PUBLIC,
+)
 def lead_to_benchmarks() -> Response:
     """Redirect to the page that lists every benchmark."""
     return RedirectResponse("/")
 
 
-@router.get("/benchmarks.csv", summary="The benchmarks as CSV", responses=described(also=("csv",)))
+@router.get("/benchmarks.csv", summary="The benchmarks as CSV", responses=described(also=("csv",)), dependencies=PUBLIC)
 def list_benchmarks_csv(session: SessionDep) -> Response:
     """List every benchmark as CSV."""
     return csv_answer(benchmarks_table(benchmark_list.list_benchmarks(session)))
 
 
-@router.get("/benchmarks.json", summary="The benchmarks as JSON", responses=described(answer=list[ListedBenchmark]))
+@router.get(
+    "/benchmarks.json",
+    summary="The benchmarks as JSON",
+    responses=described(answer=list[ListedBenchmark]),
+    dependencies=PUBLIC,
+)
 def list_benchmarks_json(session: SessionDep) -> Response:
     """List every benchmark as JSON."""
     return json_answer(
@@ -121,7 +124,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
 async def create_benchmark(
     request: Request,
     state: StateDep,
-    caller: Steward,
+    caller: Annotated[Caller, may("create a benchmark")],
     visibility: Literal["public", "private", "draft"] = "public",
     *,
     dry_run: DryRun = False,
@@ -157,7 +160,12 @@ async def create_benchmark(
     openapi_extra=YAML_REQUEST,
 )
 async def update_benchmark(
-    slug: str, request: Request, state: StateDep, caller: StewardHere, *, dry_run: DryRun = False
+    slug: str,
+    request: Request,
+    state: StateDep,
+    caller: Annotated[Caller, may("change the manifest")],
+    *,
+    dry_run: DryRun = False,
 ) -> Response:
     """Add a version of a benchmark's manifest (YAML); the boards are computed anew."""
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
@@ -188,7 +196,12 @@ def _version(declared: Declared) -> dict[str, Any]:
     return {"version": declared.version.version, "sha256": declared.version.sha256}
 
 
-@router.get("/schemas/manifest.json", summary="JSON Schema of a manifest", responses=described(answer=dict[str, Any]))
+@router.get(
+    "/schemas/manifest.json",
+    summary="JSON Schema of a manifest",
+    responses=described(answer=dict[str, Any]),
+    dependencies=PUBLIC,
+)
 def manifest_schema() -> Response:
     """Return the JSON Schema of a benchmark manifest."""
     return json_answer(manifest_json_schema())
@@ -198,6 +211,7 @@ def manifest_schema() -> Response:
     "/benchmarks/{slug}",
     summary="One benchmark (.csv: its boards; .json, .yaml)",
     responses=described(404, answer=BenchmarkDocument, also=("html", "csv", "yaml")),
+    dependencies=PUBLIC,
 )
 def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
     """Show a benchmark: boards, rules, how to submit."""
@@ -273,7 +287,9 @@ class Renaming(Body):
 @life_router.post(
     "/benchmarks/{slug}/retire", summary="Retire a benchmark", responses=described(403, 404, 409, answer=LifeDocument)
 )
-def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere) -> Response:
+def retire(
+    slug: str, order: Retiring, session: SessionDep, caller: Annotated[Caller, may("retire a benchmark")]
+) -> Response:
     """Retire a benchmark: it takes no more submissions, for ever. Its pages remain, and each shows the reason."""
     declared = _locked(session, slug)
     benchmarks.retire(session, declared.version, slug, order.reason, caller.id)
@@ -287,7 +303,9 @@ def retire(slug: str, order: Retiring, session: SessionDep, caller: StewardHere)
     summary="Change the title or description",
     responses=described(403, 404, answer=LifeDocument),
 )
-def rename(slug: str, order: Renaming, session: SessionDep, caller: StewardHere) -> Response:
+def rename(
+    slug: str, order: Renaming, session: SessionDep, caller: Annotated[Caller, may("change the title")]
+) -> Response:
     """Change the title or description of a benchmark, without another version of its manifest."""
     if order.title is None and order.description is None:
         problem = Problem("give a title, a description, or both", column="title")
@@ -316,7 +334,7 @@ def _answer(session: Session, slug: str) -> Response:
 
 # /search, the feed of all benchmarks, and what crawlers ask for: robots.txt, the sitemap, the icon.
 
-front_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+front_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["benchmarks"])
 
 MOST_ADDRESSES = 50_000
 """A sitemap may have no more."""
@@ -370,7 +388,7 @@ def icon() -> Response:
 
 # /benchmarks/{slug}/snapshots: what was published when, and what changed from one snapshot to another.
 
-snapshots_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
+snapshots_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["benchmarks"])
 
 SNAPSHOTS = "/benchmarks/{slug}/snapshots"
 
@@ -451,7 +469,7 @@ def _describe_snapshots(session: Session, benchmark: Benchmark) -> list[dict[str
 
 # GET /benchmarks/{slug}/replay.zip: what a snapshot was computed from, for `plumbline replay`.
 
-replay_router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+replay_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
 
 
 @replay_router.get(

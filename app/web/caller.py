@@ -1,52 +1,156 @@
-"""Who sends a request: the holder of the token that it presents, or of the session that its cookie names."""
+"""Who sends a request, and whether they may: what a route says that it is, `app.rights.policy` says who may do.
 
+A write is of the holder of the token that it presents, or of the session that its cookie names. A read shows its sender
+what they may see and nothing else: whoever has no credentials, or none that work, is a stranger.
+"""
+
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any
 
-from fastapi import Request
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import Response
+from starlette.types import ASGIApp, Scope
 
 from app.db.models import Token
-from app.errors import Unauthenticated
-from app.store import owners, sessions, tokens
+from app.errors import Conflict, TooManyRequests, Unauthenticated
+from app.rights import policy, roles, sessions, tokens, visibility
+from app.rights.policy import ANYWHERE, READ, RIGHTS, Holder
+from app.rights.visibility import DRAFT, STRANGER, Reader
+from app.store import benchmark_rows, benchmarks, rates
 from app.store.audit import Act
 from app.turns import owner_of_token
 from app.web.audit_notes import act_of
-from app.web.cookies import refuse_forged
-from app.web.limits import count_guess, refuse_guesses
+from app.web.cookies import refuse_forged, session_secret
+from app.web.limits import count_guess, is_guessing, limit_nobody, limit_reader, refuse_guesses
+from app.web.state import State, StateDep
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+SCHEME = "bearer "
 
 
-@dataclass(frozen=True)
-class Caller:
-    """The caller of a write: the number, name and role of a token, its act, and the token's limits.
+@dataclass(frozen=True, kw_only=True)
+class Caller(Holder):
+    """The caller of a write: the holder of a token, and the act.
 
     `owner_id` is the token that a steward of the benchmark of the address has linked this one to, else itself.
-
-    `is_fresh` is false in a session that began a while ago: whoever sits there now shows the token again before they do
-    what a steward does.
     """
 
-    id: int
-    name: str
-    role: str
     act: Act
     owner_id: int
-    benchmarks: frozenset[str] | None = None
-    scopes: frozenset[str] | None = None
-    entrants: frozenset[str] | None = None
-    is_fresh: bool = True
 
     @property
     def owner(self) -> str:
         """Return whose turn it is where something waits (`app.turns`)."""
         return owner_of_token(self.owner_id)
 
-    def has_scope(self, scope: str) -> bool:
-        """Say whether the token's scopes allow this: reading non-public data, submitting, or acting as a steward."""
-        return self.scopes is None or scope in self.scopes
 
-    def may_write_to(self, slug: str) -> bool:
-        """Say whether the token's limits allow this benchmark, whatever its role there."""
-        return self.benchmarks is None or slug in self.benchmarks
+bearer = HTTPBearer(auto_error=False, scheme_name="token", description="a token of this server; reading needs none")
+Presented = Annotated[HTTPAuthorizationCredentials | None, Security(bearer)]
+
+
+ACTIONS: dict[Callable[..., Any], str] = {}
+"""Which action a dependency of a route declares."""
+
+
+@cache
+def may(action: str) -> Any:
+    """Return the dependency by which a route says which action of `app.rights.policy` it is: its caller, who may do it.
+
+    It is asked before the body is read. Where the benchmark of the address is all that matters that is decided here;
+    where it matters whose a thing is, or the address names no benchmark, the endpoint asks again, by
+    `app.rights.roles.require`, once it knows. Raises Unauthenticated, Forbidden, NotFound, TooManyRequests.
+    """
+    is_open = RIGHTS[action].anybody is not None
+
+    async def anybody() -> None:
+        """Ask for nothing."""
+
+    async def allowed(request: Request, presented: Presented, state: StateDep) -> Caller:
+        caller = await get_caller(request, presented, state)
+        if not hasattr(request.state, "may"):
+            slug = _slug_of(request)
+            policy.require(action, caller, replace(ANYWHERE, slug=slug))
+            if slug is not None:
+                await run_in_threadpool(_refuse_here, state, action, caller, slug)
+            request.state.may = action
+        return caller
+
+    asking = anybody if is_open else allowed
+    ACTIONS[asking] = action
+    return Depends(asking)
+
+
+def _refuse_here(state: State, action: str, caller: Caller, slug: str) -> None:
+    with state.sessions() as session:
+        if RIGHTS[action].submitter is not None:
+            refuse_uninvited(session, action, caller, slug)
+        elif RIGHTS[action].owner is not None:
+            benchmark_rows.find_benchmark(session, slug)
+        else:
+            roles.require(session, action, caller, benchmark_rows.find_benchmark(session, slug))
+
+
+def refuse_uninvited(session: Session, action: str, caller: Caller, slug: str) -> None:
+    """Refuse who may not submit to a benchmark, or register for it. Raises Forbidden, NotFound, Conflict (draft)."""
+    declared = benchmarks.find_declared(session, slug)
+    if declared.benchmark.visibility == DRAFT:
+        raise Conflict(f"{slug} is a draft, which accepts no submissions; its stewards must publish it first.")
+    is_open = declared.manifest.admission.submissions != "invited"
+    roles.require(session, action, caller, declared.benchmark, is_open=is_open)
+
+
+PUBLIC = [may("read what is public")]
+"""The dependencies of a route, or of all of a router, that everybody may read."""
+
+
+async def get_caller(request: Request, presented: Presented, state: StateDep) -> Caller:
+    """Return the sender of the request.
+
+    Raises Unauthenticated, or TooManyRequests.
+
+    Asked before the body is read and again for the endpoint; a request is one write all the same.
+    """
+    known: Caller | None = getattr(request.state, "caller", None)
+    return await run_in_threadpool(find_caller, request, presented, state) if known is None else known
+
+
+def find_caller(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
+    """Look up the sender of the request and count its write. Raises what `get_caller` raises."""
+    request.state.caller = caller = _identify(request, presented, state)
+    return caller
+
+
+def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
+    text = "" if presented is None else presented.credentials.strip()
+    secret = session_secret(request)
+    per_minute = state.settings.max_requests_per_minute
+
+    def identify(session: Session) -> tuple[Caller, int]:
+        caller = caller_of_token(session, text, request) if text else caller_of_session(session, secret or "", request)
+        return caller, rates.take(session, f"token {caller.id}", per_minute)
+
+    if not text and secret is None:
+        limit_nobody(request)
+        raise Unauthenticated("Writing needs a token: send the header Authorization: Bearer <token>, or sign in.")
+    caller, wait_s = state.transact(identify)
+    if wait_s > 0:
+        raise TooManyRequests(f"More than {per_minute} writes in a minute.", wait_s)
+    return caller
+
+
+async def get_uploader(request: Request, presented: Presented, state: StateDep) -> Caller:
+    """Return the caller if an upload of theirs could be read soon. Raises Busy, and what `get_caller` raises."""
+    caller = await get_caller(request, presented, state)
+    state.readers.turns.refuse_if_full(caller.owner)
+    return caller
+
+
+Uploader = Annotated[Caller, Depends(get_uploader)]
 
 
 def caller_of_token(session: Session, text: str, request: Request) -> Caller:
@@ -80,12 +184,12 @@ def caller_of_session(session: Session, secret: str, request: Request) -> Caller
     known = sessions.find(session, secret)
     if known is None:
         raise Unauthenticated("This session has expired or was ended; sign in again.")
-    is_read = request.method in ("GET", "HEAD")
+    is_read = _is_read(request)
     if not is_read:
         refuse_forged(request, secret)
     begun, token = known
     sessions.note_use(session, begun)
-    linked = None if is_read else owners.find_linked(session, _slug_of(request), token.id)
+    linked = None if is_read else tokens.find_linked(session, _slug_of(request), token.id)
     caller = _working(session, token, request, linked)
     act = replace(caller.act, session_id=begun.id)
     return replace(caller, act=act, is_fresh=is_read or sessions.is_fresh(begun))
@@ -99,7 +203,70 @@ def _slug_of(request: Request) -> str | None:
 
 def _working(session: Session, token: Token, request: Request, linked: int | None) -> Caller:
     tokens.note_use(session, token)
-    limits = (token.benchmarks, token.scopes, token.entrants)
-    slugs, scopes, names = (None if each is None else frozenset(each) for each in limits)
-    act = act_of(request, token.id)
-    return Caller(token.id, token.name, token.role, act, linked or token.id, slugs, scopes, names)
+    return Caller(**vars(Holder.of(token)), act=act_of(request, token.id), owner_id=linked or token.id)
+
+
+def _is_read(request: Request) -> bool:
+    return request.method in ("GET", "HEAD")
+
+
+# Who reads: of every request its credentials, so that it sees what its sender may and nothing else. What is for
+# everyone says the same to all of them, and what is not is not there.
+
+
+def reading_as_asked(handle: Handler) -> Handler:
+    """Return the handler of a route that selects what the sender of each request may see.
+
+    An answer to somebody with credentials is theirs alone, so that no cache keeps it.
+    """
+
+    async def reading(request: Request) -> Response:
+        has_any = presented_text(request) is not None or session_secret(request) is not None
+        reader = await run_in_threadpool(_find_reader, request) if has_any else STRANGER
+        visibility.read_as(reader)
+        if _is_read(request):
+            limit_reader(request.app.state.plumbline.reads, reader.token_id)
+        answer = await handle(request)
+        if reader != STRANGER:
+            answer.headers.setdefault("Cache-Control", "no-store")
+        return answer
+
+    return reading
+
+
+async def sees_more(app: ASGIApp, scope: Scope) -> bool:
+    """Say whether the sender of a request may see anything beside what is public; for `app.web.page_cache`.
+
+    Who shows credentials that are worth nothing more is given the pages that are kept for everybody.
+    """
+    reader = await run_in_threadpool(_find_reader, Request({**scope, "app": app}))
+    return reader.sees_all or bool(reader.benchmark_ids)
+
+
+def presented_text(request: Request) -> str | None:
+    """Return the text of the token that a request presents, None without one."""
+    given = request.headers.get("authorization", "")
+    return given[len(SCHEME) :].strip() or None if given.lower().startswith(SCHEME) else None
+
+
+def _find_reader(request: Request) -> Reader:
+    with request.app.state.plumbline.sessions() as session:
+        token = None if is_guessing(session, request) else _find_token(session, request)
+        if token is None:
+            return STRANGER
+        if _is_read(request) and not Holder.of(token).has(READ):
+            return STRANGER
+        return visibility.reader_of(session, token)
+
+
+def _find_token(session: Session, request: Request) -> Token | None:
+    """Return the token that works of a request: the one that it presents, else that of its session."""
+    text = presented_text(request)
+    if text is not None:
+        # Kept for whoever asks who writes: it is looked up once for a request.
+        request.state.token_shown = token = tokens.find_token(session, text)
+        if token is None:
+            count_guess(request)
+        return None if token is None or tokens.why_ended(token) is not None else token
+    working = sessions.find(session, session_secret(request) or "")
+    return None if working is None else working[1]

@@ -1,10 +1,9 @@
-"""Permissions are checked before the body is read: the class of every route of the app.
+"""Permissions are checked before the body is read: the class of every route of the app, each of which says what it is.
 
 The framework reads and parses a body before it looks at a route's dependencies, so that anybody could fill the disk
 of a server that would then answer 401. Used by the routers of `app.web`.
 """
 
-from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from typing import Any
 
@@ -14,28 +13,30 @@ from fastapi.dependencies.utils import solve_dependencies
 from fastapi.params import Form as FormParameter
 from fastapi.routing import APIRoute
 from pydantic.fields import FieldInfo
-from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
 from app.errors import UnsupportedMediaType
 from app.names import clip_for_message
-from app.store.benchmark_rows import find_benchmark
+from app.rights.policy import RIGHTS
 from app.web.audit_notes import note_refusal
+from app.web.caller import ACTIONS, Handler, get_uploader, reading_as_asked
 from app.web.forms import OF_FORMS, taking_forms
 from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
-from app.web.state import get_caller, get_state
-from app.web.visitors import reading_as_asked
 
-OF_BENCHMARK = "/benchmarks/{slug}"
 OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens", "/audit", "/invitations")
-Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class CheckedFirst(APIRoute):
-    """A route whose token, role and benchmark are checked before a byte of the body is kept."""
+    """A route whose token, role and benchmark are checked before a byte of the body is kept.
+
+    `action` is what it is, of `app.rights.policy`.
+    """
+
+    action: str
 
     def get_route_handler(self) -> Handler:
         """Return the route's handler behind the checks; a route that reads no body has them where they were."""
+        self.action = self._declared()
         handle = self._refusing_unknown(super().get_route_handler())
         if not self.methods or self.methods <= {"GET", "HEAD"}:
             return reading_as_asked(handle)
@@ -45,18 +46,22 @@ class CheckedFirst(APIRoute):
         )
         return _noting_refusals(reading_as_asked(self._checking(handle)))
 
+    def _declared(self) -> str:
+        """Return the action that the route is. Raises TypeError for one that declares none, or more than one."""
+        actions = {ACTIONS[each.call] for each in self.dependant.dependencies if each.call in ACTIONS}
+        if len(actions) != 1:
+            raise TypeError(f"{self.path_format} must say by `may` which one action it is, and says {sorted(actions)}")
+        return actions.pop()
+
     def _checking(self, handle: Handler) -> Handler:
-        """Return the handler wrapped in checks of the caller and of the benchmark."""
-        callers = [each for each in self.dependant.dependencies if _identifies(each)]
-        if not callers:
+        """Return the handler behind the check that the caller may do what the route is."""
+        if RIGHTS[self.action].anybody is not None:
             return handle
+        callers = [each for each in self.dependant.dependencies if each.call in ACTIONS or each.call is get_uploader]
         checks = Dependant(path=self.path_format, dependencies=callers)
-        is_unasked = self.path_format.startswith(OF_BENCHMARK) and not any(_asks_benchmark(each) for each in callers)
 
         async def checked(request: Request) -> Response:
             await _solve(request, checks)
-            if is_unasked:
-                await run_in_threadpool(_find_benchmark, request)
             return await handle(request)
 
         return checked
@@ -108,25 +113,9 @@ def _noting_refusals(handle: Handler) -> Handler:
     return noting
 
 
-def _identifies(dependant: Dependant) -> bool:
-    """Say whether a dependency needs to know who the caller is."""
-    return dependant.call is get_caller or any(_identifies(each) for each in dependant.dependencies)
-
-
-def _asks_benchmark(dependant: Dependant) -> bool:
-    """Say whether a dependency looks for the benchmark of the address itself."""
-    is_named = any(parameter.name == "slug" for parameter in dependant.path_params)
-    return is_named or any(_asks_benchmark(each) for each in dependant.dependencies)
-
-
 async def _solve(request: Request, checks: Dependant) -> None:
     stack = request.scope["fastapi_inner_astack"]
     if not isinstance(stack, AsyncExitStack):
         raise TypeError("the framework has no stack for dependencies here")
     # Malformed paths and queries are reported by the route itself.
     await solve_dependencies(request=request, dependant=checks, async_exit_stack=stack, embed_body_fields=False)
-
-
-def _find_benchmark(request: Request) -> None:
-    with get_state(request).sessions() as session:
-        find_benchmark(session, request.path_params["slug"])

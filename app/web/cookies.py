@@ -1,4 +1,4 @@
-"""The cookie of a session and what protects its forms; for `app.web.state`, `app.web.visitors`, `app.web.sessions`.
+"""The cookie of a session and what protects its forms; for `app.web.caller`, `app.web.sessions`.
 
 `__Host-` keeps a cookie of another host, a subdomain or plain HTTP from being taken for ours (RFC 6265bis, 4.1.3.2).
 A form is taken only with the key of its session and never from another site.
@@ -11,7 +11,7 @@ from fastapi import Request
 from starlette.responses import Response
 
 from app.errors import Forbidden
-from app.store import sessions
+from app.rights import sessions
 
 SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
 KEY = "csrf"

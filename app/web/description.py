@@ -11,6 +11,7 @@ from http import HTTPStatus
 from typing import Any, TypeVar
 
 from fastapi import APIRouter, FastAPI
+from fastapi.params import Depends
 from pydantic import TypeAdapter
 from starlette.responses import Response
 
@@ -165,6 +166,7 @@ def table_routes(
     answer: Any,
     is_columnar: bool = True,
     is_drawn: bool = False,
+    dependencies: Sequence[Depends] = (),
 ) -> Callable[[Endpoint], Endpoint]:
     """Decorate the endpoint of a table that is a page at `path` and data at the same address with .csv and .json.
 
@@ -180,7 +182,10 @@ def table_routes(
 
     def decorate(endpoint: Endpoint) -> Endpoint:
         for ending, given in formats.items():
-            router.add_api_route(path + ending, endpoint, summary=summary, responses=described(*statuses, **given))
+            described_by = described(*statuses, **given)
+            router.add_api_route(
+                path + ending, endpoint, summary=summary, responses=described_by, dependencies=dependencies
+            )
         return endpoint
 
     return decorate

@@ -1,6 +1,7 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
@@ -19,7 +20,8 @@ from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, Reject
 from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged, RefusedForm
-from app.store import arrivals, audit, benchmark_rows, benchmarks, current, disclosure, sessions, sql, submissions
+from app.rights import roles, sessions
+from app.store import arrivals, audit, benchmark_rows, benchmarks, current, disclosure, sql, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.registrations import list_registrations
@@ -27,13 +29,13 @@ from app.store.tries import refused_here
 from app.telemetry import REFUSALS
 from app.web import forms
 from app.web.answers import page
-from app.web.caller import Caller
-from app.web.checked_first import CheckedFirst, Handler
+from app.web.caller import Caller, Handler, find_caller, may
+from app.web.checked_first import CheckedFirst
 from app.web.cookies import refuse_cross_site, session_secret
 from app.web.description import described
 from app.web.fields import Reason
 from app.web.problems import malformed, status_of
-from app.web.state import SessionDep, StateDep, StewardHere, find_caller, get_state, is_steward_of
+from app.web.state import SessionDep, StateDep, get_state
 
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/desk/{slug}"
@@ -74,10 +76,10 @@ router = APIRouter(route_class=KeepingFields, tags=["benchmarks"])
     summary="The stewards' desk",
     responses=described(401, 403, 404, also=("html",)),
     include_in_schema=False,
+    dependencies=[may("see the stewards' desk")],
 )
-def show_desk(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+def show_desk(slug: str, request: Request, session: SessionDep) -> Response:
     """Show what is waiting, flagged, refused or overdue, and the forms of a steward."""
-    del caller
     return _desk(slug, request, session)
 
 
@@ -90,7 +92,7 @@ def show_desk(slug: str, request: Request, session: SessionDep, caller: StewardH
 def withdraw(
     slug: str,
     state: StateDep,
-    caller: StewardHere,
+    caller: Annotated[Caller, may("withdraw a submission at the desk")],
     submission: Annotated[int, Form(ge=1, le=2**62)],
     reason: Annotated[Reason, Form()],
 ) -> Response:
@@ -119,7 +121,7 @@ def put_manifest(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: StewardHere,
+    caller: Annotated[Caller, may("change the manifest")],
     manifest: Annotated[str, Form(max_length=1_000_000)],
     act: Annotated[Literal["preview", "put"], Form()] = "preview",
 ) -> Response:
@@ -150,7 +152,7 @@ def _sees_desk(request: Request) -> bool:
         caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, state)
         with state.sessions() as session:
             benchmark = benchmark_rows.find_benchmark(session, request.path_params["slug"])
-            return is_steward_of(session, caller, benchmark.id)
+            return roles.allows(session, "see the stewards' desk", replace(caller, is_fresh=True), benchmark)
     except PlumblineError:
         return False
 
@@ -171,7 +173,7 @@ def _refused(request: Request, error: PlumblineError | RequestValidationError, f
     return shown
 
 
-def _put(session: Session, state: StateDep, caller: StewardHere, slug: str, yaml: bytes) -> None:
+def _put(session: Session, state: StateDep, caller: Caller, slug: str, yaml: bytes) -> None:
     before = benchmarks.find_declared(session, slug).version
     declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
     change = Change({"version": before.version, "sha256": before.sha256},

@@ -3,21 +3,25 @@
 The form for it is at /disputes/{submission}, beside the other pages of who is signed in.
 """
 
+from typing import Annotated
+
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Submission
-from app.errors import Forbidden
+from app.rights import roles
+from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, disputes, submissions
 from app.store.audit import Change
 from app.web.answers import json_answer, page
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import SubmissionDocument
 from app.web.fields import Body, Reason
-from app.web.state import Holder, SessionDep, Submitter, is_steward_of, refuse_elsewhere
+from app.web.state import SessionDep
 from app.web.submissions import describe
 
 router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
@@ -43,10 +47,16 @@ class Answering(Body):
     responses=described(401, 404, also=("html",)),
     include_in_schema=False,
 )
-def show(submission: int, request: Request, session: SessionDep, caller: Holder) -> Response:
+def show(
+    submission: int,
+    request: Request,
+    session: SessionDep,
+    caller: Annotated[Caller, may("see the disputes of a submission")],
+) -> Response:
     """Show a submission's disputes with their answers, one's own open one, and the form."""
     stored = submissions.find_submission(session, submission)
-    is_steward = is_steward_of(session, caller, stored.benchmark_id)
+    benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+    is_steward = roles.allows(session, "answer a dispute", caller, benchmark)
     readable = [
         each
         for each in disputes.of_submission(session, stored.id)
@@ -65,7 +75,9 @@ def show(submission: int, request: Request, session: SessionDep, caller: Holder)
     status_code=201,
     responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
 )
-def say(submission: int, saying: Saying, session: SessionDep, caller: Submitter) -> Response:
+def say(
+    submission: int, saying: Saying, session: SessionDep, caller: Annotated[Caller, may("dispute a submission")]
+) -> Response:
     """Store a dispute for the stewards; everybody sees at once that there is one, and reads it with its answer."""
     stored, slug = _stored(session, submission)
     refuse_elsewhere(caller, slug)
@@ -79,11 +91,17 @@ def say(submission: int, saying: Saying, session: SessionDep, caller: Submitter)
     summary="Answer a dispute",
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
-def answer(submission: int, dispute: int, answering: Answering, session: SessionDep, caller: Submitter) -> Response:
+def answer(
+    submission: int,
+    dispute: int,
+    answering: Answering,
+    session: SessionDep,
+    caller: Annotated[Caller, may("answer a dispute")],
+) -> Response:
     """Answer a dispute, once (a steward of the benchmark); from then on both are public."""
     stored, slug = _stored(session, submission)
-    if not is_steward_of(session, caller, stored.benchmark_id):
-        raise Forbidden("Only a steward of its benchmark may answer a dispute.")
+    benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+    roles.require(session, "answer a dispute", caller, benchmark)
     disputes.answer(session, stored, dispute, caller.id, answering.answer)
     audit.record(session, caller.act, 200, Change({"dispute": dispute}, {"answered": True}, answering.answer, slug))
     return _changed(session, stored, 200)

@@ -19,15 +19,17 @@ from app.kinds.parse import parse_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
-from app.store import audit, benchmark_rows, benchmarks, grids, snapshots, tokens
+from app.rights import tokens
+from app.store import audit, benchmark_rows, benchmarks, grids, snapshots
 from app.store.audit import Change
 from app.values.table import Column, Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import MadeDocument, RemovedDraftDocument, TableDocument
-from app.web.state import SessionDep, StateDep, StewardHere
+from app.web.state import SessionDep, StateDep
 from app.web.views import around, name_links, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
@@ -35,6 +37,8 @@ ADDRESS = "/benchmarks/{slug}/draft"
 PRIVATE = {"Cache-Control": "no-store"}
 NOT_PUBLISHED = "It is not published: stewards of this benchmark alone see it."
 COLUMNS = (Column("board", "Board", "text"), Column("title", "Title", "text"), Column("method", "Method", "text"))
+Changing = Annotated[Caller, may("change the draft of a manifest")]
+SEEING = [may("see the draft of a manifest")]
 BoardName = Annotated[str, Path(max_length=200, description="the name of the board")]
 
 
@@ -44,7 +48,7 @@ BoardName = Annotated[str, Path(max_length=200, description="the name of the boa
     responses=described(403, 404, 409, 415, answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
-async def keep_draft(slug: str, request: Request, state: StateDep, caller: StewardHere) -> Response:
+async def keep_draft(slug: str, request: Request, state: StateDep, caller: Changing) -> Response:
     """Keep a manifest (YAML) as the draft of the next version, in place of the one that is there.
 
     It is checked as a new version is, and nothing is published.
@@ -65,7 +69,7 @@ async def keep_draft(slug: str, request: Request, state: StateDep, caller: Stewa
 
 
 @router.delete(ADDRESS, summary="Drop the draft", responses=described(403, 404, answer=RemovedDraftDocument))
-def drop_draft(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+def drop_draft(slug: str, session: SessionDep, caller: Changing) -> Response:
     """Remove the draft of the next version; nobody but stewards was shown it."""
     draft = benchmarks.load_draft(session, benchmark_rows.find_benchmark(session, slug))
     benchmarks.remove_draft(session, draft)
@@ -74,7 +78,7 @@ def drop_draft(slug: str, session: SessionDep, caller: StewardHere) -> Response:
 
 
 @router.post(f"{ADDRESS}/publish", summary="Publish the draft", responses=described(403, 404, 409, answer=MadeDocument))
-def publish_draft(slug: str, session: SessionDep, state: StateDep, caller: StewardHere) -> Response:
+def publish_draft(slug: str, session: SessionDep, state: StateDep, caller: Changing) -> Response:
     """Make the draft the newest version of the manifest; it is checked again, and the boards are computed anew."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     draft, now = benchmarks.load_draft(session, benchmark), benchmarks.load_declared(session, benchmark).version
@@ -87,18 +91,23 @@ def publish_draft(slug: str, session: SessionDep, state: StateDep, caller: Stewa
     return json_answer({"slug": slug, "version": version.version, "url": f"/benchmarks/{slug}"})
 
 
-@router.get(f"{ADDRESS}.yaml", summary="The draft's YAML (stewards)", responses=described(403, 404, also=("yaml",)))
-def show_yaml(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+@router.get(
+    f"{ADDRESS}.yaml",
+    summary="The draft's YAML (stewards)",
+    responses=described(403, 404, also=("yaml",)),
+    dependencies=SEEING,
+)
+def show_yaml(slug: str, session: SessionDep) -> Response:
     """Return the draft as it was sent (stewards of the benchmark only)."""
-    del caller  # the dependency has refused everyone else
     draft = benchmarks.load_draft(session, benchmark_rows.find_benchmark(session, slug))
     return Response(draft.declared.version.yaml, media_type="application/yaml", headers=PRIVATE)
 
 
-@table_routes(router, ADDRESS, "The draft of the next version (stewards)", 403, 404, answer=TableDocument)
-def show_draft(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+@table_routes(
+    router, ADDRESS, "The draft of the next version (stewards)", 403, 404, answer=TableDocument, dependencies=SEEING
+)
+def show_draft(slug: str, request: Request, session: SessionDep) -> Response:
     """List the boards of the draft (stewards of the benchmark only)."""
-    del caller
     now = benchmarks.find_declared(session, slug)
     draft = benchmarks.load_draft(session, now.benchmark)
     by, version = tokens.get_token(session, draft.kept.put_by).name, draft.declared.version
@@ -117,12 +126,10 @@ def show_draft(slug: str, request: Request, session: SessionDep, caller: Steward
     f"{ADDRESS}/{{board}}",
     summary="A board of the draft (.csv, .json; stewards)",
     responses=described(403, 404, answer=TableDocument, also=TABLE),
+    dependencies=SEEING,
 )
-def show_board(
-    slug: str, board: BoardName, request: Request, session: SessionDep, state: StateDep, caller: StewardHere
-) -> Response:
+def show_board(slug: str, board: BoardName, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Compute a board of the draft of the published evidence (stewards of the benchmark only)."""
-    del caller
     benchmark = benchmark_rows.find_benchmark(session, slug)
     declared = benchmarks.load_draft(session, benchmark).declared
     name, fmt = split_format(board)

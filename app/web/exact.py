@@ -23,11 +23,12 @@ from app.store.snapshots import with_names
 from app.turns import owner_of_token
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.labels import PRIVATE
-from app.web.state import SessionDep, StateDep, StewardHere
+from app.web.state import SessionDep, StateDep
 from app.web.views import around, name_links, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["labels"])
@@ -43,7 +44,12 @@ BoardName = Annotated[str | None, Query(max_length=200, description="the name of
 
 @table_routes(router, ADDRESS, "Exact final scores (stewards)", 403, 404, 409, answer=TableDocument)
 def show_exact(
-    slug: str, request: Request, session: SessionDep, state: StateDep, caller: StewardHere, board: BoardName = None
+    slug: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    caller: Annotated[Caller, may("see exact scores")],
+    board: BoardName = None,
 ) -> Response:
     """Show a final board of private labels without rounding, on either part and on all items (its steward).
 

@@ -27,13 +27,14 @@ from app.store.benchmarks import Declared
 from app.store.entrants import Described, described_entrants
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
+from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
-router = APIRouter(route_class=CheckedFirst)
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 MOST_NAMED = 500
 

@@ -25,13 +25,14 @@ from app.store.row_exports import find_counted, read_counted
 from app.store.series import raw_rows
 from app.values.table import Table
 from app.web.answers import split_format, table_answer
+from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
 
-router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
 
 PREFIX = "tables/"
 
@@ -183,7 +184,7 @@ def _title(name: str) -> str:
 
 # Boards in the formats of other sites: /benchmarks/{slug}/every-eval-ever.zip, /eval.yaml and /eval-results/…
 
-evaluations_router = APIRouter(route_class=CheckedFirst, tags=["exports"])
+evaluations_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
 
 YAML = "application/yaml"
 

@@ -23,7 +23,8 @@ from app.files.uploads import Limits, Upload
 from app.kinds.items import ItemsReading, read_items
 from app.kinds.labels import LabelReading
 from app.reading import LATER
-from app.store import audit, benchmark_rows, benchmarks, disclosure, grids, owners, tokens
+from app.rights import tokens
+from app.store import audit, benchmark_rows, benchmarks, disclosure, grids
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
@@ -32,13 +33,13 @@ from app.turns import Turn
 from app.values.table import Cell, Column, Table
 from app.web.answers import json_answer, split_format, table_answer
 from app.web.bodies import MAX_FIELDS, gone, received_files, spool
-from app.web.caller import Caller
+from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
 from app.web.fields import Body, Line, Reason
 from app.web.queries import refuse_unknown
-from app.web.state import SessionDep, State, StateDep, StewardHere, Uploader
+from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import TokenNumber
 from app.web.views import around, view_of
 
@@ -56,6 +57,7 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["GET"],
         summary="Which tasks have labels (stewards only; never the labels)",
         responses=described(403, 404, 409, answer=LabelsDocument),
+        dependencies=[may("see what labels there are")],
     )
     return router
 
@@ -64,7 +66,7 @@ async def put_labels(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: StewardHere,
+    caller: Annotated[Caller, may("upload labels")],
     uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, label, weight?, group?, task?; as for results")],
 ) -> Response:
@@ -89,9 +91,8 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
     return json_answer(document, 201 if is_new else 200, PRIVATE)
 
 
-def show_labels(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+def show_labels(slug: str, session: SessionDep) -> Response:
     """Return which tasks have labels, of how many items, since when."""
-    del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
     disclosure.labels_of(declared.manifest)
     return json_answer(_describe(slug, disclosure.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
@@ -118,6 +119,7 @@ def make_items_router(settings: Settings) -> APIRouter:
         methods=["GET"],
         summary="How many items the grid has, by task",
         responses=described(404, answer=ItemsDocument),
+        dependencies=PUBLIC,
     )
     return router
 
@@ -126,7 +128,7 @@ async def put_items(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: StewardHere,
+    caller: Annotated[Caller, may("upload items")],
     uploader: Uploader,
     file: Annotated[UploadFile, File(description="columns item, task?; CSV or JSON")],
 ) -> Response:
@@ -227,7 +229,12 @@ ABOUT = (Column("what", "What", "text"), Column("value", "Value", "text", glossa
 
 
 @table_routes(
-    disclosure_router, "/benchmarks/{slug}/commitment", "The commitment to private labels", 404, answer=TableDocument
+    disclosure_router,
+    "/benchmarks/{slug}/commitment",
+    "The commitment to private labels",
+    404,
+    answer=TableDocument,
+    dependencies=PUBLIC,
 )
 def show_commitment(slug: str, request: Request, session: SessionDep) -> Response:
     """Show the commitment published when the labels were uploaded; after the close also its parts (.csv, .json)."""
@@ -283,7 +290,7 @@ class Close(Body):
     summary="Close the benchmark: score the private part",
     responses=described(403, 404, 409, answer=TableDocument),
 )
-def close(slug: str, order: Close, state: StateDep, caller: StewardHere) -> Response:
+def close(slug: str, order: Close, state: StateDep, caller: Annotated[Caller, may("close a benchmark")]) -> Response:
     """Close a benchmark of private labels for ever (its steward): no more is scored, and the private part decides."""
     return state.transact(lambda session: _close(session, state, slug, order, caller))
 
@@ -306,11 +313,16 @@ DISCLOSED = "/benchmarks/{slug}/disclosed"
 
 
 @table_routes(
-    disclosure_router, DISCLOSED, "What was disclosed of the labels (stewards)", 403, 404, answer=TableDocument
+    disclosure_router,
+    DISCLOSED,
+    "What was disclosed of the labels (stewards)",
+    403,
+    404,
+    answer=TableDocument,
+    dependencies=[may("see what is disclosed of labels")],
 )
-def show_disclosed(slug: str, request: Request, session: SessionDep, caller: StewardHere) -> Response:
+def show_disclosed(slug: str, request: Request, session: SessionDep) -> Response:
     """Show how much each owner asked of private labels and learned: answers, numbers, and bits at most."""
-    del caller  # the dependency has refused everyone else
     declared = benchmarks.find_declared(session, slug)
     if disclosure.scoring_of(declared.manifest) is None:
         raise NotFound(f"{slug} has no private labels, so nothing is disclosed of them.")
@@ -336,7 +348,7 @@ def link_owner(
     token: Annotated[str, Path(description="the number or the name of a token", max_length=100)],
     order: Link,
     session: SessionDep,
-    caller: StewardHere,
+    caller: Annotated[Caller, may("link tokens as one owner")],
 ) -> Response:
     """Count two tokens as one owner, with one quota and one best (a steward); naming the token itself undoes it."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
@@ -344,7 +356,7 @@ def link_owner(
     owner_link = OwnerLink(
         benchmark_id=benchmark.id, token_id=one.id, owner_id=owner.id, by_id=caller.id, reason=order.reason
     )
-    owners.link(session, owner_link)
+    tokens.link(session, owner_link)
     after = {"token": one.id, "counted_as": owner.id}
     audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
     return json_answer({"benchmark": slug, **after}, headers=PRIVATE)

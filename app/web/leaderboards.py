@@ -38,22 +38,23 @@ from app.store.snapshots import board_history
 from app.values.table import Column, Table
 from app.web import explore
 from app.web.answers import PICTURES, page, split_format, table_answer
+from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
 
-router = APIRouter(route_class=CheckedFirst, tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["leaderboards"])
 
-against_router = APIRouter(route_class=CheckedFirst)
+against_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 # Before the address of any further table, which would take `against` for the name of one.
 router.include_router(against_router)
 
 router.include_router(explore.router)
 
-pictures_router = APIRouter(route_class=CheckedFirst)
+pictures_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 router.include_router(pictures_router)
 

@@ -12,16 +12,18 @@ from starlette.responses import Response
 from app.db.models import Benchmark, Notification
 from app.errors import Conflict, FieldRejected, Problem
 from app.jobs.notifying import complain_about, shown_secret
-from app.store import audit, benchmark_rows, notifications, visibility
+from app.rights import visibility
+from app.rights.policy import refuse_elsewhere
+from app.store import audit, benchmark_rows, notifications
 from app.store.audit import Change
 from app.store.notifications import MAIL, Order
 from app.web.answers import json_answer
-from app.web.bodies import refuse_other_scopes
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import MadeNotificationDocument, NotificationDocument
 from app.web.fields import Body, Line
-from app.web.state import SessionDep, StateDep, Submitter, refuse_elsewhere
+from app.web.state import SessionDep, StateDep
 from app.web.tokens import UNCACHED
 
 router = APIRouter(route_class=CheckedFirst, tags=["notifications"])
@@ -50,9 +52,13 @@ class Confirmation(Body):
     summary="Subscribe an address to your submissions",
     responses=described(403, 404, 409, answer=MadeNotificationDocument, status=201),
 )
-def add(order: NewNotification, session: SessionDep, state: StateDep, caller: Submitter) -> Response:
+def add(
+    order: NewNotification,
+    session: SessionDep,
+    state: StateDep,
+    caller: Annotated[Caller, may("subscribe to one's own submissions")],
+) -> Response:
     """Subscribe an address. Only this answer contains the secret with which its notifications are signed."""
-    refuse_other_scopes(caller)
     _check(order.address, state.settings.webhook_networks, sends_mail=state.settings.smtp_url is not None)
     if order.benchmark is not None:
         refuse_elsewhere(caller, order.benchmark)
@@ -76,7 +82,7 @@ def _check(address: str, networks: tuple[str, ...], *, sends_mail: bool) -> None
 
 
 @router.get("/notifications", summary="Your notifications", responses=described(403, answer=list[NotificationDocument]))
-def list_mine(session: SessionDep, caller: Submitter) -> Response:
+def list_mine(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """List the addresses notified of this token's submissions, each with its latest error."""
     own = notifications.list_own(session, caller.id)
     errors = notifications.last_errors(session, [each.id for each in own])
@@ -88,7 +94,12 @@ def list_mine(session: SessionDep, caller: Submitter) -> Response:
     summary="Confirm an e-mail address",
     responses=described(403, 404, answer=NotificationDocument),
 )
-def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submitter) -> Response:
+def confirm(
+    number: int,
+    order: Confirmation,
+    session: SessionDep,
+    caller: Annotated[Caller, may("confirm or end a subscription")],
+) -> Response:
     """Confirm an e-mail address with the code that was sent to it; notifications begin."""
     notification = notifications.find_own(session, number, caller.id)
     notifications.confirm(session, notification, order.code)
@@ -100,7 +111,9 @@ def confirm(number: int, order: Confirmation, session: SessionDep, caller: Submi
 @router.delete(
     "/notifications/{number}", summary="Unsubscribe an address", status_code=204, responses=described(403, 404)
 )
-def remove(number: int, session: SessionDep, caller: Submitter) -> Response:
+def remove(
+    number: int, session: SessionDep, caller: Annotated[Caller, may("confirm or end a subscription")]
+) -> Response:
     """Unsubscribe an address; notifications that are due are not sent either."""
     notifications.end(session, notifications.find_own(session, number, caller.id), "removed")
     audit.record(session, caller.act, 204, Change(before={"notification": number}))

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Annotated
 
 from fastapi import APIRouter, Request
 from sqlalchemy import Engine
@@ -26,19 +27,20 @@ from app.render.glossary import glossary_entries
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.retries import RETRY_AFTER_S
+from app.rights import roles
 from app.store import health
 from app.telemetry import PAGES, Gauges, render
 from app.web.answers import csv_answer, json_answer, page, split_format
-from app.web.checked_first import CheckedFirst, Handler
+from app.web.caller import PUBLIC, Caller, Handler, may
+from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
 from app.web.probe import NoAnswer
 from app.web.problems import answer
-from app.web.state import SessionDep, State, StateDep, Steward, get_state
-from app.web.visible_benchmarks import stewarded_slugs
+from app.web.state import SessionDep, State, StateDep, get_state
 
-router = APIRouter(route_class=CheckedFirst, tags=["operations"])
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["operations"])
 
 
 @router.get("/healthz", summary="Whether the process answers", responses=described(answer=HealthDocument))
@@ -99,11 +101,13 @@ PRIVATE = {"Cache-Control": "no-store"}
 
 
 @table_routes(health_router, "/health", "What needs a steward", 403, answer=PlainTableDocument, is_columnar=False)
-def show(request: Request, session: SessionDep, state: StateDep, caller: Steward) -> Response:
+def show(
+    request: Request, session: SessionDep, state: StateDep, caller: Annotated[Caller, may("see what needs a steward")]
+) -> Response:
     """List what is stuck, failing, set aside or overdue (.csv, .json), with since when and why."""
     readiness = look_soon(state)
     # With a table that something holds, the rest would wait for it too.
-    troubles = health.list_troubles(session, stewarded_slugs(session, caller)) if readiness.database_up else []
+    troubles = health.list_troubles(session, roles.stewarded_slugs(session, caller)) if readiness.database_up else []
     table = health_table(troubles, (*readiness.problems, *readiness.warnings))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
@@ -137,7 +141,7 @@ class AlsoWithoutDatabase(CheckedFirst):
         return answering
 
 
-figures_router = APIRouter(route_class=AlsoWithoutDatabase, tags=["operations"])
+figures_router = APIRouter(route_class=AlsoWithoutDatabase, dependencies=PUBLIC, tags=["operations"])
 
 
 def _answer(observed: Gauges) -> Response:

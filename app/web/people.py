@@ -9,14 +9,16 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Benchmark, Invitation, Token
-from app.errors import FieldRejected, Forbidden, Problem
-from app.store import audit, benchmark_rows, benchmarks, invitations, people, roles, sql, tokens, visibility
+from app.errors import FieldRejected, Problem
+from app.rights import invitations, roles, tokens, visibility
+from app.rights.invitations import Terms
+from app.rights.policy import require
+from app.rights.roles import Role
+from app.store import audit, benchmark_rows, benchmarks, people, sql
 from app.store.audit import Change
-from app.store.invitations import Terms
-from app.store.roles import Role
 from app.web.answers import json_answer
 from app.web.audit_notes import ActDep
-from app.web.caller import Caller
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import (
@@ -28,9 +30,8 @@ from app.web.documents import (
     TokenDocument,
 )
 from app.web.fields import Body, Line, Reason
-from app.web.state import Holder, SessionDep, Steward, StewardHere, WholeHolder, is_admin, is_steward_of
+from app.web.state import SessionDep
 from app.web.tokens import UNCACHED, TokenNumber, about_token
-from app.web.visible_benchmarks import stewarded_slugs
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -42,14 +43,16 @@ class Erasure(Body):
 
 
 @router.get("/whoami/data", summary="Your data", responses=described(401, answer=OwnDataDocument))
-def own_data(session: SessionDep, caller: Holder) -> Response:
+def own_data(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Return all that is stored about the holder of this token: roles, sessions, submissions, and their actions."""
     token = tokens.get_token(session, caller.id)
     return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=UNCACHED)
 
 
 @router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
-def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: WholeHolder) -> Response:
+def erase(
+    token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Annotated[Caller, may("erase a name")]
+) -> Response:
     """Replace a token's name by one that says nothing (its holder, or an admin); this cannot be undone.
 
     Not with a token that is limited to scopes or entrants, which may be in more hands. Erasing again changes nothing.
@@ -57,8 +60,7 @@ def erase(token_id: TokenNumber, order: Erasure, session: SessionDep, caller: Wh
     What its submissions say of an organisation, an address or in notes is emptied. Rows, registrations, digests and
     ranks stay, and so does the token.
     """
-    if caller.id != token_id and not is_admin(caller):
-        raise Forbidden("Only its holder, or an admin, may erase the name of a token.")
+    roles.require(session, "erase a name", caller, None, owner_id=token_id)
     name = people.pseudonymise(session, tokens.get_token(session, token_id))
     audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
     return json_answer({"id": token_id, "name": name}, headers=UNCACHED)
@@ -77,11 +79,13 @@ PRIVATE = {"Cache-Control": "no-store"}
 
 
 @roles_router.get(
-    "", summary="A benchmark's roles and their history", responses=described(403, 404, answer=RolesDocument)
+    "",
+    summary="A benchmark's roles and their history",
+    responses=described(403, 404, answer=RolesDocument),
+    dependencies=[may("see who has a role")],
 )
-def list_all(slug: str, session: SessionDep, caller: StewardHere) -> Response:
+def list_all(slug: str, session: SessionDep) -> Response:
     """List who has a role in a benchmark, and who was granted or lost one, when and by whom (its stewards only)."""
-    del caller  # the dependency has refused everyone else
     return _answer(session, benchmark_rows.find_benchmark(session, slug))
 
 
@@ -94,12 +98,15 @@ class NewRole(Body):
 
 
 @roles_router.post("", summary="Grant a role", responses=described(403, 404, 409, answer=RolesDocument))
-def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) -> Response:
+def grant(
+    slug: str, wanted: NewRole, session: SessionDep, caller: Annotated[Caller, may("grant or revoke a role")]
+) -> Response:
     """Grant a role in a benchmark: a steward that of reviewer or submitter, only an admin that of steward.
 
     Given again it ends when the newer one says.
     """
-    _refuse_unless_above(caller, wanted.role)
+    if wanted.role == "steward":
+        require("appoint or remove a steward", caller)
     _refuse_past(session, wanted.until)
     benchmark = _lock(session, slug)
     holder = tokens.find_named(session, str(wanted.token))
@@ -114,20 +121,22 @@ def grant(slug: str, wanted: NewRole, session: SessionDep, caller: StewardHere) 
 @roles_router.delete(
     "/{role}/{token}", summary="Revoke a role", responses=described(403, 404, 409, answer=RolesDocument)
 )
-def revoke(slug: str, role: RoleName, token: TokenAsked, session: SessionDep, caller: StewardHere) -> Response:
+def revoke(
+    slug: str,
+    role: RoleName,
+    token: TokenAsked,
+    session: SessionDep,
+    caller: Annotated[Caller, may("grant or revoke a role")],
+) -> Response:
     """Revoke a token's role in a benchmark; what it did there remains. Only an admin revokes that of a steward."""
-    _refuse_unless_above(caller, role)
+    if role == "steward":
+        require("appoint or remove a steward", caller)
     benchmark = _lock(session, slug)
     holder = tokens.find_named(session, token)
     roles.revoke(session, benchmark, holder, role, caller.id)
     audit.record(session, caller.act, 200, Change({"token": holder.id, "role": role}))
     benchmark_rows.mark_pages_changed(session, benchmark.id)
     return _answer(session, benchmark)
-
-
-def _refuse_unless_above(caller: Caller, role: str) -> None:
-    if role == "steward" and caller.role != "admin":
-        raise Forbidden("Only an admin may appoint or remove stewards.")
 
 
 def _refuse_past(session: Session, until: datetime | None) -> None:
@@ -207,13 +216,14 @@ class Joining(Body):
     summary="Create an invitation",
     responses=described(403, 404, answer=InvitationDocument, status=201),
 )
-def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Response:
+def invite(
+    wanted: NewInvitation, session: SessionDep, caller: Annotated[Caller, may("invite to a benchmark")]
+) -> Response:
     """Create an invitation; only this answer contains its code. Only an admin invites stewards."""
     benchmark = None if wanted.benchmark is None else benchmark_rows.find_benchmark(session, wanted.benchmark)
     if wanted.role == "steward" or benchmark is None:
-        _refuse_unless_admin(caller)
-    elif not is_steward_of(session, caller, benchmark.id):
-        raise Forbidden(f"Only a steward of {benchmark.slug} may invite to it.")
+        require("invite stewards, or to the whole server", caller)
+    roles.require(session, "invite to a benchmark", caller, benchmark)
     terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
     invitation, code = invitations.invite(session, terms, caller.id)
     after = {"invitation": invitation.id, "role": invitation.role}
@@ -224,9 +234,9 @@ def invite(wanted: NewInvitation, session: SessionDep, caller: Steward) -> Respo
 @invitations_router.get(
     "/invitations", summary="The invitations", responses=described(403, answer=list[ListedInvitation])
 )
-def list_invitations(session: SessionDep, caller: Steward) -> Response:
+def list_invitations(session: SessionDep, caller: Annotated[Caller, may("see the invitations")]) -> Response:
     """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
-    listed = [_about(*each) for each in invitations.list_invitations(session, stewarded_slugs(session, caller))]
+    listed = [_about(*each) for each in invitations.list_invitations(session, roles.stewarded_slugs(session, caller))]
     return json_answer(listed, headers=UNCACHED)
 
 
@@ -235,14 +245,18 @@ def list_invitations(session: SessionDep, caller: Steward) -> Response:
     summary="Revoke an invitation",
     responses=described(403, 404, 409, answer=ListedInvitation),
 )
-def revoke_invitation(invitation: Number, session: SessionDep, caller: Steward) -> Response:
+def revoke_invitation(
+    invitation: Number, session: SessionDep, caller: Annotated[Caller, may("revoke an invitation")]
+) -> Response:
     """Revoke an invitation (an admin, or a steward of its benchmark); the token of one that was used remains."""
     revoked = invitations.get_invitation(session, invitation)
-    if caller.role != "admin" and not _is_of_theirs(session, revoked, caller):
-        raise Forbidden("Only an admin, or a steward of its benchmark, may revoke an invitation.")
+    number = revoked.benchmark_id
+    # None as well where its benchmark is hidden from the caller.
+    benchmark = None if number is None else session.get(Benchmark, number)
+    roles.require(session, "revoke an invitation", caller, benchmark)
     before = {"state": invitations.state_of(revoked)}
     invitations.revoke(revoked)
-    slug = None if revoked.benchmark_id is None else benchmark_rows.get_benchmark(session, revoked.benchmark_id).slug
+    slug = None if benchmark is None else benchmark.slug
     audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
     return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=UNCACHED)
 
@@ -252,6 +266,7 @@ def revoke_invitation(invitation: Number, session: SessionDep, caller: Steward) 
     status_code=201,
     summary="Use an invitation",
     responses=described(404, 409, answer=TokenDocument, status=201),
+    dependencies=[may("use an invitation")],
 )
 def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
     """Create the token of an invitation, once; only this answer contains its text."""
@@ -269,6 +284,7 @@ def redeem(order: Redemption, session: SessionDep, act: ActDep) -> Response:
     status_code=201,
     summary="Get a submitter's token",
     responses=described(404, 409, 429, answer=TokenDocument, status=201),
+    dependencies=[may("join a benchmark that lets anybody register")],
 )
 def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Response:
     """Create a submitter's token for anyone, if the manifest's `registration` allows it, up to its number a day."""
@@ -279,15 +295,6 @@ def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Respons
 
 def _with_text(token: Token, text: str) -> Response:
     return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
-
-
-def _is_of_theirs(session: Session, invitation: Invitation, caller: Caller) -> bool:
-    return invitation.benchmark_id is not None and is_steward_of(session, caller, invitation.benchmark_id)
-
-
-def _refuse_unless_admin(caller: Caller) -> None:
-    if caller.role != "admin":
-        raise Forbidden("Only an admin may invite stewards, or submitters to the whole server.")
 
 
 def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:

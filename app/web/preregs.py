@@ -19,6 +19,9 @@ from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.pages import RegistrationOutcome, ShownTable, citing_table
+from app.rights import roles
+from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
+from app.rights.tokens import get_token
 from app.store import (
     audit,
     benchmark_rows,
@@ -27,24 +30,22 @@ from app.store import (
     preregs,
     references,
     reservations,
-    roles,
     snapshots,
     sql,
     submissions,
 )
 from app.store.audit import Change
 from app.store.preregs import Word
-from app.store.tokens import get_token
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import YAML_REQUEST, refuse_other_entrants, refuse_other_scopes, refuse_uninvited, yaml_body
-from app.web.caller import Caller
+from app.web.bodies import YAML_REQUEST, yaml_body
+from app.web.caller import PUBLIC, Caller, may, refuse_uninvited
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
 from app.web.fields import Body, Text
 from app.web.reservations import describe, reserve_names
-from app.web.state import SessionDep, StateDep, Steward, Submitter, refuse_elsewhere
+from app.web.state import SessionDep, StateDep
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 
@@ -86,7 +87,11 @@ Embargo = Annotated[datetime | None, Depends(read_embargo)]
     openapi_extra=YAML_REQUEST,
 )
 async def register(
-    request: Request, state: StateDep, caller: Submitter, embargo: Embargo, benchmark: BenchmarkName = None
+    request: Request,
+    state: StateDep,
+    caller: Annotated[Caller, may("register")],
+    embargo: Embargo,
+    benchmark: BenchmarkName = None,
 ) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
@@ -105,7 +110,8 @@ def _register(
     parsed, token_id = parse_prereg(yaml), caller.id
     slug = benchmark or parsed.benchmark
     refuse_elsewhere(caller, slug)
-    _refuse_uninvited(session, slug, caller)
+    if slug is not None and benchmark_rows.known_slugs(session, [slug]):
+        refuse_uninvited(session, "register", caller, slug)
     refuse_other_entrants(caller, parsed.entrants or ())
     if slug is not None:
         reservations.take_turns_at(session, slug, token_id)
@@ -123,13 +129,6 @@ def _register(
     audit.record(session, caller.act, status, Change(after={"sha256": stored.sha256}, benchmark=slug))
     about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
     return json_answer(about, status, {"Location": address})
-
-
-def _refuse_uninvited(session: Session, slug: str | None, caller: Caller) -> None:
-    if slug is None or not benchmark_rows.known_slugs(session, [slug]):
-        refuse_other_scopes(caller)
-    else:
-        refuse_uninvited(session, benchmarks.find_declared(session, slug), caller)
 
 
 def _refuse_references(session: Session, slug: str | None, parsed: ParsedPrereg, token_id: int) -> None:
@@ -159,6 +158,7 @@ def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[
     "/{sha256}",
     summary="One preregistration (.yaml, .json; .csv: what cites it)",
     responses=described(404, answer=PreregDocument, also=("html", "csv", "yaml")),
+    dependencies=PUBLIC,
 )
 def show(sha256: str, session: SessionDep) -> Response:
     """Show a preregistration as it was registered, with the submissions that cite it."""
@@ -279,7 +279,9 @@ class Attestation(Body):
     summary="Attest an earlier registration",
     responses=described(403, 404, answer=AttestedDocument, status=201),
 )
-def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: Steward) -> Response:
+def attest(
+    sha256: str, attestation: Attestation, session: SessionDep, caller: Annotated[Caller, may("attest a registration")]
+) -> Response:
     """Record an earlier registration time with its evidence (a signed tag, a DOI, an archive address).
 
     A steward's attestation counts in those of their benchmarks that it was registered for, an admin's everywhere.
@@ -288,7 +290,7 @@ def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: S
     if at > sql.now(session):
         problem = Problem("expected a time in the past", column="registered_at", value=at.isoformat())
         raise FieldRejected("The attestation cannot be recorded.", [problem])
-    slugs = None if caller.role == "admin" else _stewarded(session, sha256, caller)
+    slugs = _attested(session, sha256, caller)
     for slug in [None] if slugs is None else slugs:
         preregs.attest(session, sha256, Word(at, attestation.evidence, caller.id, slug))
         attested = {"sha256": sha256, "registered_at": at.isoformat()}
@@ -296,17 +298,18 @@ def attest(sha256: str, attestation: Attestation, session: SessionDep, caller: S
     return json_answer({"sha256": sha256, "registered_at": at.isoformat(), "benchmarks": slugs}, 201)
 
 
-def _stewarded(session: Session, sha256: str, caller: Caller) -> list[str]:
-    """Return the benchmarks of a steward that a registration is for. Raises Forbidden when there are none."""
-    bound = [
-        binding.benchmark for binding in preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
-    ]
-    slugs = roles.stewarded(session, caller.id, [slug for slug in bound if caller.may_write_to(slug)])
+def _attested(session: Session, sha256: str, caller: Caller) -> list[str] | None:
+    """Return the benchmarks of a steward that a registration is for, None for an admin. Raises Forbidden for none."""
+    own = roles.stewarded_slugs(session, caller)
+    if own is None:
+        return None
+    bindings = preregs.list_bindings(session, preregs.find_prereg(session, sha256).sha256)
+    slugs = [slug for slug in own if slug in {binding.benchmark for binding in bindings}]
     if not slugs:
-        raise Forbidden("Only a steward of a benchmark that it was registered for, or an admin, may attest it.")
+        raise Forbidden(RIGHTS["attest a registration"].refusal)
     return slugs
 
 
-# Until when a registration is shown to few: asked at `POST /preregs`, held by `app.store.visibility`.
+# Until when a registration is shown to few: asked at `POST /preregs`, held by `app.rights.visibility`.
 
 LONGEST = timedelta(days=2 * 365)

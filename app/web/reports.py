@@ -18,11 +18,12 @@ from app.render.text import name_in_path, path_of_name
 from app.store import benchmarks, submissions
 from app.values.table import Table
 from app.web.answers import page
+from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.state import SessionDep
 
-router = APIRouter(route_class=CheckedFirst)
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 NAMED = ("entrant", "task")
 

@@ -3,27 +3,27 @@
 `describe` and `reserve_names` are called by `app.web.preregs`.
 """
 
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import Prereg
-from app.errors import Forbidden, NotFound
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.render.text import name_in_path
+from app.rights import roles
 from app.store import audit, benchmark_rows, benchmarks, reservations, sql
 from app.store.audit import Change
 from app.store.registrations import count_unbound, list_registrations, registrations_table, submitters_table
 from app.store.reservations import Reserved
 from app.web.answers import json_answer, split_format, table_answer
-from app.web.caller import Caller
+from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import ReleasedDocument, TableDocument
 from app.web.fields import Body, Reason
-from app.web.state import SessionDep, Submitter, is_admin, is_steward_of
+from app.web.state import SessionDep
 from app.web.views import around, name_links, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
@@ -71,29 +71,25 @@ class Release(Body):
     summary="Release a reserved name",
     responses=described(403, 404, answer=ReleasedDocument),
 )
-def release(slug: str, entrant: str, order: Release, session: SessionDep, caller: Submitter) -> Response:
+def release(
+    slug: str,
+    entrant: str,
+    order: Release,
+    session: SessionDep,
+    caller: Annotated[Caller, may("release a reserved name")],
+) -> Response:
     """Release a reserved name (a steward of the benchmark, or its registrant); the reason is stored and shown."""
     held = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
-    if held.holder.id != caller.id and not _is_steward(session, slug, caller):
-        what = f"or a steward of {slug}, may release {held.reservation.name}."
-        raise Forbidden(f"Only {held.holder.name}, {what}", recorded=f"Only token {held.holder.id}, {what}")
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    roles.require(session, "release a reserved name", caller, benchmark, held.holder.id)
     reservations.release(session, held, caller.id, order.reason)
     audit.record(session, caller.act, 200, Change({"reserved_for": held.holder.id}, reason=order.reason))
     return json_answer({"benchmark": slug, "entrant": held.reservation.name, "reserved_for": held.holder.name})
 
 
-def _is_steward(session: Session, slug: str, caller: Caller) -> bool:
-    try:
-        benchmark = benchmark_rows.find_benchmark(session, slug)
-    except NotFound:
-        # A name can be reserved in a benchmark that is yet to be made.
-        return is_admin(caller)
-    return is_steward_of(session, caller, benchmark.id)
-
-
 # /benchmarks/{slug}/registrations and /submitters: everything that was registered, also what was never reported.
 
-registrations_router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
+registrations_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["preregistrations"])
 
 
 @table_routes(registrations_router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)

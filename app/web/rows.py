@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import UTC
-from typing import Any
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -14,6 +14,7 @@ from app.kinds.contract import ROWS_FILE
 from app.kinds.registry import kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
+from app.rights import tokens
 from app.store import (
     audit,
     benchmark_rows,
@@ -24,7 +25,6 @@ from app.store import (
     reservations,
     row_exports,
     snapshots,
-    tokens,
 )
 from app.store.audit import Change
 from app.store.benchmarks import Declared
@@ -35,11 +35,12 @@ from app.store.registrations import unreported_table
 from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
 from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
+from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import OwnerDocument, TableDocument
 from app.web.fields import Body, Reason
-from app.web.state import SessionDep, StewardHere
+from app.web.state import SessionDep
 from app.web.tokens import TokenNumber
 from app.web.views import SnapshotNumber, around, name_links, view_of
 
@@ -47,7 +48,7 @@ MOST_RESULTS = 1000
 router = APIRouter(route_class=CheckedFirst, tags=["rows"])
 
 
-@table_routes(router, "/benchmarks/{slug}/tasks", "The tasks", 404, answer=TableDocument)
+@table_routes(router, "/benchmarks/{slug}/tasks", "The tasks", 404, answer=TableDocument, dependencies=PUBLIC)
 def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """List the tasks with how many entrants have a result (.csv, .json)."""
     declared = benchmarks.find_declared(session, slug)
@@ -63,6 +64,7 @@ def list_tasks(slug: str, request: Request, session: SessionDep, snapshot: Snaps
     "/benchmarks/{slug}/tasks/{task:path}",
     summary="One task",
     responses=described(404, 422, answer=TableDocument, also=TABLE),
+    dependencies=PUBLIC,
 )
 def show_task(slug: str, task: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
     """Show every entrant's scores on one task (.csv, .json)."""
@@ -87,6 +89,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     "/benchmarks/{slug}/entrants/{entrant:path}",
     summary="One entrant",
     responses=described(404, 422, answer=TableDocument, also=TABLE),
+    dependencies=PUBLIC,
 )
 def show_entrant(
     slug: str, entrant: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
@@ -187,7 +190,9 @@ class Transfer(Body):
     summary="Move an entrant to another owner",
     responses=described(403, 404, 409, answer=OwnerDocument),
 )
-def move_owner(slug: str, entrant: str, order: Transfer, session: SessionDep, caller: StewardHere) -> Response:
+def move_owner(
+    slug: str, entrant: str, order: Transfer, session: SessionDep, caller: Annotated[Caller, may("move an entrant")]
+) -> Response:
     """Move an entrant, a reserved name, or a reference entrant's, to another owner; the reason is stored and shown.
 
     Naming its own owner changes nothing.

@@ -12,11 +12,13 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from app.errors import NotFound, Unauthenticated
-from app.store import audit, roles, sessions, tokens, visibility
+from app.rights import oidc, roles, sessions, tokens, visibility
+from app.rights.oidc import CALLBACK, Attempt, Provider
+from app.store import audit
 from app.store.audit import Change
 from app.web.answers import page
 from app.web.audit_notes import ActDep, act_of, note_refusal
-from app.web.caller import Caller
+from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import (
     FORM,
@@ -31,8 +33,7 @@ from app.web.cookies import (
 )
 from app.web.description import described
 from app.web.limits import count_guess, refuse_guesses
-from app.web.provider import CALLBACK, Attempt, Provider
-from app.web.state import Holder, SessionDep, State, StateDep
+from app.web.state import SessionDep, State, StateDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schema=False)
 
@@ -43,7 +44,7 @@ ACCOUNT = "/account"
 Next = Annotated[str | None, Query(alias="next", max_length=500)]
 
 
-@router.get("/login", summary="Sign in", responses=described(also=("html",)))
+@router.get("/login", summary="Sign in", responses=described(also=("html",)), dependencies=[may("sign in")])
 def show_login(state: StateDep, next_: Next = None, *, again: bool = False, left: bool = False) -> Response:
     """Show the form by which somebody signs in with a token, and the way through the provider where there is one.
 
@@ -59,7 +60,7 @@ def show_login(state: StateDep, next_: Next = None, *, again: bool = False, left
     return shown
 
 
-@router.post("/login", summary="Sign in", responses=described(403, also=("html",)))
+@router.post("/login", summary="Sign in", responses=described(403, also=("html",)), dependencies=[may("sign in")])
 def login(
     request: Request,
     session: SessionDep,
@@ -88,7 +89,9 @@ def login(
 
 
 @router.get(ACCOUNT, summary="Who is signed in", responses=described(401, also=("html",)))
-def show_account(request: Request, session: SessionDep, caller: Holder) -> Response:
+def show_account(
+    request: Request, session: SessionDep, caller: Annotated[Caller, may("see one's own account")]
+) -> Response:
     """Show who is signed in, their roles and their sessions, with the forms to end them."""
     held = {name: roles.benchmarks_of(session, caller.id, name) for name in ("steward", "reviewer", "submitter")}
     shown = page(
@@ -106,7 +109,7 @@ def show_account(request: Request, session: SessionDep, caller: Holder) -> Respo
 
 
 @router.post("/logout", summary="Sign out", responses=described(403, also=("html",)))
-def logout(request: Request, session: SessionDep, caller: Holder) -> Response:
+def logout(request: Request, session: SessionDep, caller: Annotated[Caller, may("sign out")]) -> Response:
     """End this session."""
     sessions.end(session, session_secret(request) or "")
     audit.record(session, caller.act, 303)
@@ -114,7 +117,7 @@ def logout(request: Request, session: SessionDep, caller: Holder) -> Response:
 
 
 @router.post("/logout/everywhere", summary="Sign out everywhere", responses=described(403, also=("html",)))
-def logout_everywhere(session: SessionDep, caller: Holder) -> Response:
+def logout_everywhere(session: SessionDep, caller: Annotated[Caller, may("sign out")]) -> Response:
     """End every session of this token, in whatever browser; the token itself works on."""
     n_ended = sessions.end_all(session, caller.id)
     audit.record(session, caller.act, 303, Change(after={"ended": n_ended}))
@@ -123,7 +126,7 @@ def logout_everywhere(session: SessionDep, caller: Holder) -> Response:
 
 def _leave(session: Session, caller: Caller) -> Response:
     # A form leads to this server alone, so the way out of the provider is a link of the page that follows.
-    is_known_elsewhere = sessions.find_identity(session, caller.id) is not None
+    is_known_elsewhere = oidc.find_identity(session, caller.id) is not None
     answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, PRIVATE)
     drop_cookie(answer, SESSION)
     return answer
@@ -144,7 +147,10 @@ Short = Annotated[str, Query(max_length=4000)]
 
 
 @oidc_router.get(
-    "/login/oidc", summary="Sign in through the identity provider", responses=described(404, 503, also=("html",))
+    "/login/oidc",
+    summary="Sign in through the identity provider",
+    responses=described(404, 503, also=("html",)),
+    dependencies=[may("sign in")],
 )
 def begin(
     request: Request,
@@ -165,7 +171,10 @@ def begin(
 
 
 @oidc_router.get(
-    CALLBACK, summary="Callback of the identity provider", responses=described(401, 403, 404, 503, also=("html",))
+    CALLBACK,
+    summary="Callback of the identity provider",
+    responses=described(401, 403, 404, 503, also=("html",)),
+    dependencies=[may("sign in")],
 )
 async def come_back(
     request: Request, state: StateDep, given: Annotated[str, Query(alias="state", max_length=200)] = "",
@@ -197,16 +206,14 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
     return answer
 
 
-def _signed_in(
-    session: Session, request: Request, state: State, claimed: sessions.Claimed, proved_at: float | None
-) -> str:
+def _signed_in(session: Session, request: Request, state: State, claimed: oidc.Claimed, proved_at: float | None) -> str:
     """Return the secret of a new session of somebody's token, with what it changed in the audit."""
     own = state.settings.oidc
     if own is None:
         raise NotFound("This server has no identity provider.")
     # A group may have a role in a benchmark that strangers do not see.
     with visibility.reading_all():
-        token = sessions.sign_in(session, claimed, own.roles, timedelta(days=own.days))
+        token = oidc.sign_in(session, claimed, own.roles, timedelta(days=own.days))
     request.state.token_id = token.id
     proved = None if proved_at is None else datetime.fromtimestamp(proved_at, UTC)
     begun, secret = sessions.begin(session, token, proved)

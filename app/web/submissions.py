@@ -19,7 +19,7 @@ from app.admission.rules import is_admitted
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
-from app.errors import Busy, FieldRejected, Forbidden, NotFound
+from app.errors import Busy, FieldRejected, NotFound
 from app.files.uploads import Limits
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
@@ -32,6 +32,8 @@ from app.receiving.upload import Upload, not_asked, open_versions, reading_of, v
 from app.render.exports import parts_to_csv, table_to_json
 from app.render.pages import ShownTable, checks_table
 from app.render.table_page import narrow_table
+from app.rights import roles
+from app.rights.policy import refuse_other_entrants
 from app.store import audit, benchmark_rows, benchmarks, current, sql, submissions, web_processes
 from app.store.arrivals import list_flags
 from app.store.audit import Change
@@ -44,8 +46,8 @@ from app.telemetry import CHECKS_FAILED, current_request, event
 from app.turns import Turn
 from app.web import reports
 from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import MAX_FIELDS, SubmitterHere, gone, received_files, refuse_other_entrants, spool
-from app.web.caller import Caller
+from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
@@ -54,7 +56,7 @@ from app.web.fields import Body, Finite, Flag, Line, Reason, Text
 from app.web.problems import refusal_document
 from app.web.queries import refuse_unknown
 from app.web.reports import is_report, report_links
-from app.web.state import SessionDep, State, StateDep, Submitter, Uploader, is_steward_of
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import WantedDep
 
 Claims = dict[Line, dict[Line, Finite]]
@@ -93,7 +95,7 @@ async def submit(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: SubmitterHere,
+    caller: Annotated[Caller, may("submit")],
     uploader: Uploader,
     files: Annotated[
         list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
@@ -428,6 +430,7 @@ def _said(
     "/submissions/{submission}",
     summary="A submission (.csv: its checks; .json)",
     responses=described(404, answer=SubmissionDocument, also=("html", "csv")),
+    dependencies=PUBLIC,
 )
 def show(submission: str, session: SessionDep) -> Response:
     """Return a submission: status, checks, history, files, and averages of its own rows."""
@@ -460,6 +463,7 @@ def show(submission: str, session: SessionDep) -> Response:
     "/submissions/{submission}/tables/{name:path}",
     summary="A table of a submission",
     responses=described(404, answer=SubmissionTableDocument, also=("csv",)),
+    dependencies=PUBLIC,
 )
 def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDep) -> Response:
     """Return one of a submission's own tables (.csv, .json): all of it, or some of its rows."""
@@ -477,7 +481,10 @@ def show_table(submission: int, name: str, session: SessionDep, wanted: WantedDe
 
 
 @views_router.get(
-    "/submissions/{submission}/scores.csv", summary="The rows of a submission", responses=described(404, also=("csv",))
+    "/submissions/{submission}/scores.csv",
+    summary="The rows of a submission",
+    responses=described(404, also=("csv",)),
+    dependencies=PUBLIC,
 )
 def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
@@ -497,13 +504,15 @@ class Withdrawal(Body):
     summary="Withdraw a submission",
     responses=described(403, 404, 409, answer=SubmissionDocument),
 )
-def withdraw(submission: int, order: Withdrawal, state: StateDep, caller: Submitter) -> Response:
+def withdraw(
+    submission: int, order: Withdrawal, state: StateDep, caller: Annotated[Caller, may("withdraw a submission")]
+) -> Response:
     """Withdraw a submission from the boards (its submitter, or a steward of its benchmark)."""
 
     def take_off(session: Session) -> dict[str, Any]:
         stored = submissions.lock_submission(session, submission)
-        if stored.token_id != caller.id and not is_steward_of(session, caller, stored.benchmark_id):
-            raise Forbidden("Only its submitter or a steward of its benchmark may withdraw a submission.")
+        benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+        roles.require(session, "withdraw a submission", caller, benchmark, stored.token_id)
         before = {"status": stored.status}
         current.withdraw(session, stored, order.reason)
         change = Change(before, {"status": stored.status}, order.reason, submissions.slug_of(session, stored))

@@ -16,19 +16,21 @@ from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
 from app.config import Settings
-from app.db.models import Prereg, PreregBinding
+from app.db.models import Benchmark, Prereg, PreregBinding
 from app.errors import Forbidden, NotFound, PlumblineError, Unauthenticated
 from app.manifest.model import MOST_DECLARED
 from app.render.pages import submit_example
-from app.store import audit, benchmark_rows, benchmarks, sessions
+from app.rights import roles, sessions
+from app.rights.policy import RIGHTS
+from app.store import audit, benchmark_rows, benchmarks
 from app.store.tries import find_try, keep_try, own_submissions, own_tries
 from app.web.answers import json_answer, page
-from app.web.bodies import MAX_FIELDS, SubmitterHere, refuse_uninvited
-from app.web.caller import Caller
+from app.web.bodies import MAX_FIELDS
+from app.web.caller import PUBLIC, Caller, Uploader, find_caller, may, refuse_uninvited
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
 from app.web.description import described
-from app.web.state import Holder, SessionDep, State, StateDep, Uploader, find_caller, is_steward_of
+from app.web.state import SessionDep, State, StateDep
 from app.web.submissions import (
     METADATA_FIELDS,
     Kind,
@@ -54,6 +56,7 @@ def make_router(settings: Settings) -> APIRouter:
         methods=["GET"],
         responses=described(401, 403, 404, also=("html",)),
         include_in_schema=False,
+        dependencies=PUBLIC,  # Who is not signed in is led to the login; of others it asks whether they may submit.
     )
     router.add_api_route(
         address,
@@ -75,7 +78,7 @@ def show_form(slug: str, request: Request, session: SessionDep, state: StateDep)
     if caller is None:
         return RedirectResponse(f"/login?next=/submit/{slug}", 303, PRIVATE)
     declared = benchmarks.find_declared(session, slug)
-    refuse_uninvited(session, declared, caller)
+    refuse_uninvited(session, "submit", caller, slug)
     shown = page(
         "submit.html",
         title=f"Submit to {declared.manifest.title}",
@@ -109,7 +112,7 @@ async def submit_form(
     slug: str,
     request: Request,
     state: StateDep,
-    caller: SubmitterHere,
+    caller: Annotated[Caller, may("submit")],
     uploader: Uploader,
     files: Annotated[list[UploadFile], File()],
     prereg: Annotated[UploadFile | str | None, File()] = None,
@@ -179,12 +182,13 @@ tries_router = APIRouter(route_class=CheckedFirst, tags=["submissions"], include
 
 
 @tries_router.get("/tries/{number}", summary="A try", responses=described(401, 404, also=("html",)))
-def show_try(number: str, session: SessionDep, caller: Holder) -> Response:
+def show_try(number: str, session: SessionDep, caller: Annotated[Caller, may("see a try")]) -> Response:
     """Show what a dry run or a refused upload was answered with (.json)."""
     stem, dot, ending = number.rpartition(".")
     attempt, slug = find_try(session, stem if dot and ending == "json" else number)
-    if attempt.token_id != caller.id and not is_steward_of(session, caller, attempt.benchmark_id):
-        raise NotFound("There is no such try; only the latest of each token are kept.")
+    benchmark = session.get(Benchmark, attempt.benchmark_id)
+    if not roles.allows(session, "see a try", caller, benchmark, attempt.token_id):
+        raise NotFound(RIGHTS["see a try"].refusal)
     if dot and ending == "json":
         return json_answer(attempt.document, headers=PRIVATE)
     shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
@@ -200,7 +204,7 @@ def _title(is_dry: bool, status: int) -> str:
 
 
 @tries_router.get("/account/submissions", summary="Your submissions", responses=described(401, also=("html",)))
-def show_own(session: SessionDep, caller: Holder) -> Response:
+def show_own(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Show the submissions and the tries of whoever is signed in."""
     shown = page("own.html", title="Your submissions", tries=own_tries(session, caller.id),
                  submissions=own_submissions(session, caller.id, None))  # fmt: skip

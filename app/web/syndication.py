@@ -12,6 +12,7 @@ from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.answers import drawn_answer, json_answer
+from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import CroissantDocument
@@ -19,7 +20,7 @@ from app.web.explore import AskedDep, ExploreQuery, board_as_asked
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber
 
-router = APIRouter(route_class=CheckedFirst, tags=["outside"])
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["outside"])
 
 
 @router.get(

@@ -8,17 +8,18 @@ from pydantic import AwareDatetime, Field
 from starlette.responses import Response
 
 from app.db.models import SCOPES, Token
-from app.errors import Forbidden
-from app.store import audit, roles, sessions, tokens
+from app.rights import roles, sessions, tokens
+from app.rights.policy import allows
+from app.rights.tokens import Bounds, in_short
+from app.store import audit
 from app.store.audit import Change
-from app.store.tokens import Bounds, in_short
 from app.web.answers import json_answer
+from app.web.caller import Caller, may, presented_text
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.fields import Body, Line
-from app.web.state import Admin, Holder, SessionDep, Steward, WholeHolder, is_admin
-from app.web.visitors import presented_text
+from app.web.state import SessionDep
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -51,7 +52,7 @@ class Rotation(Body):
     summary="Create a token",
     responses=described(403, 409, answer=TokenDocument, status=201),
 )
-def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
+def create(wanted: NewToken, session: SessionDep, caller: Annotated[Caller, may("create a token")]) -> Response:
     """Create a token; only this answer contains its text. A name is used once, even if its token is revoked."""
     bounds = Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
@@ -60,16 +61,17 @@ def create(wanted: NewToken, session: SessionDep, caller: Admin) -> Response:
 
 
 @router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
-def list_all(session: SessionDep, caller: Steward) -> Response:
+def list_all(session: SessionDep, caller: Annotated[Caller, may("see the tokens")]) -> Response:
     """List the tokens without their texts, the oldest first: to whom a steward can move an entrant.
 
     Tokens for benchmarks that the caller may not read are left out; only an admin sees for which entrants each is.
     """
+    sees_all = allows("see all of the tokens and of the audit", caller)
     listed = [
         {
             **about_token(token),
             "benchmarks": slugs,
-            "entrants": token.entrants if caller.role == "admin" else None,
+            "entrants": token.entrants if sees_all else None,
             "created_at": _shown(token.created_at),
             "used_at": _shown(token.used_at),
             "revoked_at": _shown(token.revoked_at),
@@ -85,7 +87,11 @@ def list_all(session: SessionDep, caller: Steward) -> Response:
     responses=described(403, 404, 409, answer=RotatedDocument),
 )
 def rotate(
-    token_id: TokenNumber, order: Rotation, request: Request, session: SessionDep, caller: WholeHolder
+    token_id: TokenNumber,
+    order: Rotation,
+    request: Request,
+    session: SessionDep,
+    caller: Annotated[Caller, may("renew a token")],
 ) -> Response:
     """Replace a token's text (its holder, or an admin); the former text works for some more hours.
 
@@ -94,8 +100,7 @@ def rotate(
     What the token owns, and when it expires, stays. To end a text at once, give 0 hours: then the browser sessions that
     began with it end as well, but for the one that asks.
     """
-    if caller.id != token_id and not is_admin(caller):
-        raise Forbidden("Only its holder, or an admin, may renew a token.")
+    roles.require(session, "renew a token", caller, None, owner_id=token_id)
     token, text = tokens.rotate_token(session, token_id, order.overlap_h, presented_text(request))
     if order.overlap_h == 0:
         sessions.end_all(session, token.id, but=caller.act.session_id)
@@ -107,7 +112,7 @@ def rotate(
 @router.delete(
     "/tokens/{token_id}", summary="Revoke a token", responses=described(403, 404, 409, answer=RevokedDocument)
 )
-def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Response:
+def revoke(token_id: TokenNumber, session: SessionDep, caller: Annotated[Caller, may("revoke a token")]) -> Response:
     """Revoke a token: from now on it is refused."""
     before = {"token": token_id, "revoked": tokens.get_token(session, token_id).revoked_at is not None}
     token = tokens.revoke_token(session, token_id)
@@ -116,7 +121,7 @@ def revoke(token_id: TokenNumber, session: SessionDep, caller: Admin) -> Respons
 
 
 @router.get("/whoami", summary="What this token may do", responses=described(401, answer=WhoamiDocument))
-def whoami(session: SessionDep, caller: Holder) -> Response:
+def whoami(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Return whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
     steward_of = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")

@@ -6,7 +6,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from app.store import tokens
+from app.rights import tokens
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
 from tests.fixtures import Site, SiteAfter

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.config import HARD_TO_GUESS, Settings
 from app.db.engine import make_engine
 from app.errors import SettingsError
-from app.store.tokens import create_token, revoke_token
+from app.rights.tokens import create_token, revoke_token
 from tests.cases.running_server import running_server
 
 GUESSABLE = {

@@ -19,7 +19,8 @@ from app.kinds.reader import Evidence
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.receiving.receive import case_of, check, receive
 from app.receiving.upload import Upload
-from app.store import benchmarks, preregs, submissions, tokens
+from app.rights import tokens
+from app.store import benchmarks, preregs, submissions
 from app.store.sizes import Sizes
 from tests.cases.evidence_tables import read
 from tests.cases.walkthrough import GOOD, MANIFEST, PREREG

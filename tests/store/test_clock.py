@@ -15,7 +15,7 @@ from tests.fixtures import Site
 AHEAD = timedelta(hours=5)
 OWN_CLOCKS = {"now", "utcnow", "today"}
 # What an identity provider signed, and when a notification is signed, are about other machines' clocks.
-OF_OTHERS = {"app/web/provider.py", "app/jobs/notifying.py"}
+OF_OTHERS = {"app/rights/oidc.py", "app/jobs/notifying.py"}
 
 
 def asks_own_clock(path: Path) -> list[int]:
@@ -33,7 +33,7 @@ def asks_own_clock(path: Path) -> list[int]:
 @pytest.mark.heavy
 def test_nothing_that_is_stored_asks_the_clock_of_its_process() -> None:
     """Else two machines a second apart refuse what was registered just before, or keep alive what has ended."""
-    rooms = ("store", "web", "receiving", "jobs", "admission")
+    rooms = ("rights", "store", "web", "receiving", "jobs", "admission")
     paths = {str(path): path for room in rooms for path in sorted(Path("app", room).rglob("*.py"))}
     asking = {name: lines for name, path in paths.items() if name not in OF_OTHERS and (lines := asks_own_clock(path))}
 

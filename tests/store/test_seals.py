@@ -10,7 +10,8 @@ from sqlalchemy import text
 
 from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.jobs.refresh import seal
-from app.store import audit, people, tokens
+from app.rights import tokens
+from app.store import audit, people
 from app.store.audit import Act, Break, Check
 from tests.cases.databases import tampering
 from tests.fixtures import Site

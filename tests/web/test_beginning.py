@@ -95,7 +95,7 @@ class Waited:
 def asked(address: str, path: str, method: str = "GET", kind: str = "application/yaml", token: int = 0) -> Any:
     """Return a request as a server passes it on; `token` is whose it is found to be before its body is read."""
     known = (
-        {"caller": Caller(token, "Ann", "submitter", Act("register a preregistration"), owner_id=token)}
+        {"caller": Caller(token, "Ann", "submitter", act=Act("register a preregistration"), owner_id=token)}
         if token
         else {}
     )

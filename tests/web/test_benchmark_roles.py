@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from app.cli.__main__ import run
-from app.store import tokens
+from app.rights import tokens
 from app.web.documents import AttestedDocument, RolesDocument
 from tests.cases import patient
 from tests.cases.processes import admin
@@ -245,9 +245,7 @@ def test_where_submissions_are_invited_only_its_submitters_send_some(two: Site) 
     }
 
     assert {who: answer["http"] for who, answer in sent.items()} == {"alice": 403, "bob": 202}
-    assert sent["alice"]["detail"] == (
-        "tiny accepts submissions from invited submitters only; ask its stewards (steward)."
-    )
+    assert sent["alice"]["detail"].endswith("Ask its stewards (steward).")
     assert registered == {"alice": 403, "bob": 201, "steward": 201}
 
 
@@ -258,7 +256,7 @@ def test_a_reviewer_changes_nothing(two: Site) -> None:
     ask(two, "POST", PATH, "steward", {"token": "bob", "role": "submitter"})
 
     assert (before["http"], send(two, OWN, "bob")["http"]) == (403, 202)
-    assert before["detail"].startswith("You are a reviewer of tiny")
+    assert "whoever is no reviewer" in before["detail"]
 
 
 @pytest.mark.parametrize("extra", [{"expires": "2030-01-01T00:00:00Z"}, {"reads": True}])

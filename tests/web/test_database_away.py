@@ -15,7 +15,7 @@ from app.db.embedded import running_server as embedded_server
 from app.db.engine import make_engine, make_session_factory
 from app.db.migrate import upgrade
 from app.main import create_app
-from app.store import tokens
+from app.rights import tokens
 from app.web.page_cache import Freshness
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.waiting import eventually

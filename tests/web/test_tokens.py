@@ -7,7 +7,8 @@ import pytest
 from sqlalchemy import select, update
 
 from app.db.models import Token
-from app.store import audit, tokens
+from app.rights import tokens
+from app.store import audit
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare
 from tests.fixtures import Site

@@ -1,12 +1,14 @@
-"""The identity provider of this server, as OpenID Connect has it; asked by `app.web.sessions`.
+"""The identity provider of this server, as OpenID Connect has it, and the tokens of who signs in through it.
 
 Authlib makes the requests, joserfc checks the signature. What the provider says of itself and its keys are kept for an
 hour, and its keys are asked for anew when a token is signed with one that is not known.
 """
 
+import re
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -19,16 +21,33 @@ from joserfc import jwt
 from joserfc.errors import InvalidKeyIdError, JoseError
 from joserfc.jwk import KeySet
 from joserfc.jws import JWSRegistry
+from sqlalchemy import delete, select
+from sqlalchemy.orm import Session
 
-from app.config import Oidc
+from app.config import GroupRole, Oidc
+from app.db.models import Benchmark, SignInIdentity, Token
 from app.errors import Busy, Forbidden, Unauthenticated
-from app.store.sessions import Claimed
+from app.names import is_holder
+from app.rights import roles, tokens
+from app.rights.roles import Role
+from app.rights.tokens import Bounds
+from app.store import benchmark_rows, sql
 
 CALLBACK = "/login/oidc/callback"
 SCOPE = "openid profile email"
 TIMEOUT_S, KEPT_S, LEEWAY_S, MINUTE_S = 5.0, 3600.0, 60, 60
 # Signed with the provider's private key. Not `none`, and not HMAC, whose key would be our own secret.
 ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"]
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A provider's claims about somebody: its address, its identifier for them, their display name, their groups."""
+
+    issuer: str
+    subject: str
+    name: str
+    groups: frozenset[str]
 
 
 @dataclass(frozen=True)
@@ -170,3 +189,85 @@ def _away(error: Exception) -> Busy:
     cause = f" ({error})" if str(error) else ""
     text = f"The identity provider does not answer{cause}. Try again soon, or sign in with a token."
     return Busy(text)
+
+
+# Who signs in: their token, and the roles of their groups.
+#
+# The token and the roles expire some time after each login, so that somebody removed at the provider soon loses
+# access here; since they expire, they never count as a lasting steward or admin.
+
+EVERYBODY = "*"
+
+RANK = {"submitter": 0, "reviewer": 0, "steward": 1, "admin": 2}
+
+RENEWED_FROM = timedelta(hours=1)
+
+
+def sign_in(session: Session, claimed: Claimed, known: Collection[GroupRole], lasts: timedelta) -> Token:
+    """Return the token of somebody, made at their first login, with the roles that their groups give them now.
+
+    Raises Forbidden for who is in no group that has a role, and Unauthenticated for a token that was revoked.
+    """
+    given = [each for each in known if each.group in (EVERYBODY, *claimed.groups)]
+    if not given:
+        raise Forbidden("You are known to the identity provider, but none of your groups has a role on this server.")
+    own = max((each.role for each in given), key=lambda role: RANK[role])
+    until = sql.now(session) + lasts
+    token = _token(session, claimed, "submitter" if own == "reviewer" else own, until)
+    for each in given:
+        if each.benchmark is not None:
+            _enter(session, each.benchmark, token, Role(each.role, until))
+    return token
+
+
+def find_identity(session: Session, token_id: int) -> SignInIdentity | None:
+    """Return the provider's identity of a token's holder; None for a token created here."""
+    return session.scalar(select(SignInIdentity).where(SignInIdentity.token_id == token_id))
+
+
+def forget(session: Session, token_id: int) -> None:
+    """Delete the provider's identity of a token's holder; their next login creates a new token."""
+    session.execute(delete(SignInIdentity).where(SignInIdentity.token_id == token_id))
+
+
+def _token(session: Session, claimed: Claimed, role: str, until: datetime) -> Token:
+    key = (SignInIdentity.issuer == claimed.issuer, SignInIdentity.subject == claimed.subject)
+    token = session.scalar(
+        select(Token)
+        .join(SignInIdentity, SignInIdentity.token_id == Token.id)
+        .where(*key)
+        .with_for_update(key_share=True, of=Token)
+    )
+    if token is None:
+        name = tokens.free_name(session, called(claimed.name))
+        token, _ = tokens.create_token(session, name, role, Bounds(until))
+        session.add(SignInIdentity(issuer=claimed.issuer, subject=claimed.subject, token_id=token.id))
+    if token.revoked_at is not None:
+        raise Unauthenticated("Your token was revoked here; ask an admin.")
+    token.role, token.expires_at = role, until
+    session.flush()
+    return token
+
+
+def called(name: str) -> str:
+    """Return somebody's name here: the provider's, as far as it is allowed.
+
+    >>> called("Ann Lee"), called("ann@example.org"), called("Анна")
+    ('Ann Lee', 'ann example.org', 'someone')
+    """
+    plain = re.sub(r"\s+", " ", re.sub(r"[^A-Za-z0-9._+() -]", " ", name)).strip()[:90].strip()
+    return plain if is_holder(plain) and len(plain) * 2 > len(name) else "someone"
+
+
+def _enter(session: Session, slug: str, token: Token, role: Role) -> None:
+    """Give the role of a group until its time, unless it is held for longer; a benchmark may not be there yet."""
+    benchmark = session.scalar(select(Benchmark).where(Benchmark.slug == slug))
+    if benchmark is None or role.until is None:
+        return
+    held = {each.role: each.until for each in roles.list_roles(session, benchmark.id) if each.token.id == token.id}
+    ends = held.get(role.name)
+    if role.name in held and (ends is None or ends > role.until - RENEWED_FROM):
+        return
+    locked = benchmark_rows.lock_benchmark(session, benchmark.id)
+    roles.grant(session, locked, token, role, token.id)
+    benchmark_rows.mark_pages_changed(session, benchmark.id)

@@ -1,20 +1,21 @@
-"""Tokens: who may write, where and until when, and to what they are bounded."""
+"""Tokens: who may write, where and until when, to what they are bounded, and which of them are one owner."""
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, any_, func, literal, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, any_, func, literal, or_, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import ROLES, SCOPES, Token
+from app.db.models import ROLES, SCOPES, Benchmark, OwnerLink, Token
 from app.errors import Conflict, FieldRejected, NotFound, Problem
 from app.names import HOLDER_RULE, clip_for_message, is_holder
-from app.store import benchmark_rows, owners, roles, sql
+from app.rights import roles
+from app.store import benchmark_rows, sql
 
 PREFIX = "plb_"
 
@@ -123,7 +124,7 @@ def find_token(session: Session, text: str) -> Token | None:
 
 def find_linked_token(session: Session, text: str, slug: str | None) -> tuple[Token | None, int | None]:
     """Return the same with the owner that it was linked to last in a benchmark, if it ever was."""
-    query = select(Token, owners.newest_link(slug, Token.id)).where(_has_text(text))
+    query = select(Token, newest_link(slug, Token.id)).where(_has_text(text))
     found = session.execute(query).one_or_none()
     return (None, None) if found is None else (found[0], found[1])
 
@@ -288,3 +289,55 @@ def _of_benchmarks(session: Session, role: str, bounds: Bounds) -> Iterator[Prob
         yield Problem("expected at least one benchmark; leave it out for a token that is for all", column="benchmarks")
     for slug in sorted(set(bounds.benchmarks) - benchmark_rows.known_slugs(session, bounds.benchmarks)):
         yield Problem("there is no benchmark of this name", column="benchmarks", value=clip_for_message(slug))
+
+
+# Which tokens are one owner in a benchmark: by default every token is its own. If somebody has several, a steward links
+# them, since a quota per token could be evaded.
+
+
+def owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
+    """Return the owner of each token that is linked to another one; any other token is its own."""
+    query = select(OwnerLink.token_id, OwnerLink.owner_id).where(OwnerLink.benchmark_id == benchmark_id)
+    newest: dict[int, int] = dict(session.execute(query.order_by(OwnerLink.id)).all())
+    return {token: owner for token, owner in newest.items() if token != owner}
+
+
+def newest_link(slug: str | None, token_id: ColumnElement[int] | InstrumentedAttribute[int]) -> ScalarSelect[int]:
+    """Return the owner that a token was linked to last in a benchmark, to be read with what else is asked of it."""
+    query = select(OwnerLink.owner_id).join(Benchmark, Benchmark.id == OwnerLink.benchmark_id)
+    query = query.where(Benchmark.slug == slug, OwnerLink.token_id == token_id)
+    return query.order_by(OwnerLink.id.desc()).limit(1).scalar_subquery()
+
+
+def find_linked(session: Session, slug: str | None, token_id: int) -> int | None:
+    """Return the owner that a token was linked to last in a benchmark, if it ever was."""
+    return None if slug is None else session.scalar(select(newest_link(slug, literal(token_id))))
+
+
+def owner_of(session: Session, benchmark_id: int, token_id: int) -> int:
+    """Return the token under which a token's submissions are counted."""
+    return owners(session, benchmark_id).get(token_id, token_id)
+
+
+def tokens_of(session: Session, benchmark_id: int, owner_id: int) -> list[int]:
+    """Return every token of an owner."""
+    linked = owners(session, benchmark_id)
+    return sorted({owner_id, *(token for token, owner in linked.items() if owner == owner_id)})
+
+
+def link(session: Session, order: OwnerLink) -> None:
+    """Count a token's submissions as another one's from now on, and all that it sent before; itself undoes it.
+
+    Raises Conflict where that would make a chain of links.
+    """
+    linked = owners(session, order.benchmark_id)
+    if order.owner_id in linked and order.owner_id != order.token_id:
+        raise Conflict(f"Token {order.owner_id} is counted as token {linked[order.owner_id]}: name that one.")
+    if order.token_id in linked.values() and order.token_id != order.owner_id:
+        raise Conflict(
+            f"Other tokens are counted as token {order.token_id}: link them to token {order.owner_id} first."
+        )
+    session.add(order)
+    session.flush()
+    # Who is one with somebody who can read private labels is not ranked, see `app.store.label_holders`.
+    benchmark_rows.mark_data_changed(session, order.benchmark_id)

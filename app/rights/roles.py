@@ -3,9 +3,10 @@ makes a benchmark is its first steward; admins are stewards of all without a gra
 and changes nothing; where submissions are invited only the benchmark's submitters may send some.
 """
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, func, or_, select
@@ -14,6 +15,8 @@ from sqlalchemy.orm import Session, aliased
 
 from app.db.models import Benchmark, LabelSecret, RoleGrant, Token
 from app.errors import Conflict, NotFound
+from app.rights import policy
+from app.rights.policy import Holder, Standing
 from app.store import benchmark_rows
 
 
@@ -129,14 +132,60 @@ def benchmarks_of(session: Session, token_id: int, *roles: str) -> list[str]:
 
 
 def decides(session: Session, benchmark_id: int, token_id: int) -> bool:
-    """Say whether a token belongs to a steward of a benchmark, or to an admin, who is steward of all."""
-    token = session.get(Token, token_id)
-    return token is not None and (token.role == "admin" or has_role(session, benchmark_id, token_id, "steward"))
+    """Say whether a token belongs to a steward of a benchmark, or to an admin, who is steward of all.
+
+    Whatever limits it: who decides knows the labels, and its names are not others'. What a token may do, with its
+    limits, `allows` says.
+    """
+    role = session.get_one(Token, token_id).role
+    return role == "admin" or (role == "steward" and has_role(session, benchmark_id, token_id, "steward"))
 
 
-def stewarded(session: Session, token_id: int, slugs: Collection[str]) -> list[str]:
-    """Return those of the benchmarks that a token is steward of, by slug."""
-    return [slug for slug in benchmarks_of(session, token_id, "steward") if slug in slugs]
+def stewarded_slugs(session: Session, holder: Holder) -> list[str] | None:
+    """Return the benchmarks whose affairs somebody sees as a steward, within their token's limits; None is all."""
+    if holder.role == "admin":
+        return None
+    return [slug for slug in benchmarks_of(session, holder.id, "steward") if holder.may_write_to(slug)]
+
+
+def allows(
+    session: Session, action: str, holder: Holder, benchmark: Benchmark | None, owner_id: int | None = None
+) -> bool:
+    """Say whether somebody may do something in a benchmark, to what is of `owner_id`; see `app.rights.policy`."""
+    return policy.allows(action, holder, _standing(session, holder, benchmark, owner_id))
+
+
+def require(
+    session: Session,
+    action: str,
+    holder: Holder,
+    benchmark: Benchmark | None,
+    owner_id: int | None = None,
+    *,
+    is_open: bool = False,
+) -> None:
+    """Refuse whoever may not do something in a benchmark, and name whom to ask.
+
+    With `is_open` whoever is no reviewer counts as a submitter. Raises Forbidden and SignedInLongAgo.
+    """
+    standing = _standing(session, holder, benchmark, owner_id)
+    if is_open and "reviewer" not in standing.roles:
+        standing = replace(standing, roles=standing.roles | {"submitter"})
+    whom = None if benchmark is None else partial(_whom_to_ask, session, benchmark.id)
+    policy.require(action, holder, standing, whom)
+
+
+def _standing(session: Session, holder: Holder, benchmark: Benchmark | None, owner_id: int | None) -> Standing:
+    is_owner = owner_id is not None and owner_id == holder.id
+    if benchmark is None:
+        return Standing(is_owner=is_owner)
+    held = roles_in(session, benchmark.id, holder.id)
+    return Standing(benchmark.slug, frozenset(held), is_owner)
+
+
+def _whom_to_ask(session: Session, benchmark_id: int) -> str:
+    names = [steward.name for steward in list_stewards(session, benchmark_id)]
+    return f"its stewards ({', '.join(names)})" if names else "an admin"
 
 
 def refuse_orphans(session: Session, token: Token) -> None:

@@ -19,11 +19,11 @@ from sqlalchemy.orm.interfaces import ORMOption
 
 from app.db.engine import SessionFactory
 from app.db.models import Benchmark, EntrantReservation, Prereg, PreregBinding, RoleGrant, Submission, Token
-from app.store import roles
+from app.rights import roles
+from app.rights.policy import RIGHTS
 
 PUBLIC, PRIVATE, DRAFT = "public", "private", "draft"
 ORDER = (DRAFT, PRIVATE, PUBLIC)
-READS_DRAFTS = ("steward", "reviewer")
 
 
 @dataclass(frozen=True)
@@ -65,21 +65,23 @@ def is_member(benchmark_id: int) -> bool:
 
 
 def reader_of(session: Session, token: Token) -> Reader:
-    """Return what the holder of a working token may read beside what is public."""
+    """Return what the holder of a working token may read beside what is public, as `app.rights.policy` says."""
     if token.role == "admin":
         return Reader(token.id, sees_all=True)
     held = roles.held_by(session, token.id)
     if not held:
         return Reader(token.id)
-    anything = {number for number, role in held if role in READS_DRAFTS}
-    private = {number for number, role in held if role == "submitter"}
-    table = _table(Benchmark)
-    query = select(table.c.id).where(
-        or_(table.c.id.in_(anything), and_(table.c.id.in_(private), table.c.visibility == PRIVATE))
+    of_draft, of_private, behind = (
+        {number for number, role in held if role in RIGHTS[action].roles}
+        for action in ("read a draft", "read a private benchmark", "read a registration under embargo")
     )
+    table = _table(Benchmark)
+    is_read = or_(table.c.id.in_(of_draft), and_(table.c.id.in_(of_private), table.c.visibility == PRIVATE))
+    query = select(table.c.id, is_read).where(table.c.id.in_(of_draft | of_private | behind))
     if token.benchmarks is not None:
         query = query.where(table.c.slug.in_(token.benchmarks))
-    return Reader(token.id, frozenset(session.scalars(query)), frozenset(anything))
+    within: dict[int, bool] = dict(session.execute(query).all())
+    return Reader(token.id, frozenset(n for n, reads in within.items() if reads), frozenset(behind & within.keys()))
 
 
 def narrow_to_reader(sessions: SessionFactory) -> SessionFactory:

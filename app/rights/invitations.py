@@ -13,10 +13,11 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Invitation, RoleGrant, SignInIdentity, Token
 from app.errors import Conflict, NotFound, TooManyRequests
-from app.store import benchmark_rows, roles, sql, tokens
+from app.rights import roles, tokens
+from app.rights.roles import Role
+from app.rights.tokens import Bounds
+from app.store import benchmark_rows, sql
 from app.store.benchmarks import Declared
-from app.store.roles import Role
-from app.store.tokens import Bounds
 
 PREFIX = "pli_"
 A_DAY_S = 24 * 3600
@@ -138,11 +139,8 @@ def _why_not(session: Session, code: str) -> NotFound | Conflict:
 
 def _refuse_if_lapsed(session: Session, invitation: Invitation) -> None:
     """Refuse an invitation whose creator could no longer create it: otherwise it would outlast their role."""
-    by = tokens.get_token(session, invitation.made_by)
-    of_benchmark = invitation.benchmark_id is not None and roles.has_role(
-        session, invitation.benchmark_id, by.id, "steward"
-    )
-    is_above = by.role == "admin" or (of_benchmark and by.role == "steward")
+    by, number = tokens.get_token(session, invitation.made_by), invitation.benchmark_id
+    is_above = by.role == "admin" or (number is not None and roles.decides(session, number, by.id))
     if tokens.why_ended(by) is not None or not is_above:
         raise Conflict("Who made this invitation may no longer invite; ask a steward for another one.")
 
