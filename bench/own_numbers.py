@@ -4,7 +4,6 @@ Compatible are fev's leaderboard and pairs with their percentile bounds; ours ar
 sets and every pair of the board's contrast. The limit is that ours together take at most five times as long.
 """
 
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -24,7 +23,6 @@ from app.values.scores import ScoreTable
 from bench.statistics import MANIFEST, SCORES, best_of, large_inputs
 
 LIMIT = 5.0
-RUNS = itertools.count()
 """Pairs that were compared before are kept by the board: each run is of another one."""
 T = TypeVar("T")
 
@@ -64,9 +62,7 @@ def compatible(board: Board) -> None:
     resamples, level = present(draw_tasks(board.spec, len(board.tasks))), board.spec.uncertainty.level
     for drawn in (resamples.means(win_shares(board.errors)), skill(resamples.means(np.log(board.errors)))):
         percentile_interval(drawn, level)
-    compare_pairs(
-        board.errors, resamples, clip=(board.spec.clip[0], board.spec.clip[1]), level=level, board=f"bench/{next(RUNS)}"
-    )
+    compare_pairs(board.errors, resamples, clip=(board.spec.clip[0], board.spec.clip[1]), level=level)
 
 
 def ours(board: Board) -> None:

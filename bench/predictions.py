@@ -64,7 +64,7 @@ import numpy as np
 from app.kinds.predictions import measure as measuring
 from app.boards.measured import EntrantEvidence
 from app.kinds.parse import parse_manifest
-from app.stats.curve_bands import KNOWN
+from app.cache import COMPUTED
 from app.values.scores import Labels, PredictionBlock
 from app.values.scores import Coded, ScoreTable
 folder = Path(sys.argv[1])
@@ -75,7 +75,7 @@ rows = ScoreTable(Coded(("A",), one), Coded(("t",), one), (), np.empty((1, 0)), 
 def measure(n_items):
     truth = Labels("t", (), labels[:n_items], group=groups[:n_items] if len(groups) else None)
     block = PredictionBlock("A", "t", scores[:n_items, None].astype(np.float64))
-    KNOWN.forget()  # the first entrant of a board: the next ones are weighed with counts that are drawn already
+    COMPUTED.clear()  # the first entrant of a board: the next ones are weighed with counts that are drawn already
     began = time.perf_counter()
     evidence = EntrantEvidence("A", rows, [block], {"t": truth})
     made = measuring.measure_predictions(manifest, manifest.leaderboards[0], evidence)

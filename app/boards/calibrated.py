@@ -5,18 +5,17 @@
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from statistics import NormalDist
 
 import numpy as np
 
+from app.boards.remembered import Columns
 from app.boards.wording import names_in_words
 from app.manifest.model import Metric, Uncertainty
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
-from app.stats.compiled import in_parts
-from app.stats.known_columns import Columns
-from app.stats.resample import Keys, NamedResamples, Resamples, percentile_interval, unit_keys
+from app.stats.resample import NamedResamples, Resamples, percentile_interval, unit_keys
 from app.stats.spreads import SHARE, Range, Spread, task_spread, weighed_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
@@ -81,7 +80,9 @@ def task_intervals(
         points = whole if n_units is None else whole.mean(axis=0)
         held = within.holding(float(points.min()), float(points.max()))
         if isinstance(given, Columns) and whole is values and of_mean is task_spread:
-            low, high = given.numbers(("intervals", held, level), partial(_intervals, within=held, level=level))
+            low, high = given.numbers(
+                ("intervals", repr(held), repr(level)), partial(_intervals, within=held, level=level)
+            )
         else:
             low[known], high[known] = _intervals(whole, held, level, of_mean)
     if scale is not None:
@@ -108,13 +109,9 @@ def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, uni
 def _intervals(values: FloatArray, within: Range, level: float, spread: SpreadOf = task_spread) -> FloatArray:
     """Return the ends of each column, [2, n_columns]."""
     ends = np.empty((2, values.shape[1]))
-
-    def fill(part: slice) -> None:
-        for start in range(part.start, part.stop, AT_ONCE):
-            columns = slice(start, min(start + AT_ONCE, part.stop))
-            ends[:, columns] = intervals(spread(values[:, columns].T), within, level)
-
-    in_parts(values.shape[1], AT_ONCE, fill)
+    for start in range(0, values.shape[1], AT_ONCE):
+        columns = slice(start, start + AT_ONCE)
+        ends[:, columns] = intervals(spread(values[:, columns].T), within, level)
     return ends
 
 
@@ -231,15 +228,7 @@ def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples
     """
     if len(tasks) < MIN_DRAWN_UNITS or not drawn.n_resamples:
         return None
-    return NamedResamples(_keys(drawn.rng_seed, tuple(tasks)), drawn.n_resamples)
-
-
-@lru_cache(maxsize=16)
-def _keys(rng_seed: int, tasks: tuple[str, ...]) -> Keys:
-    """Return the read-only keys of tasks, cached because the boards of a benchmark usually share them."""
-    keys = unit_keys(rng_seed, [(task,) for task in tasks])
-    keys.setflags(write=False)
-    return keys
+    return NamedResamples(unit_keys(drawn.rng_seed, [(task,) for task in tasks]), drawn.n_resamples)
 
 
 def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:
@@ -298,7 +287,11 @@ def resampled_ends(
         return np.stack(percentile_interval(means if scale is None else scale(means), level))
 
     draws = resamples.digest()
-    return ends(columns.values) if draws is None else columns.numbers(("ends", draws, level, scale), ends)
+    return (
+        ends(columns.values)
+        if draws is None
+        else columns.numbers(("ends", draws, repr(level), "" if scale is None else scale.__name__), ends)
+    )
 
 
 def named_means(columns: Columns, drawn: NamedResamples) -> FloatArray:
@@ -310,4 +303,4 @@ def named_means(columns: Columns, drawn: NamedResamples) -> FloatArray:
     >>> float(named_means(Columns(np.array([[5.0], [5.0]])), drawn).min())
     5.0
     """
-    return columns.numbers(("named", drawn.keys.tobytes(), drawn.n_resamples), drawn.means)
+    return columns.numbers(("named", drawn.keys.tobytes(), str(drawn.n_resamples)), drawn.means)

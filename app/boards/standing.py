@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,6 @@ from app.stats.rank_sets import MOST_ROUNDS, Contests, RankSets, letter_groups, 
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
-
-REMEMBERED_CELLS = 2_000_000
-"""Draws of at most this many tasks × resamples are kept for the next publication."""
 
 
 @dataclass(frozen=True)
@@ -295,16 +292,8 @@ def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:
     drawn = spec.uncertainty
     if n_tasks < MIN_DRAWN_UNITS or not drawn.n_resamples:
         return None
-    of_board = (n_tasks, drawn.n_resamples, drawn.rng_seed, None if drawn.stream == "fev" else spec.name)
-    return _remembered(*of_board) if n_tasks * drawn.n_resamples <= REMEMBERED_CELLS else _resamples(*of_board)
-
-
-def _resamples(n_tasks: int, n_resamples: int, rng_seed: int, board: str | None) -> Resamples:
-    return Resamples(n_tasks, n_resamples, partial(_generator, rng_seed, board))
-
-
-_remembered = lru_cache(maxsize=8)(_resamples)
-"""Cached, because the next publication of a board needs the same draws; a cell is one byte."""
+    board = None if drawn.stream == "fev" else spec.name
+    return Resamples(n_tasks, drawn.n_resamples, partial(_generator, drawn.rng_seed, board))
 
 
 def _generator(rng_seed: int, board: str | None) -> np.random.Generator:

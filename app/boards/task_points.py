@@ -21,6 +21,7 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, task_roster
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
+from app.boards.remembered import remembered_pairs
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.wording import names_in_words
@@ -237,8 +238,10 @@ class _Contenders:
         if standing is None or len(self.names) < 2 or spec.explored is not None:
             return _Pairs([], None, None)
         order = standing.order(self.names)[:MAX_COMPARED]
-        board = f"{self.sheet.slug}/{spec.name}"
-        pairs = compare_wins(self.order[:, order], self.resamples, level=spec.uncertainty.level, board=board)
+        level, best = spec.uncertainty.level, self.order[:, order]
+        key = (f"{self.sheet.slug}/{spec.name}", "wins", repr(level))
+        compare = partial(compare_wins, best, self.resamples, level=level)
+        pairs = remembered_pairs(key, best, self.resamples, lambda wanted: compare(wanted=wanted))
         return _Pairs([self.names[at] for at in order], pairs, standing.contrasts(order))
 
 

@@ -2,8 +2,6 @@
 
 import hashlib
 import json
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache, partial
@@ -16,6 +14,7 @@ from app.boards.coverage import common_tasks
 from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Standing, rows_of
 from app.boards.measured import EntrantEvidence, Measurement, held_back
 from app.boards.registry import measured_method
+from app.cache import Cache
 from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import Described
@@ -116,26 +115,18 @@ MOST_KEPT_ROWS = 8_000_000
 
 
 class KeptRows:
-    """A cache of the rows of recently used snapshots, up to a number of rows; shared by the threads of a process."""
+    """The rows of recently used snapshots, up to a number of rows; shared by the threads of a process."""
 
     def __init__(self, most_rows: int = MOST_KEPT_ROWS) -> None:
-        self._kept: OrderedDict[int, ScoreTable] = OrderedDict()
-        self._most_rows = most_rows
-        self._lock = threading.Lock()
+        self._kept: Cache[ScoreTable] = Cache(most_rows)
 
     def get(self, snapshot_id: int) -> ScoreTable | None:
         """Return the rows of a snapshot, or None if they are not cached."""
-        with self._lock:
-            if snapshot_id in self._kept:
-                self._kept.move_to_end(snapshot_id)
-            return self._kept.get(snapshot_id)
+        return self._kept.get(snapshot_id.to_bytes(8))
 
     def put(self, snapshot_id: int, rows: ScoreTable) -> None:
-        """Cache the rows of a snapshot in place of the least recently used ones."""
-        with self._lock:
-            self._kept[snapshot_id] = rows
-            while len(self._kept) > 1 and sum(map(len, self._kept.values())) > self._most_rows:
-                self._kept.popitem(last=False)
+        """Cache the rows of a snapshot in place of the least recently used ones; they are counted, not their bytes."""
+        self._kept.keep(snapshot_id.to_bytes(8), rows, len(rows))
 
 
 def snapshot_evidence(

@@ -3,7 +3,7 @@ weighting's curve is traced from the highest score down; areas are in `app.stats
 """
 
 from collections import deque
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ def curve_heights(scores: FallingScores, weights: Weights, rates: FloatArray, re
     recall, precision = np.ones((len(weights), len(rates))), np.full((len(weights), len(recalls)), np.nan)
     n_empty = int(np.searchsorted(recalls, 0.0, side="right"))
     upto = _upto_stretches(scores, weights)
-    compiled(_walk)(weights, scores.example, scores.is_positive, scores.ends, positives, negatives, upto,
+    _walk(weights, scores.example, scores.is_positive, scores.ends, positives, negatives, upto,
                     rates, recalls - ROUNDING, n_empty, recall, precision)  # fmt: skip
     return Heights(np.where(has_both, recall, np.nan), np.where(has_both, precision, np.nan))
 
@@ -138,11 +138,12 @@ def _upto_stretches(scores: FallingScores, weights: Weights) -> FloatArray:
     n_beside = len(weights) - len(weights) % LANES if weights.dtype == np.uint8 else 0
     for start in range(0, n_beside, LANES):
         beside = lay_beside(weights[start : start + LANES].astype(np.uint8, copy=False), scores.places)
-        compiled(_add_beside)(beside, scores.is_positive, scores.ends, aligned(2 * LANES), upto[start : start + LANES])
-    compiled(_add)(weights[n_beside:], scores.example, scores.is_positive, scores.ends, upto[n_beside:])
+        _add_beside(beside, scores.is_positive, scores.ends, aligned(2 * LANES), upto[start : start + LANES])
+    _add(weights[n_beside:], scores.example, scores.is_positive, scores.ends, upto[n_beside:])
     return upto
 
 
+@compiled()
 def _add_beside(beside: Counts, is_positive: BoolArray, ends: Int32Array, sums: FloatArray, upto: FloatArray) -> None:
     n_lanes, start = beside.shape[1], 0
     for after in range(1, upto.shape[1]):
@@ -156,6 +157,7 @@ def _add_beside(beside: Counts, is_positive: BoolArray, ends: Int32Array, sums: 
         start = stop
 
 
+@compiled()
 def _add(weights: Weights, example: Int32Array, is_positive: BoolArray, ends: Int32Array, upto: FloatArray) -> None:
     for row in range(weights.shape[0]):
         true, false, start = 0.0, 0.0, 0
@@ -168,6 +170,7 @@ def _add(weights: Weights, example: Int32Array, is_positive: BoolArray, ends: In
             start = stop
 
 
+@compiled()
 def _walk(
     weights: Weights,
     example: Int32Array,
@@ -254,78 +257,42 @@ _UNIT = 2.0**-53
 """Scales the upper 53 bits of a word to a number in [0, 1)."""
 
 
-# A cache of resampled example counts: the next entrant of a board is resampled with the same ones. The caller's key
-# must determine the counts, so that cached counts equal redrawn ones. Two counts take a byte. They live in memory
-# only; a process without them draws.
-
-MOST_BYTES = 64 << 20
-"""A thousand resamples of 100,000 examples take 48 MiB."""
+# Room for the counts of resampled examples, two to a byte: the next entrant of a board is resampled with the same ones.
 
 
-@dataclass(frozen=True)
 class Drawn:
-    """The counts of a key, two per byte: `halves` is [n_resamples, (n_examples + 1) // 2]."""
+    """Room for counts of examples, two per byte: `halves` is [n_resamples, (n_examples + 1) // 2], `n_bytes` its size.
 
-    key: Hashable
-    n_examples: int
-    halves: Counts
+    `is_whole` once all of them were written and fit.
+    """
 
-    @classmethod
-    def empty(cls, key: Hashable, n_examples: int, n_resamples: int) -> "Drawn":
-        """Return storage for counts, not yet filled."""
-        return cls(key, n_examples, np.empty((n_resamples, (n_examples + 1) // 2), dtype=np.uint8))
+    def __init__(self, n_examples: int, n_resamples: int) -> None:
+        self.n_examples, self.n_resamples = n_examples, n_resamples
+        self.halves = np.empty((n_resamples, (n_examples + 1) // 2), dtype=np.uint8)
+        self.is_whole = False
+
+    @staticmethod
+    def n_bytes(n_examples: int, n_resamples: int) -> int:
+        """Return the bytes that the room takes."""
+        return n_resamples * ((n_examples + 1) // 2)
 
     def write(self, begin: int, counts: Counts) -> bool:
         """Store counts [n_rows, n_examples] of the resamples from `begin` on; return whether all of them fit."""
-        compiled(_pack)(counts, self.halves[begin : begin + len(counts)])
+        _pack(counts, self.halves[begin : begin + len(counts)])
         return int(counts.max(initial=0)) <= MOST_COUNTED
 
-    def read(self, begin: int, end: int) -> Counts:
+    def counts(self, begin: int, end: int) -> Counts:
         """Return the counts of the resamples from `begin` to `end`, [end − begin, n_examples]."""
         counts = np.empty((end - begin, self.n_examples), dtype=np.uint8)
-        compiled(_unpack)(self.halves[begin:end], counts)
+        _unpack(self.halves[begin:end], counts)
         return counts
-
-
-class KnownDraws:
-    """The counts of the most recently used keys; the least recently used are dropped first."""
-
-    def __init__(self, most_bytes: int = MOST_BYTES) -> None:
-        self._most_bytes = most_bytes
-        # The most recently used comes first. Never changed, only replaced: a worker computes several boards at a time.
-        self._kept: tuple[Drawn, ...] = ()
-
-    def forget(self) -> None:
-        """Empty the cache, as in a new process."""
-        self._kept = ()
-
-    def recall(self, key: Hashable, n_examples: int, n_resamples: int) -> Drawn | None:
-        """Return the counts cached under a key if they have at least this many resamples, otherwise None."""
-        for drawn in self._kept:
-            if drawn.key == key and drawn.n_examples == n_examples and len(drawn.halves) >= n_resamples:
-                self._kept = (drawn, *(each for each in self._kept if each is not drawn))
-                return drawn
-        return None
-
-    def room(self, key: Hashable, n_examples: int, n_resamples: int) -> Drawn | None:
-        """Return storage for counts that are drawn in order; None where they would not fit."""
-        n_bytes = n_resamples * ((n_examples + 1) // 2)
-        return Drawn.empty(key, n_examples, n_resamples) if n_bytes <= self._most_bytes else None
-
-    def keep(self, drawn: Drawn) -> None:
-        """Store counts in place of those of the same key, and drop the oldest that no longer fit."""
-        kept, room = [drawn], self._most_bytes - drawn.halves.nbytes
-        for each in self._kept:
-            if each.key != drawn.key:
-                room -= each.halves.nbytes
-                kept += [each] if room >= 0 else []
-        self._kept = tuple(kept)
 
 
 MOST_COUNTED = 15
 """The largest count that fits four bits; one in 10¹³ counts with a mean of 1 is larger."""
 
 
+@compiled()
 def _pack(counts: Counts, halves: Counts) -> None:
     n_pairs = counts.shape[1] // 2
     for row in range(counts.shape[0]):
@@ -335,6 +302,7 @@ def _pack(counts: Counts, halves: Counts) -> None:
             halves[row, n_pairs] = counts[row, 2 * n_pairs]
 
 
+@compiled()
 def _unpack(halves: Counts, counts: Counts) -> None:
     n_pairs = counts.shape[1] // 2
     for row in range(counts.shape[0]):
@@ -346,10 +314,6 @@ def _unpack(halves: Counts, counts: Counts) -> None:
             counts[row, 2 * n_pairs] = np.uint8(halves[row, n_pairs] & np.uint8(15))
 
 
-KNOWN = KnownDraws()
-"""The process-wide cache, shared by every board."""
-
-
 def map_resamples(
     of: Callable[[Counts], Result],
     n_examples: int,
@@ -359,8 +323,7 @@ def map_resamples(
     batch_cells: int = BATCH_CELLS,
     is_wide: bool = False,
     margin: float = MARGIN,
-    key: Hashable | None = None,
-    known: KnownDraws = KNOWN,
+    room: Drawn | None = None,
 ) -> Iterator[Result]:
     """Yield `of` each batch of counts, [<= batch, n_examples] saying how often each example is drawn, in order.
 
@@ -369,7 +332,8 @@ def map_resamples(
     too. Neither the batch nor the threads change a number.
     A batch has more than `batch_cells` counts where that lets rows be laid side by side, but not where `of` `is_wide`:
     where what it makes takes several times the memory of the counts.
-    With a `key` the counts are remembered, and the next time not drawn: it must decide the generator and its state.
+    Counts are written to a `room` for as many examples and resamples. From one that is whole they are read instead of
+    drawn, also the first of more resamples: whoever keeps it must keep it for the same generator, state and margin.
     Raises InvalidArgument unless every count is a whole number of at least 1, and the margin a number from 0.
     Source: Efron & Tibshirani 1993, section 6.2; Hanley & MacGibbon 2006 for the Poisson counts.
 
@@ -380,15 +344,13 @@ def map_resamples(
     for name, count in (("n_examples", n_examples), ("n_resamples", n_resamples), ("batch_cells", batch_cells)):
         require_count(name, count)
     require_number("margin", margin, 0.0)
-    drawn = None if key is None else known.recall((key, margin), n_examples, n_resamples)
     most_rows = _rows_at_once(n_examples, batch_cells, is_wide)
-    if drawn is not None:
-        return _map_resamples(of, n_resamples, _Known(drawn), most_rows)
+    if room is not None and room.is_whole:
+        return _map_resamples(of, n_resamples, room, most_rows)
     draws = _Draws(n_examples, rng, margin)
-    room = None if key is None else known.room((key, margin), n_examples, n_resamples)
-    if room is None:
+    if room is None or room.n_resamples != n_resamples:
         return _map_resamples(of, n_resamples, draws, most_rows)
-    return _keeping(of, _Kept(draws, room), known, most_rows)
+    return _filling(of, _Kept(draws, room), most_rows)
 
 
 def _rows_at_once(n_examples: int, batch_cells: int, is_wide: bool) -> int:
@@ -420,21 +382,10 @@ def _map_resamples(
             yield running.popleft().result()
 
 
-def _keeping(of: Callable[[Counts], Result], kept: "_Kept", known: KnownDraws, most_rows: int) -> Iterator[Result]:
-    """Yield what `_map_resamples` does, and remember the counts once all are drawn."""
-    yield from _map_resamples(of, len(kept.room.halves), kept, most_rows)
-    if kept.fits:
-        known.keep(kept.room)
-
-
-class _Known:
-    """Count rows from the cache."""
-
-    def __init__(self, drawn: Drawn) -> None:
-        self._drawn = drawn
-
-    def counts(self, begin: int, end: int) -> Counts:
-        return self._drawn.read(begin, end)
+def _filling(of: Callable[[Counts], Result], kept: "_Kept", most_rows: int) -> Iterator[Result]:
+    """Yield what `_map_resamples` does; the room is whole once all are drawn."""
+    yield from _map_resamples(of, kept.room.n_resamples, kept, most_rows)
+    kept.room.is_whole = kept.fits
 
 
 class _Kept:
@@ -479,7 +430,7 @@ class _Draws:
         words = of_codes.random_raw(len(counts) * self._n_words).reshape(len(counts), self._n_words)
         codes = words.view(np.uint16)[:, : self._n_codes]
         is_done = np.zeros(len(counts), dtype=np.bool_)
-        compiled(_fill)(counts, codes, self._table, self._upto, rest, is_done)
+        _fill(counts, codes, self._table, self._upto, rest, is_done)
         for row in np.flatnonzero(~is_done):
             again = np.random.default_rng(rest[row, -4:])
             drawn = again.integers(0, self._n_examples, size=self._n_examples)
@@ -496,6 +447,7 @@ def _after(rng: np.random.Generator, n_words: int) -> np.random.BitGenerator:
     return later
 
 
+@compiled()
 def _fill(
     counts: Counts,
     codes: NDArray[np.uint16],
@@ -571,7 +523,7 @@ def flag_sums(weights: Weights, flags: BoolArray) -> FloatArray:
     if weights.dtype != np.uint8:
         return weights.astype(np.float64, copy=False) @ flags.T.astype(np.float64)
     counted = np.empty((len(weights), len(flags)), dtype=np.int64)
-    compiled(_count_flagged)(weights, flags.view(np.uint8), counted)
+    _count_flagged(weights, flags.view(np.uint8), counted)
     return counted.astype(np.float64)
 
 
@@ -592,10 +544,11 @@ def weighted_sums(weights: Weights, values: FloatArray) -> FloatArray:
         products: FloatArray = weights.astype(np.float64, copy=False) @ values.T
         return products
     sums = np.zeros((len(weights), len(values)))
-    compiled(_add_weighted, reorders_sums=True)(weights, values, sums)
+    _add_weighted(weights, values, sums)
     return sums
 
 
+@compiled()
 def _count_flagged(counts: Counts, flags: Counts, counted: IntArray) -> None:
     for row in range(counts.shape[0]):
         for flag in range(flags.shape[0]):
@@ -605,6 +558,7 @@ def _count_flagged(counts: Counts, flags: Counts, counted: IntArray) -> None:
             counted[row, flag] = total
 
 
+@compiled(reorders_sums=True)
 def _add_weighted(counts: Counts, values: FloatArray, sums: FloatArray) -> None:
     for start in range(0, counts.shape[1], SUMS_NEAR):
         for row in range(counts.shape[0]):

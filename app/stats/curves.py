@@ -308,7 +308,7 @@ def curve_areas(scores: SortedScores, weights: Weights) -> Areas:
             counts = weights[start : start + LANES].astype(np.uint8, copy=False)
             sums[start : start + LANES] = sums_beside(counts, *falling).T
     false = np.zeros(len(scores.negative) + 1, dtype=np.int32 if weights.dtype == np.uint8 else np.float64)
-    compiled(_add_areas)(weights[n_beside:], scores.positive, scores.levels, scores.negative, scores.below, scores.upto,
+    _add_areas(weights[n_beside:], scores.positive, scores.levels, scores.negative, scores.below, scores.upto,
                          false, sums[n_beside:])  # fmt: skip
     return _areas_of(sums.T)
 
@@ -329,6 +329,7 @@ def _areas_of(sums: FloatArray) -> Areas:
         )
 
 
+@compiled()
 def _add_areas(
     weights: Weights,
     positive: Int32Array,
@@ -429,7 +430,7 @@ def sums_beside(counts: Counts, places: Int32Array, ends: Int32Array) -> FloatAr
     [1.0, 1.0, 0.0, 2.0, 1.0, 1.0, 2.0, 0.0]
     """
     sums = aligned((_BEYOND // LANES + 1) * LANES)
-    compiled(_add_beside)(lay_beside(counts, places), ends, sums)
+    _add_beside(lay_beside(counts, places), ends, sums)
     rows = sums.reshape(-1, LANES)
     # What is right is weighed against all negatives, which are known at the end.
     rows[_RIGHT // LANES] += rows[_FALSE // LANES]
@@ -447,7 +448,7 @@ def lay_beside(counts: Counts, places: Int32Array) -> Counts:
     [[1, 3, 5], [0, 2, 4]]
     """
     beside = np.empty((len(places), LANES // 8), dtype=np.uint64)
-    compiled(_lay_beside)(counts, places, beside)
+    _lay_beside(counts, places, beside)
     return beside.view(np.uint8)
 
 
@@ -464,6 +465,7 @@ def aligned(n_numbers: int) -> FloatArray:
     return room[begin : begin + n_numbers]
 
 
+@compiled()
 def _lay_beside(counts: Counts, places: Int32Array, beside: NDArray[np.uint64]) -> None:
     """Write the bytes of eight resamples as one word, two by two: so the compiler has them all in wide registers."""
     twos, fours = np.empty((4, _NEAR), dtype=np.uint16), np.empty((2, _NEAR), dtype=np.uint32)
@@ -487,6 +489,7 @@ def _lay_beside(counts: Counts, places: Int32Array, beside: NDArray[np.uint64]) 
                 beside[places[start + at], word] = eights[word, at]
 
 
+@compiled()
 def _add_beside(beside: Counts, ends: Int32Array, sums: FloatArray) -> None:
     """Pass the scores from the highest to the lowest; the last level has no positive and adds nothing but negatives.
 

@@ -24,26 +24,39 @@ ILL_CONDITIONED = 1e3
 """Deviations this many times larger than their difference lose too many of its digits in single precision."""
 
 
-def pair_variances(deviations: FloatArray, wanted: IntArray | None = None) -> FloatArray:
-    """Return the variance over resamples of each pairwise difference, [n_wanted, n_entrants].
+def pair_variances(deviations: FloatArray) -> FloatArray:
+    """Return the variance over resamples of each pairwise difference, [n_entrants, n_entrants].
 
-    `deviations` is [n_entrants, n_resamples]; `wanted` holds the positions of some rows, by default of all. Differences
-    are squared after subtracting, so that what two entrants have in common costs no precision. Variances are in the
-    squared unit of the deviations; a row with NaN has NaN variances.
+    `deviations` is [n_entrants, n_resamples]. Differences are squared after subtracting, so that what two entrants have
+    in common costs no precision. Variances are in the squared unit of the deviations; a row with NaN has NaN variances.
     Raises InvalidArgument for deviations without two axes, and for no resample.
     Source: the sample variance, with the divisor n_resamples − 1.
 
     >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]])).tolist()
     [[0.0, 8.0], [8.0, 0.0]]
-    >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([1])).tolist()
-    [[8.0, 0.0]]
     """
     require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
-    rows, of = np.ascontiguousarray(deviations), np.arange(len(deviations)) if wanted is None else wanted
-    sums, loop = np.zeros((len(of), len(rows))), compiled(_add_squares, reorders_sums=True)
-    in_parts(len(of), NEAR, lambda part: loop(rows, of, wanted is None, sums, part.start, part.stop))
+    rows = np.ascontiguousarray(deviations)
+    sums = np.zeros((len(rows), len(rows)))
+    n_steps = len(rows) * rows.size // 2
+    in_parts(len(rows), NEAR, lambda part: _add_squares(rows, sums, part.start, part.stop), n_steps=n_steps)
     sums /= max(deviations.shape[1] - 1, 1)
     return sums
+
+
+@compiled(reorders_sums=True)
+def _add_squares(rows: FloatArray, sums: FloatArray, begin: int, end: int) -> None:
+    for start in range(begin, end, NEAR):
+        for second in range(start + 1, len(rows)):
+            b = rows[second]
+            for first in range(start, min(start + NEAR, end, second)):
+                a = rows[first]
+                total = 0.0
+                for at in range(len(a)):
+                    difference = a[at] - b[at]
+                    total += difference * difference
+                sums[first, second] = total
+                sums[second, first] = total
 
 
 @dataclass(frozen=True)
@@ -74,144 +87,52 @@ class Studentized:
         require_shape("drawn", drawn, len(deviations), len(deviations))
         size = float(np.sqrt(np.vdot(deviations, deviations) / deviations.size))
         scale = math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
-        precision = np.float64 if size > ILL_CONDITIONED * _least(drawn) else np.float32
-        rows, factors = np.empty(deviations.shape, dtype=precision), np.empty(drawn.shape, dtype=precision)
+        is_exact = size > ILL_CONDITIONED * float(np.min(drawn, where=drawn > 0.0, initial=np.inf))
+        precision = np.float64 if is_exact else np.float32
+        rows, factors = np.empty(deviations.shape, dtype=precision), np.zeros(drawn.shape, dtype=precision)
         np.divide(deviations, scale, out=rows, casting="same_kind")
-        loop = compiled(_fill_factors)
-        in_parts(len(drawn), 1, lambda part: loop(drawn[part], scale, factors[part]), n_steps=drawn.size)
+        np.divide(scale, drawn, out=factors, where=drawn > 0.0, casting="same_kind")
         return cls(rows, factors)
 
-    def largest(self, rejected: Signs, wanted: IntArray) -> Real:
-        """Return the largest studentized difference over the hypotheses not yet rejected, [n_wanted, n_resamples].
+    def largest(self) -> Real:
+        """Return each row's largest studentized difference from any other, [n_entrants, n_resamples].
 
-        `rejected` [n_entrants, n_entrants] is 0 where both directions of a pair are left, 1 where row has been shown
-        better than column, −1 where worse: then only the other direction is left. `wanted` holds row positions; a row
-        with nothing left has −inf.
-        Raises InvalidArgument for `rejected` of a different shape.
-        Source: Romano & Wolf 2005, the step-down of the maximum; Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
+        Source: Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
 
         >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
-        >>> pair.largest(np.zeros((2, 2), dtype=np.int8), np.array([0])).tolist()
-        [[1.0, 1.0]]
-        >>> pair.largest(np.array([[0, 1], [-1, 0]], dtype=np.int8), np.array([0])).tolist()
-        [[-1.0, 1.0]]
-        """
-        largest = np.full((len(wanted), self.rows.shape[1]), -np.inf, dtype=self.rows.dtype)
-        self._raise(largest, rejected, wanted, np.arange(len(self.rows)))
-        return largest
-
-    def largest_of_all(self, known: Real | None, fresh: IntArray) -> Real:
-        """Return each row's largest studentized difference, [n_entrants, n_resamples], before anything is rejected.
-
-        `known` holds the maxima over pairs without the `fresh` rows, whose own rows are −inf; it is overwritten.
-        Without it every pair is computed.
-        Raises InvalidArgument for `known` of a different shape.
-        Source: as for `largest`.
-
-        >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
-        >>> pair.largest_of_all(np.full((2, 2), -np.inf, dtype=np.float32), np.array([1])).tolist()
+        >>> pair.largest().tolist()
         [[1.0, 1.0], [1.0, 1.0]]
         """
-        everyone, none = np.arange(len(self.rows)), np.zeros(self.factors.shape, dtype=np.int8)
-        if known is None:
-            return self.largest(none, everyone)
-        require_shape("known", known, *self.rows.shape)
-        self._raise(known, none, everyone, fresh)
-        known[fresh] = self.largest(none, fresh)
-        return known
-
-    def _raise(self, largest: Real, rejected: Signs, wanted: IntArray, others: IntArray) -> None:
-        require_shape("rejected", rejected, len(self.rows), len(self.rows))
-        loop, among = compiled(_keep_largest), (self.rows, self.factors, rejected)
-        in_parts(len(wanted), NEAR, lambda part: loop(*among, wanted[part], others, largest[part]))
+        largest = np.zeros(self.rows.shape, dtype=self.rows.dtype)
+        among, n_steps = (self.rows, self.factors, largest), len(self.rows) * self.rows.size
+        in_parts(len(self.rows), NEAR, lambda part: _keep_largest(*among, part.start, part.stop), n_steps=n_steps)
+        return largest
 
 
-def _least(drawn: FloatArray) -> float:
-    """Return the smallest spread above zero; infinite where there is none."""
-    least, loop = np.empty(len(drawn)), compiled(_fill_least)
-    in_parts(len(drawn), 1, lambda part: loop(drawn[part], least[part]), n_steps=drawn.size)
-    return float(least.min(initial=np.inf))
-
-
-def _fill_least(drawn: FloatArray, least: FloatArray) -> None:
-    for row in range(len(drawn)):
-        smallest = np.inf
-        for spread in drawn[row]:
-            smallest = spread if spread > 0.0 and spread < smallest else smallest
-        least[row] = smallest
-
-
-def _fill_factors(drawn: FloatArray, scale: float, factors: Real) -> None:
-    for row in range(drawn.shape[0]):
-        for column in range(drawn.shape[1]):
-            spread = drawn[row, column]
-            factors[row, column] = scale / spread if spread > 0.0 else 0.0
-
-
-def _add_squares(rows: FloatArray, wanted: IntArray, is_half: bool, sums: FloatArray, begin: int, end: int) -> None:
+@compiled()
+def _keep_largest(rows: Real, factors: Real, largest: Real, begin: int, end: int) -> None:
+    """Compare rows with all others, four at a time: so the compiler keeps the largest in wide registers."""
+    last = len(rows) - 1
     for start in range(begin, end, NEAR):
-        for second in range(rows.shape[0]):
-            b = rows[second]
-            for place in range(start, min(start + NEAR, end)):
-                if is_half and place >= second:
-                    continue
-                a = rows[wanted[place]]
-                total = 0.0
-                for at in range(len(a)):
-                    difference = a[at] - b[at]
-                    total += difference * difference
-                sums[place, second] = total
-                if is_half:
-                    sums[second, place] = total
+        for second in range(0, len(rows), 4):
+            b, c, d, e = second, min(second + 1, last), min(second + 2, last), min(second + 3, last)
+            row_b, row_c, row_d, row_e = rows[b], rows[c], rows[d], rows[e]
+            for first in range(start, min(start + NEAR, end)):
+                own, factor, most = rows[first], factors[first], largest[first]
+                by_b, by_c, by_d, by_e = factor[b], factor[c], factor[d], factor[e]
+                for at in range(len(own)):
+                    here, value = own[at], most[at]
+                    of_b = abs(here - row_b[at]) * by_b
+                    value = of_b if of_b > value else value
+                    of_c = abs(here - row_c[at]) * by_c
+                    value = of_c if of_c > value else value
+                    of_d = abs(here - row_d[at]) * by_d
+                    value = of_d if of_d > value else value
+                    of_e = abs(here - row_e[at]) * by_e
+                    most[at] = of_e if of_e > value else value
 
 
-def _keep_largest(
-    rows: Real, factors: Real, rejected: Signs, wanted: IntArray, others: IntArray, largest: Real
-) -> None:
-    for start in range(0, len(wanted), NEAR):
-        for second in others:
-            for place in range(start, min(start + NEAR, len(wanted))):
-                first = wanted[place]
-                factor, sign = factors[first, second], rejected[first, second]
-                a, b, most = rows[first], rows[second], largest[place]
-                if factor == 0.0:
-                    continue
-                if sign == 0:
-                    for at in range(len(a)):
-                        value = abs(a[at] - b[at]) * factor
-                        most[at] = value if value > most[at] else most[at]
-                    continue
-                if sign > 0:
-                    factor = -factor
-                for at in range(len(a)):
-                    value = (a[at] - b[at]) * factor
-                    most[at] = value if value > most[at] else most[at]
-
-
-# Compiled loops over every pair of entrants: a difference in standard errors, and the sign of a significant one. An
-# array [n_entrants, n_entrants] is large, so intermediate results are not stored.
-
-
-def fill_sizes(points: FloatArray, roots: FloatArray, drawn: FloatArray, tie: float, sizes: FloatArray) -> None:
-    """Fill `sizes` [n, n] with each |difference| of `points` [n] in standard errors.
-
-    The error is the spread `drawn` [n, n] times the larger of the pair's `roots` [n]; it and `tie` are in the unit of
-    the points. A difference up to `tie` counts as 0; without a spread the size is infinite.
-    Source: `Contests.sizes`.
-
-    >>> sizes = np.empty((2, 2))
-    >>> fill_sizes(np.array([3.0, 1.0]), np.ones(2), np.array([[0.0, 0.5], [0.5, 0.0]]), 1e-12, sizes)
-    >>> sizes.tolist()
-    [[inf, 4.0], [4.0, inf]]
-    """
-    for row in range(len(points)):
-        for column in range(len(points)):
-            difference = abs(points[row] - points[column])
-            size = 0.0 if difference <= tie else difference
-            error = drawn[row, column] * max(roots[row], roots[column])
-            sizes[row, column] = size / error if drawn[row, column] > 0.0 else np.inf
-
-
+@compiled()
 def fill_signs(
     points: FloatArray,
     roots: FloatArray,
@@ -257,25 +178,3 @@ def fill_signs(
             above = counts & (difference > tie) & knows
             below = counts & (difference < -tie) & has_spread[column]
             signs[row, column] = np.int8(above) - np.int8(below)
-
-
-def last_beside(separated: BoolArray, order: IntArray) -> IntArray:
-    """Return, for each entrant of `order` [n], the last position of an entrant that it is not separated from, [n].
-
-    `separated` [n, n] is True where row is better than column; nobody is separated from itself.
-    Source: none; it searches.
-
-    >>> last_beside(np.array([[False, True], [False, False]]), np.array([0, 1])).tolist()
-    [0, 1]
-    """
-    last = np.zeros(len(order), dtype=np.int64)
-    compiled(_fill_last)(separated, order, last)
-    return last
-
-
-def _fill_last(separated: BoolArray, order: IntArray, last: IntArray) -> None:
-    for place in range(len(order)):
-        at = len(order) - 1
-        while at > 0 and separated[order[place], order[at]]:
-            at -= 1
-        last[place] = at

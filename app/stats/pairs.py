@@ -1,8 +1,6 @@
 """Every ordered pair of entrants compared task by task: differences, relative errors, mean ranks."""
 
-import hashlib
-from collections import deque
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,7 +17,7 @@ from app.stats.arrays import (
     require_numbers,
     require_shape,
 )
-from app.stats.compiled import N_THREADS, compiled, in_parts
+from app.stats.compiled import compiled, in_parts
 from app.stats.resample import Resamples, Scale, ends_of, order_replicates, percentile_interval
 
 AnyFloatArray = NDArray[np.floating[Any]]
@@ -28,59 +26,6 @@ BLOCK_CELLS = 2_000_000
 
 FEWEST = 16
 
-
-# A cache of compared pairs: when a board gains one entrant, only its own pairs are compared. A pair is identified by
-# its errors and its draws, so a cached comparison equals a recomputed one. The cache lives in memory only; a process
-# without it computes every pair.
-
-MAX_BOARDS, MAX_ENTRANTS = 16, 256
-
-
-def _order(n_entrants: int) -> IntArray:
-    places = np.arange(n_entrants)
-    order: IntArray = np.sign(np.subtract.outer(places, places))
-    return order
-
-
-@dataclass(frozen=True)
-class _Square:
-    """The numbers of every ordered pair, [6, n_entrants, n_entrants], and each entrant's position by its digest."""
-
-    places: dict[bytes, int]
-    numbers: FloatArray
-
-
-class KnownPairs:
-    """The pairs of the most recently computed boards, one square per board."""
-
-    def __init__(self) -> None:
-        # Replaced whole, never modified in place: a worker computes several boards concurrently.
-        self._squares: dict[Hashable, _Square] = {}
-
-    def recall(self, board: Hashable, digests: Sequence[bytes]) -> tuple[FloatArray, BoolArray]:
-        """Return the cached numbers of each ordered pair, NaN where there are none, and a mask of the cached pairs."""
-        n_entrants = len(digests)
-        numbers = np.full((6, n_entrants, n_entrants), np.nan)
-        square = self._squares.get(board)
-        places = {} if square is None else square.places
-        was = np.array([places.get(digest, -1) for digest in digests], dtype=np.int64)
-        # A pair whose order has changed is not reused: dividing the other way round may change the last digit.
-        is_known: BoolArray = np.outer(was >= 0, was >= 0) & (np.sign(np.subtract.outer(was, was)) == _order(len(was)))
-        if square is not None and is_known.any():
-            here = np.flatnonzero(was >= 0)
-            numbers[:, here[:, None], here] = square.numbers[:, was[here][:, None], was[here]]
-        return numbers, is_known
-
-    def keep(self, board: Hashable, digests: Sequence[bytes], numbers: FloatArray) -> None:
-        """Store a board's pairs in place of those of its previous state."""
-        if len(digests) > MAX_ENTRANTS:
-            return
-        places = {digest: place for place, digest in enumerate(digests)}
-        others = [(name, square) for name, square in self._squares.items() if name != board]
-        self._squares = dict([*others[-(MAX_BOARDS - 1) :], (board, _Square(places, numbers.copy()))])
-
-
-KNOWN = KnownPairs()
 
 EXACT_TASKS = 1 << 23
 """Sums of half-integers below this are exact in single precision."""
@@ -105,14 +50,13 @@ class PairStatistics:
 class Contrast:
     """How two entrants are compared: `of` gives a number per task, `scale` turns its mean over tasks into the effect.
 
-    `is_antisymmetric` means that swapping the two entrants negates `of`; `name` identifies the contrast. `falls` means
-    that the effect decreases as the mean increases.
+    `is_antisymmetric` means that swapping the two entrants negates `of`. `falls` means that the effect decreases as the
+    mean increases.
     """
 
     of: Callable[[FloatArray, FloatArray], FloatArray]
     scale: Callable[[FloatArray], FloatArray]
     is_antisymmetric: bool
-    name: tuple[str | float, ...]
     falls: bool = False
 
 
@@ -131,20 +75,20 @@ def compare(
     resamples: Resamples | None,
     level: float,
     *,
-    board: str | None = None,
+    wanted: BoolArray | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair on errors [n_tasks, n_entrants]; the smaller error wins a task, ties counting half.
 
-    If the contrast is antisymmetric, only half of the pairs are resampled: the other half is the mirror image. Without
-    a contrast the effect is NaN and only win rates are computed. Memory is O(block_cells), which does not change the
-    result. Pairs that this process has already compared for the same `board`, on the same errors and draws, are taken
-    from its cache. A pair whose contrast is NaN on any task has the effect NaN; a task where either error is NaN is won
-    by neither. Intervals are NaN without resamples.
+    If the contrast is antisymmetric, only half of the pairs are resampled: the other half is the mirror image.
+    Without a contrast the effect is NaN and only win rates are computed. Memory is O(block_cells), which does not
+    change the result. By default every pair is `wanted` [n_entrants, n_entrants]; the others are NaN. A pair whose
+    contrast is NaN on any task has the effect NaN; a task where either error is NaN is won by neither. Intervals are
+    NaN without resamples.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
     Source: Efron & Tibshirani 1993, section 13.3, with tasks as the paired units.
 
-    >>> difference = Contrast(np.subtract, np.asarray, True, ("difference",))
+    >>> difference = Contrast(np.subtract, np.asarray, True)
     >>> pairs = compare(np.array([[1.0, 2.0], [3.0, 3.0]]), difference, None, 0.95)
     >>> (pairs.skill.tolist(), pairs.win_rate.tolist())
     ([[0.0, -0.5], [0.5, 0.0]], [[0.5, 0.75], [0.25, 0.5]])
@@ -154,45 +98,26 @@ def compare(
     require_count("block_cells", block_cells)
     if resamples is not None:
         require_shape("errors", errors, resamples.n_units, "[n_entrants]")
-    draws = None if board is None or resamples is None else resamples.digest()
-    if draws is None:
-        unknown = np.zeros((errors.shape[1],) * 2, dtype=np.bool_)
-        numbers = np.full((6, *unknown.shape), np.nan)
-        return PairStatistics(*_fill(numbers, unknown, errors, contrast, resamples, level, block_cells))
-    key, digests = (board, draws, level, None if contrast is None else contrast.name), column_digests(errors)
-    numbers, is_known = KNOWN.recall(key, digests)
-    _fill(numbers, is_known, errors, contrast, resamples, level, block_cells)
-    KNOWN.keep(key, digests, numbers)
-    return PairStatistics(*numbers)
-
-
-def _fill(
-    numbers: FloatArray,
-    is_known: BoolArray,
-    errors: FloatArray,
-    contrast: Contrast | None,
-    resamples: Resamples | None,
-    level: float,
-    block_cells: int,
-) -> FloatArray:
+    numbers = np.full((6, errors.shape[1], errors.shape[1]), np.nan)
+    wanted = np.ones(numbers.shape[1:], dtype=np.bool_) if wanted is None else wanted
+    require_shape("wanted", wanted, *numbers.shape[1:])
     n_rows = len(errors) if resamples is None else max(len(errors), resamples.n_resamples)
     is_mirrored = contrast is None or contrast.is_antisymmetric
-    for block in _blocks(is_known, max(1, block_cells // n_rows), is_mirrored=is_mirrored):
+    for block in _blocks(wanted, max(1, block_cells // n_rows), is_mirrored=is_mirrored):
         a, b = errors[:, block.first], errors[:, block.second]
         _fill_wins(numbers[3:], block, _wins(a, b), resamples, level)
         if contrast is not None:
             _fill_effects(numbers[:3], block, contrast.of(a, b), contrast, resamples, level)
-    return numbers
+    return PairStatistics(*numbers)
 
 
-def _blocks(is_known: BoolArray, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
-    """Yield the pairs that are not cached, in blocks.
+def _blocks(wanted: BoolArray, width: int, *, is_mirrored: bool) -> Iterator[_Block]:
+    """Yield the pairs that are wanted, in blocks.
 
     A matrix product with very few columns is summed in a different order, which changes the last digit. So that a
     pair's result does not depend on its block, a small last block is padded with pairs that are computed twice.
     """
-    wanted = np.triu(~is_known) if is_mirrored else ~is_known
-    first, second = np.nonzero(wanted)
+    first, second = np.nonzero(np.triu(wanted | wanted.T) if is_mirrored else wanted)
     for start in range(0, len(first), width):
         part = slice(start, start + width)
         size = max(len(first[part]), min(width, FEWEST))
@@ -239,18 +164,6 @@ def _fill_wins(
     rates[0, a, b], rates[1, a, b], rates[2, a, b] = point, low, high
 
 
-def column_digests(errors: FloatArray) -> list[bytes]:
-    """Return a digest of each column of errors [n_tasks, n_entrants]: equal bytes have equal digests.
-
-    Errors may have any unit; NaN counts as its bytes. Raises nothing.
-    Source: BLAKE2b with 16 bytes, RFC 7693.
-
-    >>> len(set(column_digests(np.array([[0.5, 0.5, 0.25]]))))
-    2
-    """
-    return [hashlib.blake2b(column.tobytes(), digest_size=16).digest() for column in errors.T]
-
-
 # Differences of means, and win rates, between entrants over the same tasks, as statistics of resampled tasks.
 
 
@@ -259,13 +172,13 @@ def compare_means(
     resamples: Resamples | None,
     *,
     level: float,
-    board: str | None = None,
+    wanted: BoolArray | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
 
     The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks on which A
-    is larger, ties counting half. Effects are in the unit of the values. NaN and `board` are as in `compare`.
+    is larger, ties counting half. Effects are in the unit of the values. NaN and `wanted` are as in `compare`.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
     Source: Efron & Tibshirani 1993, section 8.3, the paired difference of means; fev 0.10 for the win rate.
 
@@ -273,12 +186,12 @@ def compare_means(
     [[0.0, -0.5], [0.5, 0.0]]
     """
     # `compare` wants errors, the smaller being better: so values are negated.
-    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True, name=("difference",))
-    return compare(-values, contrast, resamples, level, board=board, block_cells=block_cells)
+    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True)
+    return compare(-values, contrast, resamples, level, wanted=wanted, block_cells=block_cells)
 
 
 def compare_wins(
-    values: FloatArray, resamples: Resamples | None, *, level: float, board: str | None = None
+    values: FloatArray, resamples: Resamples | None, *, level: float, wanted: BoolArray | None = None
 ) -> PairStatistics:
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better, only by who wins each task.
 
@@ -290,14 +203,11 @@ def compare_wins(
     >>> compare_wins(np.array([[1.0, -np.inf], [3.0, 3.0]]), None, level=0.95).win_rate.tolist()
     [[0.5, 0.75], [0.25, 0.5]]
     """
-    return compare(-values, None, resamples, level, board=board)
+    return compare(-values, None, resamples, level, wanted=wanted)
 
 
 # Relative errors over tasks: geometric-mean skill and win rates, as statistics of resampled tasks. Errors are
 # positive numbers, smaller is better, [n_tasks, n_entrants]. Source: the definitions of fev's analysis functions.
-
-SORTING = 16
-"""Steps of work per error, for deciding whether threads are worthwhile."""
 
 MANY_SHARES = 200_000
 """Boards with fewer win shares than this are too quick to sum to be worth optimizing."""
@@ -337,28 +247,25 @@ def average_ranks(errors: FloatArray, *, block_cells: int = BLOCK_CELLS) -> Floa
 
 def _ranked(
     errors: FloatArray, finer: FloatArray | None, block_cells: int = BLOCK_CELLS
-) -> tuple[FloatArray, deque[FloatArray]]:
-    """Return the ranks of `errors` and partial sums of the ranks of `finer`, which orders alike but has fewer ties.
+) -> tuple[FloatArray, FloatArray]:
+    """Return the ranks of `errors` and the sums of the ranks of `finer`, which orders alike but has fewer ties.
 
     One sort serves both. Ranks are multiples of one half, so their sums are exact in any order.
     """
-    ranks, sums, loop = np.empty(errors.shape), deque[FloatArray](), compiled(_fill_ranks)
-
-    def rank(part: slice) -> None:
-        for start in range(part.start, part.stop, n_rows):
-            rows = slice(start, min(start + n_rows, part.stop))
-            order = np.argsort((errors if finer is None else finer)[rows], axis=1)
-            loop(errors[rows], order, ranks[rows])
-            if finer is not None:
-                own = np.empty(order.shape)
-                loop(finer[rows], order, own)
-                sums.append(own.sum(axis=0))
-
-    n_rows = max(1, block_cells // (errors.shape[1] * N_THREADS))
-    in_parts(len(errors), 1, rank, n_steps=SORTING * errors.size)
+    ranks, sums = np.empty(errors.shape), np.zeros(errors.shape[1])
+    n_rows = max(1, block_cells // errors.shape[1])
+    for start in range(0, len(errors), n_rows):
+        rows = slice(start, start + n_rows)
+        order = np.argsort((errors if finer is None else finer)[rows], axis=1)
+        _fill_ranks(errors[rows], order, ranks[rows])
+        if finer is not None:
+            own = np.empty(order.shape)
+            _fill_ranks(finer[rows], order, own)
+            sums += own.sum(axis=0)
     return ranks, sums
 
 
+@compiled()
 def _fill_ranks(errors: FloatArray, order: IntArray, ranks: FloatArray) -> None:
     for row in range(len(errors)):
         first = 0
@@ -403,7 +310,7 @@ def wins_and_ranks(errors: FloatArray, finer: FloatArray) -> tuple[FloatArray, F
     require_numbers("errors", errors)
     require_numbers("finer", finer)
     ranks, sums = _ranked(errors, finer)
-    return _shares(ranks), np.sum(sums, axis=0) / len(errors)
+    return _shares(ranks), sums / len(errors)
 
 
 def _shares(ranks: FloatArray) -> FloatArray:
@@ -429,13 +336,7 @@ def resampled_shares(shares: FloatArray, resamples: Resamples) -> FloatArray:
     n_halves = 2 * (shares.shape[1] - 1)
     if shares.size < MANY_SHARES or len(shares) * n_halves > EXACT_SINGLE:
         return resamples.means(shares)
-    halves = np.empty(shares.shape, dtype=np.float32)
-
-    def count(part: slice) -> None:
-        halves[part] = np.rint(shares[part] * n_halves)
-
-    in_parts(len(shares), 1, count, n_steps=shares.size)
-    means = resamples.means(halves)
+    means = resamples.means(np.rint(shares * n_halves).astype(np.float32))
     means /= n_halves
     return means
 
@@ -446,13 +347,13 @@ def compare_pairs(
     *,
     clip: tuple[float, float],
     level: float,
-    board: str | None = None,
+    wanted: BoolArray | None = None,
     block_cells: int = BLOCK_CELLS,
 ) -> PairStatistics:
     """Compare every ordered pair of entrants by skill, from clipped error ratios, and by win rate, from unclipped ones.
 
-    `errors` is [n_tasks, n_entrants], smaller being better; the row's skill and win rate are larger-is-better. NaN is
-    as in `compare`, ratios of zeros as in `ratios`.
+    `errors` is [n_tasks, n_entrants], smaller being better; the row's skill and win rate are larger-is-better. NaN and
+    `wanted` are as in `compare`, ratios of zeros as in `ratios`.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
     Source: fev 0.10, `pairwise_comparison`.
 
@@ -464,10 +365,9 @@ def compare_pairs(
         lambda a, b: np.log(np.clip(ratios(a, b), *clip)),
         skill,
         is_antisymmetric=symmetric,
-        name=("ratio", *clip),
         falls=True,
     )
-    return compare(errors, contrast, resamples, level, board=board, block_cells=block_cells)
+    return compare(errors, contrast, resamples, level, wanted=wanted, block_cells=block_cells)
 
 
 def ratios(a: FloatArray, b: FloatArray) -> FloatArray:
@@ -544,12 +444,16 @@ def ranks_beside(others: FloatArray, points: FloatArray, owns: FloatArray, count
     require_shape("owns", owns, n_tasks, "n_owns")
     require_shape("counts", counts, n_tasks)
     rows, own_rows = np.ascontiguousarray(others.T), np.ascontiguousarray(owns.T)
-    ranks, loop = np.empty(len(own_rows), dtype=np.int64), compiled(_fill_ranks_beside, reorders_sums=True)
-    n_steps = others.size * len(own_rows)
-    in_parts(len(ranks), 1, lambda part: loop(rows, points, own_rows[part], counts, ranks[part]), n_steps=n_steps)
+    ranks, n_steps = np.empty(len(own_rows), dtype=np.int64), others.size * len(own_rows)
+
+    def rank(part: slice) -> None:
+        _fill_ranks_beside(rows, points, own_rows[part], counts, ranks[part])
+
+    in_parts(len(ranks), 1, rank, n_steps=n_steps)
     return ranks
 
 
+@compiled(reorders_sums=True)
 def _fill_ranks_beside(
     others: FloatArray, points: FloatArray, owns: FloatArray, counts: FloatArray, ranks: IntArray
 ) -> None:

@@ -3,13 +3,11 @@ is the best. Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks
 across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 91(1).
 """
 
-import hashlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from heapq import heappushpop
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +24,7 @@ from app.stats.arrays import (
     require_shape,
 )
 from app.stats.compiled import compiled, in_parts, turned
-from app.stats.pair_loops import Real, Signs, Studentized, fill_signs, fill_sizes, last_beside, pair_variances
+from app.stats.pair_loops import Real, Signs, Studentized, fill_signs, pair_variances
 from app.stats.resample import TIE, probability_beats
 
 DEVIATIONS = 2.0
@@ -60,7 +58,8 @@ class RankSets:
 
         A new group begins where every entrant before is separated from every entrant after.
         """
-        last = last_beside(self.separated, order)
+        # The last position of an entrant that each is not separated from: it itself, if nobody else.
+        last = len(order) - 1 - np.argmin(self.separated[np.ix_(order, order)][:, ::-1], axis=1)
         begins = np.arange(1, len(order)) > np.maximum.accumulate(last)[:-1]
         return np.concatenate([[1], 1 + np.cumsum(begins)]).astype(np.int64)
 
@@ -68,67 +67,6 @@ class RankSets:
 Rows = slice | IntArray
 
 EVERY = slice(None)
-
-
-@dataclass(frozen=True)
-class Square:
-    """The spread of every pair, [n_pairs], and each row's largest studentized difference, [n_entrants, n_resamples].
-
-    `places` maps an entrant's digest to its position. A pair is stored once, because its spread is symmetric: that of
-    positions a ≥ b is at a · (a + 1) / 2 + b.
-    """
-
-    places: dict[bytes, int] = field(default_factory=dict)
-    spreads: FloatArray = field(default_factory=lambda: np.empty(0))
-    bounds: Real = field(default_factory=lambda: np.empty((0, 0)))
-
-    @property
-    def n_cells(self) -> int:
-        """Return the number of ordered pairs."""
-        return len(self.bounds) ** 2
-
-
-@dataclass(frozen=True)
-class Recalled:
-    """What is cached for a board's entrants: `was` [n_entrants] holds their positions in a square, −1 if new."""
-
-    digests: Sequence[bytes]
-    square: Square
-
-    @cached_property
-    def was(self) -> IntArray:
-        """Return the entrants' positions in the square; all −1 where recomputing everything is cheaper."""
-        was = np.array([self.square.places.get(digest, -1) for digest in self.digests], dtype=np.int64)
-        return was if 4 * np.count_nonzero(was < 0) < len(was) else np.full(len(was), -1)
-
-    @property
-    def known(self) -> IntArray:
-        """Return the positions, on this board, of the cached entrants."""
-        return np.flatnonzero(self.was >= 0)
-
-    @property
-    def fresh(self) -> IntArray:
-        """Return the positions, on this board, of the entrants that are not cached."""
-        return np.flatnonzero(self.was < 0)
-
-    def drawn(self) -> FloatArray:
-        """Return the spreads of all pairs; NaN for a pair with a new entrant."""
-        drawn, loop = np.empty((len(self.was),) * 2), compiled(_look_up)
-        among = (self.square.spreads, self.was, drawn)
-        in_parts(len(drawn), 1, lambda part: loop(*among, part.start, part.stop), n_steps=drawn.size)
-        return drawn
-
-    def bounds(self, precision: np.dtype[Any]) -> Real | None:
-        """Return each row's largest studentized differences among cached entrants; −inf for a new row.
-
-        None where an entrant has left, whose pairs may have been the largest, and for numbers of another precision.
-        """
-        is_whole = len(set(self.was[self.known].tolist())) == len(self.square.places)
-        if not is_whole or not len(self.known) or self.square.bounds.dtype != precision:
-            return None
-        bounds = np.full((len(self.was), self.square.bounds.shape[1]), -np.inf, dtype=precision)
-        bounds[self.known] = self.square.bounds[self.was[self.known]]
-        return bounds
 
 
 @dataclass(frozen=True)
@@ -165,40 +103,24 @@ class Contests:
     @cached_property
     def deviations(self) -> FloatArray:
         """Return replicates minus their mean, [n_entrants, n_resamples]."""
-        rows, means = turned(self.replicates), self.replicates.mean(axis=0)
-        in_parts(len(rows), 1, lambda part: np.subtract(rows[part], means[part, None], out=rows[part]))
+        rows = turned(self.replicates)
+        rows -= self.replicates.mean(axis=0)[:, None]
         return rows
 
     @cached_property
     def drawn(self) -> FloatArray:
         """Return the standard deviation of each difference over the resamples; 0 where it is the same in all."""
-        fresh = self.recalled.fresh
-        if len(fresh) == len(self.points):
-            return self._spreads(None)
-        drawn, own = self.recalled.drawn(), self._spreads(fresh)
-        drawn[fresh], drawn[:, fresh] = own, own.T
-        return drawn
-
-    @cached_property
-    def recalled(self) -> Recalled:
-        """Return what this process has already computed for these pairs."""
-        return KNOWN.recall(self.points, self.deviations)
-
-    def let_go(self) -> None:
-        """Free the arrays behind the spreads, 40 MB for 2,000 entrants; they are computed again on demand."""
-        # What is recalled keeps the square of the board's previous state in memory, too.
-        for name in ("deviations", "recalled"):
-            self.__dict__.pop(name, None)
-
-    def _spreads(self, wanted: IntArray | None) -> FloatArray:
-        spreads = pair_variances(self.deviations, wanted)
+        spreads = pair_variances(self.deviations)
         np.sqrt(spreads, out=spreads)
         size = np.abs(self.points) + np.maximum(self.deviations.max(axis=1), -self.deviations.min(axis=1))
-        of_rows = size if wanted is None else size[wanted]
-        for rows in self._strips(len(of_rows)):
+        for rows in self._strips(len(size)):
             strip = spreads[rows]
-            strip[strip <= ROUNDING * (of_rows[rows, None] + size[None, :])] = 0.0
+            strip[strip <= ROUNDING * (size[rows, None] + size[None, :])] = 0.0
         return spreads
+
+    def let_go(self) -> None:
+        """Free the deviations behind the spreads, 16 MB for 2,000 entrants; they are computed again on demand."""
+        self.__dict__.pop("deviations", None)
 
     @cached_property
     def _grid(self) -> tuple[FloatArray, IntArray]:
@@ -237,8 +159,13 @@ class Contests:
         """
         if self._turned is not None:
             return np.asarray(self._turned[np.ix_(at, at)])
-        sizes = np.empty((len(at), len(at)))
-        compiled(fill_sizes)(self.points[at], self._roots[at], self.drawn[np.ix_(at, at)], TIE, sizes)
+        return self._sizes(at)
+
+    def _sizes(self, at: Rows) -> FloatArray:
+        drawn, roots = self.drawn[at][:, at], self._roots[at]
+        errors = drawn * np.maximum(roots[:, None], roots[None, :])
+        sizes = np.full(drawn.shape, np.inf)
+        np.divide(np.abs(self.differences(at, at)), errors, out=sizes, where=drawn > 0.0)
         return sizes
 
     @cached_property
@@ -254,8 +181,7 @@ class Contests:
         if not self.in_steps:
             return None
         won = probability_beats(self.replicates)
-        sizes: FloatArray = np.empty_like(self.drawn)
-        compiled(fill_sizes)(self.points, self._roots, self.drawn, TIE, sizes)
+        sizes: FloatArray = self._sizes(EVERY)
         with np.errstate(divide="ignore", invalid="ignore"):
             turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
             sizes = np.minimum(sizes, turned)
@@ -283,8 +209,7 @@ class Contests:
         looked_up = (place, least, np.broadcast_to(of_signs, least.shape), self.has_spread)
         given = self.drawn if self._turned is None else self._turned
         among = (self.points, self._roots, self.drawn, given, by_size, TIE, *looked_up, signs)
-        loop = compiled(fill_signs)
-        in_parts(len(signs), 1, lambda part: loop(*among, part.start, part.stop), n_steps=signs.size)
+        in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
         return signs
 
     def p_values(self, at: IntArray) -> FloatArray:
@@ -335,12 +260,9 @@ def rank_sets(
     """
     require_level(level)
     n_entrants = len(contests.points)
-    studentized, recalled = Studentized.of(contests.deviations, contests.drawn), contests.recalled
-    bounds = studentized.largest_of_all(recalled.bounds(studentized.rows.dtype), recalled.fresh)
+    studentized = Studentized.of(contests.deviations, contests.drawn)
     contests.let_go()
-    KNOWN.keep(recalled, contests.drawn, bounds)
-    del recalled
-    pairs = LeftPairs(studentized, bounds)
+    pairs = LeftPairs(studentized, studentized.largest())
     own = _step_down(contests, pairs, level, rounds, together=False)
     together = _step_down(contests, pairs, level, rounds, together=True)
     if above is not None and (above >= 0).any():
@@ -400,8 +322,9 @@ def _from_the_top(above: IntArray) -> list[int]:
 class LeftPairs:
     """Studentized differences, with each row's largest in every resample before any hypothesis is rejected.
 
-    `bounds` is [n_entrants, n_resamples], from `Studentized.largest`. A quantile below 0 may come out as any number up
-    to 0.
+    `bounds` is [n_entrants, n_resamples], from `Studentized.largest`. `rejected` is 0 where both directions of a pair
+    are left, 1 where row has been shown better than column, −1 where worse: then only the other direction is left. A
+    quantile below 0 may come out as any number up to 0.
     Raises InvalidArgument for another shape.
     """
 
@@ -415,17 +338,17 @@ class LeftPairs:
     def own(self, rejected: Signs, wanted: IntArray, n_largest: int) -> FloatArray:
         """Return, for each wanted row, the `n_largest`-th largest over resamples of its maximum, [n_wanted].
 
-        `rejected` [n_entrants, n_entrants] says which hypotheses are left, as in `Studentized.largest`.
+        `rejected` [n_entrants, n_entrants] says which hypotheses are left.
         Raises InvalidArgument for `rejected` of a different shape, and for `n_largest` outside 1 to n_resamples.
         Source: Romano & Wolf 2005 for the quantile; Fagin, Lotem & Naor 2003 for stopping at a bound.
 
         >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> none = np.zeros((2, 2), dtype=np.int8)
-        >>> LeftPairs(each, each.largest(none, np.arange(2))).own(none, np.arange(2), 2).round(6).tolist()
+        >>> LeftPairs(each, each.largest()).own(none, np.arange(2), 2).round(6).tolist()
         [1.0, 1.0]
         """
         self._require(rejected, n_largest)
-        quantiles, loop, (order, steps) = np.empty(len(wanted)), compiled(_own), self._order
+        quantiles, (order, steps) = np.empty(len(wanted)), self._order
         self._forget(rejected)
         among = (self._columns, self.bounds, order, steps, self._seen)
 
@@ -433,23 +356,23 @@ class LeftPairs:
             for start in range(part.start, part.stop, NEAR):
                 some = slice(start, min(start + NEAR, part.stop))
                 ways = self._ways(rejected, wanted[some])
-                loop(*among, ways, wanted[some], n_largest, LANES, quantiles[some])
+                _own(*among, ways, wanted[some], n_largest, LANES, quantiles[some])
 
-        in_parts(len(wanted), 1, look)
+        in_parts(len(wanted), 1, look, n_steps=OWN_STEPS * len(wanted) * len(rejected))
         return quantiles
 
     def _ways(self, rejected: Signs, wanted: IntArray) -> Real:
         """Return the factors of the differences, [n_wanted, 2, n_padded]; both the same if one direction is left."""
         ways = np.zeros((len(wanted), 2, self._columns.shape[1]), dtype=self.bounds.dtype)
-        compiled(_fill_ways)(self.studentized.factors, rejected, wanted, ways)
+        _fill_ways(self.studentized.factors, rejected, wanted, ways)
         return ways
 
     def _forget(self, rejected: Signs) -> None:
         """Drop the remembered maxima that may no longer hold, given what is rejected now."""
-        before, self._rejected, loop = self._rejected, rejected, compiled(_forget)
+        before, self._rejected = self._rejected, rejected
         if before is not None:
             among = (self.studentized.rows, self.studentized.factors, rejected, before, self._order[0], self._seen)
-            in_parts(len(rejected), 1, lambda part: loop(*among, part.start, part.stop))
+            _forget(*among, 0, len(rejected))
 
     @cached_property
     def _seen(self) -> Real:
@@ -463,7 +386,7 @@ class LeftPairs:
 
         >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
         >>> none = np.zeros((2, 2), dtype=np.int8)
-        >>> round(LeftPairs(each, each.largest(none, np.arange(2))).together(none, 1), 6)
+        >>> round(LeftPairs(each, each.largest()).together(none, 1), 6)
         2.0
         """
         self._require(rejected, n_largest)
@@ -477,8 +400,7 @@ class LeftPairs:
     def _largest_in(self, rejected: Signs, resample: int) -> float:
         """Return the largest difference left in one resample, beginning with the row of the largest bound."""
         column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
-        loop = compiled(_largest)
-        return float(loop(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
+        return float(_largest(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
 
     @cached_property
     def _columns(self) -> Real:
@@ -492,8 +414,7 @@ class LeftPairs:
     def _order(self) -> tuple[NDArray[np.int32], Real]:
         """Return each row's resamples, large bounds first, and by how much a later bound may exceed an earlier one."""
         order, steps = np.empty(self.bounds.shape, dtype=np.int32), np.empty(len(self.bounds), dtype=self.bounds.dtype)
-        loop = compiled(_put_in_order)
-        in_parts(len(order), 1, lambda part: loop(self.bounds[part], N_BINS, order[part], steps[part]))
+        _put_in_order(self.bounds, N_BINS, order, steps)
         return order, steps
 
     def _require(self, rejected: Signs, n_largest: int) -> None:
@@ -547,12 +468,7 @@ def _quantiles(largest: Real, *levels: float) -> list[FloatArray]:
     """Return the observed quantiles of each row, but no less than those of a single normal difference."""
     known = [max(level, 0.0) for level in levels]
     places = [_place(largest.shape[1], level) for level in known]
-    observed = np.empty((len(largest), len(places)))
-
-    def look(part: slice) -> None:
-        observed[part] = np.partition(largest[part], places, axis=1)[:, places]
-
-    in_parts(len(largest), 1, look, n_steps=largest.size)
+    observed = np.partition(largest, places, axis=1)[:, places].astype(np.float64)
     return [np.maximum(own, _normal_quantile(level)) for own, level in zip(observed.T, known, strict=True)]
 
 
@@ -611,10 +527,14 @@ NEAR = 16
 N_BINS = 1024
 """Bins for sorting bounds."""
 
+OWN_STEPS = 100
+"""Resamples of a row that are looked at, about: for deciding whether threads are worthwhile."""
+
 N_SEEN = 128
 """Resamples per row, those with the largest bounds, for which the last maximum is remembered."""
 
 
+@compiled()
 def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: int) -> float:
     largest = -np.inf
     for place in range(-1, len(bounds)):
@@ -629,6 +549,7 @@ def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: 
     return largest
 
 
+@compiled()
 def _put_in_order(bounds: Real, n_bins: int, order: NDArray[np.int32], steps: Real) -> None:
     n_resamples = bounds.shape[1]
     bins, begins = np.empty(n_resamples, dtype=np.int32), np.empty(n_bins + 1, dtype=np.int32)
@@ -650,6 +571,7 @@ def _put_in_order(bounds: Real, n_bins: int, order: NDArray[np.int32], steps: Re
             begins[bins[resample]] += 1
 
 
+@compiled()
 def _forget(
     rows: Real,
     factors: Real,
@@ -674,6 +596,7 @@ def _forget(
                     seen[first, place] = np.inf
 
 
+@compiled()
 def _fill_ways(factors: Real, rejected: Signs, wanted: IntArray, ways: Real) -> None:
     for place in range(len(wanted)):
         for second in range(len(factors)):
@@ -682,6 +605,7 @@ def _fill_ways(factors: Real, rejected: Signs, wanted: IntArray, ways: Real) -> 
             ways[place, 1, second] = factor if sign < 0 else -factor
 
 
+@compiled()
 def _own(
     columns: Real,
     bounds: Real,
@@ -726,83 +650,6 @@ def _own(
                 slot += 1
             kept[slot] = largest if largest > kept[slot] else kept[slot]
         quantiles[place] = kept[0]
-
-
-# A cache of pairwise spreads: when a board gains one entrant, only its own pairs are computed. An entrant is
-# identified by a digest of its point and replicates, so a cached pair equals a recomputed one, whatever the board and
-# whoever else is on it. The cache lives in memory only; a process without it computes every pair.
-
-MOST_CELLS = 10_000_000
-"""Most ordered pairs to cache, 40 MB of them: both orders of a pair share one number."""
-
-FEWEST = 50
-"""Boards with fewer entrants than this are cheaper to compute than to cache."""
-
-
-class KnownContests:
-    """The squares of the most recently computed boards."""
-
-    def __init__(self, most_cells: int = MOST_CELLS) -> None:
-        # Replaced whole, never modified in place: a worker computes several boards concurrently.
-        self._squares: tuple[Square, ...] = ()
-        self._most_cells = most_cells
-
-    def recall(self, points: FloatArray, deviations: FloatArray) -> Recalled:
-        """Look up entrants by their points and deviations [n_entrants, n_resamples]."""
-        if len(points) < FEWEST:
-            return Recalled([b""] * len(points), Square())
-        digests = [b""] * len(points)
-
-        def digest(part: slice) -> None:
-            digests[part] = [_digest(point, row) for point, row in zip(points[part], deviations[part], strict=True)]
-
-        in_parts(len(points), 1, digest, n_steps=deviations.size)
-        nearest = max(self._squares, key=lambda square: len(square.places.keys() & digests), default=Square())
-        return Recalled(digests, nearest)
-
-    def keep(self, recalled: Recalled, drawn: FloatArray, bounds: Real) -> None:
-        """Store a board's pairs in place of those recalled for it, and drop the oldest."""
-        if len(drawn) < FEWEST:
-            return
-        places = {digest: place for place, digest in enumerate(recalled.digests)}
-        spreads = _one_of_each(drawn)
-        kept, room = [Square(places, spreads, bounds)], self._most_cells - drawn.size
-        for square in self._squares:
-            replaced = square is recalled.square and len(recalled.known)
-            room -= 0 if replaced else square.n_cells
-            if not replaced and room >= 0:
-                kept.append(square)
-        self._squares = tuple(kept) if drawn.size <= self._most_cells else self._squares
-
-
-def _one_of_each(drawn: FloatArray) -> FloatArray:
-    """Return the spread of each pair once, in the layout of `Square`."""
-    spreads, loop = np.empty(len(drawn) * (len(drawn) + 1) // 2), compiled(_pack)
-    in_parts(len(drawn), 1, lambda part: loop(drawn, spreads, part.start, part.stop), n_steps=drawn.size)
-    return spreads
-
-
-def _pack(drawn: FloatArray, spreads: FloatArray, begin: int, end: int) -> None:
-    for row in range(begin, end):
-        for column in range(row + 1):
-            spreads[row * (row + 1) // 2 + column] = drawn[row, column]
-
-
-def _look_up(spreads: FloatArray, was: IntArray, drawn: FloatArray, begin: int, end: int) -> None:
-    for row in range(begin, end):
-        for column in range(len(was)):
-            first, second = max(was[row], was[column]), min(was[row], was[column])
-            drawn[row, column] = spreads[first * (first + 1) // 2 + second] if second >= 0 else np.nan
-
-
-def _digest(point: FloatArray, deviations: FloatArray) -> bytes:
-    # Processors have instructions for this hash, so it takes half as long as others.
-    hashed = hashlib.sha256(point.tobytes())
-    hashed.update(deviations.tobytes())
-    return hashed.digest()[:16]
-
-
-KNOWN = KnownContests()
 
 
 # Compact letter display: letters shared by exactly those entrants that are not separable.

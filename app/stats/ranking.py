@@ -278,13 +278,14 @@ def tied_scores(sizes: IntArray, hits: IntArray, best: IntArray, blocks: IntArra
     for name, counts in (("hits", hits), ("best", best)):
         require_shape(name, counts, len(sizes))
     reciprocal, precisions = np.zeros(len(blocks)), np.zeros(len(blocks))
-    compiled(_expect_first_hits)(sizes, hits, blocks, truncation, reciprocal)
+    _expect_first_hits(sizes, hits, blocks, truncation, reciprocal)
     harmonic = np.concatenate([[0.0], np.cumsum(1.0 / np.arange(1, truncation + 1))])
-    compiled(_expect_precisions)(sizes, hits, blocks, truncation, harmonic, precisions)
+    _expect_precisions(sizes, hits, blocks, truncation, harmonic, precisions)
     begins = np.cumsum(blocks) - blocks
     return TiedScores(reciprocal, precisions, best[begins] / sizes[begins])
 
 
+@compiled()
 def _expect_first_hits(
     sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, expected: FloatArray
 ) -> None:
@@ -304,6 +305,7 @@ def _expect_first_hits(
             chance *= (size - place - n_hits) / max(size - place - 1, 1)
 
 
+@compiled()
 def _expect_precisions(
     sizes: IntArray, hits: IntArray, blocks: IntArray, truncation: int, harmonic: FloatArray, expected: FloatArray
 ) -> None:
@@ -356,10 +358,11 @@ def orders_within(groups: IntArray, first: FloatArray, second: FloatArray) -> tu
         return _order(of_group, _Key.of(-first), of_second), _order(of_group, of_second)
     orders = np.empty((2, len(groups)), dtype=np.int64)
     for order, by in zip(orders, (first, second), strict=True):
-        compiled(_insert)(ends, by, second, order)
+        _insert(ends, by, second, order)
     return orders[0], orders[1]
 
 
+@compiled()
 def _insert(ends: IntArray, first: FloatArray, second: FloatArray, order: IntArray) -> None:
     """Put each example of a group before those with lower values; those with the same ones keep their order."""
     begin = 0

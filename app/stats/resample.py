@@ -33,6 +33,9 @@ WHOLE_BLOCK = 16
 """Products are padded to a multiple of this many columns, because OpenBLAS sums left-over columns in a different order.
 So a column's means are the same bits whatever other columns there are, and cached pairs are valid on any board."""
 
+SORTING = 16
+"""Steps of work per number sorted, for deciding whether threads are worthwhile."""
+
 AT_ONCE = 8 * WHOLE_BLOCK
 """Columns multiplied at a time, in several threads."""
 
@@ -55,7 +58,7 @@ def column_products(weights: NDArray[np.floating[Any]], values: NDArray[np.float
         padded[:, :n_columns] = values[:, part]
         products[:, part] = (weights @ padded)[:, :n_columns]
 
-    in_parts(values.shape[1], AT_ONCE, multiply, n_steps=products.size)
+    in_parts(values.shape[1], AT_ONCE, multiply, n_steps=products.size * len(values))
     return products
 
 
@@ -160,11 +163,7 @@ class Resamples:
         each = [column_products(counts.astype(values.dtype), values) for counts in self.batches()]
         sums = each[0] if len(each) == 1 else np.concatenate(each)
         means: FloatArray = sums if sums.dtype == np.float64 else np.empty(sums.shape)
-
-        def divide(part: slice) -> None:
-            np.divide(sums[part], self.n_units, out=means[part], dtype=np.float64)
-
-        in_parts(len(means), 1, divide, n_steps=means.size)
+        np.divide(sums, self.n_units, out=means, dtype=np.float64)
         return means
 
     def _draw(self) -> Iterator[NDArray[np.unsignedinteger]]:
@@ -222,7 +221,7 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
     require_shape("replicates", replicates, "[n_resamples]", "n_columns")
     # Contiguous rows are sorted with vector instructions, in a third of the time of `numpy.quantile`.
     ordered = turned(replicates)
-    in_parts(len(ordered), 1, lambda part: ordered[part].sort(axis=1), n_steps=ordered.size)
+    in_parts(len(ordered), 1, lambda part: ordered[part].sort(axis=1), n_steps=SORTING * ordered.size)
     return ordered
 
 
@@ -313,11 +312,12 @@ def probability_beats(scores: FloatArray) -> FloatArray:
     require_shape("scores", scores, "[n_resamples]", "n_entrants")
     require_numbers("scores", scores)
     columns = np.ascontiguousarray(scores.T)
-    beats, loop = np.empty((len(columns),) * 2), compiled(_fill_beats)
-    in_parts(len(columns), 1, lambda part: loop(columns, TIE, beats, part.start, part.stop))
+    beats, n_steps = np.empty((len(columns),) * 2), len(columns) * columns.size
+    in_parts(len(columns), 1, lambda part: _fill_beats(columns, TIE, beats, part.start, part.stop), n_steps=n_steps)
     return beats
 
 
+@compiled()
 def _fill_beats(columns: FloatArray, tie: float, beats: FloatArray, begin: int, end: int) -> None:
     n_entrants, n_drawn = columns.shape
     for first in range(begin, end):
@@ -601,8 +601,10 @@ def fill_means(rng: np.random.Generator, samples: FloatArray, means: FloatArray)
     >>> fill_means(np.random.default_rng(1), np.array([[2.0, 2.0]]), means), means.tolist()
     (True, [[2.0, 2.0]])
     """
-    n_units, loop = samples.shape[1], compiled(_fill_means)
-    return 1 < n_units <= MOST_SUMMED and use_halves(rng, means.size * n_units, lambda h: loop(h, samples, means))
+    n_units = samples.shape[1]
+    return 1 < n_units <= MOST_SUMMED and use_halves(
+        rng, means.size * n_units, lambda h: _fill_means(h, samples, means)
+    )
 
 
 def count_items(
@@ -618,13 +620,13 @@ def count_items(
     >>> count_items(np.random.default_rng(1), 2, one, one + 1, one, counts), counts.tolist()
     (True, [[1.0], [1.0]])
     """
-    loop = compiled(_count_items)
-    is_done = use_halves(rng, n_most, lambda halves: loop(halves, firsts, sizes, place, counts))
+    is_done = use_halves(rng, n_most, lambda halves: _count_items(halves, firsts, sizes, place, counts))
     if not is_done:
         counts[:] = 0.0
     return is_done
 
 
+@compiled()
 def _fill_means(halves: Halves, samples: FloatArray, means: FloatArray) -> int:
     """Draw each resample and average it, summing in numpy's order; return the number of halves used."""
     n_units, n_used = samples.shape[1], 0
@@ -657,6 +659,7 @@ def _fill_means(halves: Halves, samples: FloatArray, means: FloatArray) -> int:
     return n_used
 
 
+@compiled()
 def _count_items(halves: Halves, firsts: IntArray, sizes: IntArray, place: IntArray, counts: FloatArray) -> int:
     """Draw the clusters of each resample, then the items of each; return the number of halves used."""
     n_clusters, n_used = len(sizes), 0

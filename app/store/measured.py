@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 from app.boards.calibrated import Precision
 from app.boards.coverage import Coverage
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
+from app.cache import Cache
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entry, Measured
 from app.kinds.labels import narrow
@@ -27,7 +28,7 @@ from app.manifest.model import PRIVATE_PART, Manifest
 from app.stats.arrays import FloatArray
 from app.store.benchmarks import Declared
 from app.store.disclosure import load_labels, read_blocks, scoring_of
-from app.store.row_blocks import KnownBytes, pack, unpack
+from app.store.row_blocks import pack, unpack
 from app.store.rows import read_scores
 from app.values.table import Cell, CellColumn, ColumnarRows
 
@@ -88,9 +89,9 @@ class Unread:
         )
 
 
-KNOWN: KnownBytes[Unread] = KnownBytes(48 << 20)
+KNOWN: Cache[Unread] = Cache(48 << 20)
 
-KNOWN_APART: KnownBytes[Apart] = KnownBytes(64 << 20)
+KNOWN_APART: Cache[Apart] = Cache(64 << 20)
 """Enough for the 200 best of a board of 100,000 predictions, 50 MiB."""
 
 READ = """

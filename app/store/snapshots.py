@@ -16,10 +16,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from app.boards.provenance import owners_in, with_owners
+from app.cache import Cache
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.measured import Piece
-from app.store.row_blocks import KnownBytes, pack, unpack
+from app.store.row_blocks import pack, unpack
 from app.values.table import Cell, CellColumn, Column, ColumnarRows, Table
 
 # The quickest level takes a quarter of the time for a fifth more bytes.
@@ -32,7 +33,7 @@ _LENGTH = struct.Struct("<q")
 
 BYTES_OF_RANK = 200
 
-RANKS: KnownBytes[Mapping[str, int]] = KnownBytes(4 << 20)
+RANKS: Cache[Mapping[str, int]] = Cache(4 << 20)
 """Ranks of the boards that this process published last."""
 
 CELLS = frozenset({str, int, float, bool, type(None)})

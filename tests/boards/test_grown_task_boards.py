@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from app.boards import remembered
 from app.boards.registry import compute_board
+from app.cache import Cache
 from app.kinds.parse import parse_manifest
-from app.stats import pairs
-from app.stats.pairs import KnownPairs
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -52,26 +52,11 @@ leaderboards: [{{name: board, metric: x, {board}, uncertainty: {{n_resamples: 10
 
 
 @pytest.mark.parametrize("method", sorted(METHODS))
-def test_one_more_entrant_is_compared_and_no_other_pair(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is remembered of the pairs of eight is taken over into the board of nine, though every point has changed."""
-    known = KnownPairs()
-    monkeypatch.setattr(pairs, "KNOWN", known)
-    pairwise(METHODS[method], N_ENTRANTS - 1)
-    for square in known._squares.values():
-        square.numbers[:] = 0.125
-    rows = pairwise(METHODS[method], N_ENTRANTS).records()
-    remembered = {(row["entrant_a"], row["entrant_b"]) for row in rows if row["win_rate"] == 0.125}
-
-    assert len(remembered) == (N_ENTRANTS - 1) ** 2
-    assert not any(f"e{N_ENTRANTS - 1}" in pair for pair in remembered)
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
 def test_a_board_that_grew_has_the_pairs_of_one_computed_anew(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """With and without what was remembered every cell is the same."""
-    monkeypatch.setattr(pairs, "KNOWN", KnownPairs())
+    monkeypatch.setattr(remembered, "COMPUTED", Cache[object](1 << 20))
     pairwise(METHODS[method], N_ENTRANTS - 1)
     grown = pairwise(METHODS[method], N_ENTRANTS)
-    monkeypatch.setattr(pairs, "KNOWN", KnownPairs())
+    monkeypatch.setattr(remembered, "COMPUTED", Cache[object](1 << 20))
 
     assert grown.rows == pairwise(METHODS[method], N_ENTRANTS).rows

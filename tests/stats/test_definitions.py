@@ -8,7 +8,6 @@ from app.stats.calibrated import calibrate, chi_squared, clopper_pearson_ydf, ha
 from app.stats.cluster import profile_area
 from app.stats.curve_bands import map_resamples
 from app.stats.curves import count_calls, root_mean_squares, sort_scores
-from app.stats.known_columns import Kept, KnownColumns
 from app.stats.pairs import compare_means, compare_pairs
 from app.stats.regression import in_bin
 from app.stats.resample import Resamples, competition_ranks
@@ -155,14 +154,3 @@ def test_a_value_too_far_from_the_bins_for_a_number_is_in_the_last_one() -> None
 def test_an_error_without_examples_has_no_interval() -> None:
     """Nothing is known of it, not even a number that is none."""
     assert chi_squared(1.0, 0, 0.95) is None
-
-
-@pytest.mark.parametrize("is_turned", [False, True])
-def test_of_boards_with_the_same_draws_the_one_with_most_of_the_columns_is_recalled(is_turned: bool) -> None:
-    """Whichever was kept first."""
-    columns = KnownColumns()
-    few, many = [b"a"], [b"b", b"c"]
-    for digests in (many, few) if is_turned else (few, many):
-        columns.keep(Kept("mean", {}, np.empty((0, 0))), digests, np.ones((1, len(digests))))
-
-    assert set(columns.recall("mean", [b"a", b"b", b"c"]).places) == {b"b", b"c"}

@@ -54,7 +54,7 @@ def balanced(*estimators: str) -> strata.Aggregate:
     return strata.balance([strata.Aggregate(name, "mae", "s", 1.0, 1, 1) for name in estimators])
 
 
-CONTRAST = pairs.Contrast(np.subtract, np.asarray, is_antisymmetric=True, name=("difference",))
+CONTRAST = pairs.Contrast(np.subtract, np.asarray, is_antisymmetric=True)
 INTERVAL = cluster.Interval(0.0, -1.0, 1.0, None, False, None)
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "ranks of NaN": (lambda: resample.competition_ranks(np.array([1.0, NAN, 0.5])), "scores holds NaN, first at (1,)"),

@@ -1,7 +1,10 @@
 """Confidence sets of ranks: by the definition, about ties, without evidence, and however small the board."""
 
+from typing import Any
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
@@ -67,13 +70,26 @@ def brute_force(result: Contests, level: float) -> tuple[FloatArray, FloatArray]
     return largest, largest.max(axis=0)
 
 
+def of_pairs(studentized: Studentized) -> LeftPairs:
+    """Return the pairs before any is rejected."""
+    return LeftPairs(studentized, studentized.largest())
+
+
+def left_of(studentized: Studentized, rejected: NDArray[np.int8]) -> NDArray[Any]:
+    """Return each row's largest difference in the directions that are left, [n_entrants, n_resamples]."""
+    rows, factors = studentized.rows, studentized.factors
+    differences = (rows[:, None, :] - rows[None, :, :]) * factors[:, :, None]
+    signs = rejected[:, :, None]
+    left = np.where(signs == 0, np.abs(differences), np.where(signs > 0, -differences, differences))
+    return np.where(factors[:, :, None] == 0.0, -np.inf, left).max(axis=1)
+
+
 def test_the_loops_give_the_definition() -> None:
     """Spreads and maxima as by their formulas, in single precision, and in double where single would not do."""
     actual = contests(some(0.0, 0.1, 0.3, 0.3))
     near = contests(some(0.0, 0.1) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1e-7]]))
     for each in (actual, near):
-        none = np.zeros(each.drawn.shape, dtype=np.int8)
-        largest = Studentized.of(each.deviations, each.drawn).largest(none, np.arange(len(none)))
+        largest = Studentized.of(each.deviations, each.drawn).largest()
 
         np.testing.assert_allclose(largest, brute_force(each, 0.95)[0], rtol=2e-4)
         covariance = np.cov(each.replicates.T)
@@ -87,10 +103,10 @@ def test_a_direction_that_was_rejected_is_left_out() -> None:
     deviations = np.array([[2.0, -2.0], [0.0, 0.0]])
     drawn, rejected = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0, 1], [-1, 0]], dtype=np.int8)
 
-    assert Studentized.of(deviations, drawn).largest(rejected, np.array([0, 1])).tolist() == [
-        [-2.0, 2.0],
-        [-2.0, 2.0],
-    ]
+    pairs = of_pairs(Studentized.of(deviations, drawn))
+
+    assert pairs.own(rejected, np.arange(2), 1).tolist() == [2.0, 2.0]
+    assert (pairs.own(rejected, np.arange(2), 2) <= 0.0).all()
 
 
 def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
@@ -98,10 +114,10 @@ def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
     rng = np.random.default_rng(1)
     each = contests(some(*rng.normal(0.0, 0.3, 70)))
     studentized, everyone = Studentized.of(each.deviations, each.drawn), np.arange(70)
-    pairs = LeftPairs(studentized, studentized.largest(np.zeros((70, 70), dtype=np.int8), everyone))
+    pairs = of_pairs(studentized)
     for critical in (1.0, 2.5, 9.0):
         rejected = each.signs(np.full(70, critical), 0.0)
-        left = studentized.largest(rejected, everyone)
+        left = left_of(studentized, rejected)
         for n_largest in (1, 40):
             by_hand = np.sort(left, axis=1)[:, -n_largest]
 
@@ -114,11 +130,11 @@ def test_what_was_largest_before_is_used_only_where_it_is_still_left() -> None:
     rng = np.random.default_rng(2)
     each = contests(some(*rng.normal(0.0, 0.3, 70)))
     studentized, everyone = Studentized.of(each.deviations, each.drawn), np.arange(70)
-    pairs = LeftPairs(studentized, studentized.largest(np.zeros((70, 70), dtype=np.int8), everyone))
+    pairs = of_pairs(studentized)
     for turn, critical in enumerate((9.0, 3.5, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 2.0, 0.1)):
         wanted = everyone[turn % 3 :: 1 + turn % 2]
         rejected = each.signs(np.full(70, critical), 0.0)
-        by_hand = np.sort(studentized.largest(rejected, wanted), axis=1)[:, -30]
+        by_hand = np.sort(left_of(studentized, rejected)[wanted], axis=1)[:, -30]
 
         assert pairs.own(rejected, wanted, 30).tolist() == by_hand.tolist()
 
@@ -273,9 +289,7 @@ def test_a_quantile_is_the_same_when_it_is_asked_for_again() -> None:
     each = Studentized.of(rng.normal(size=(4, 600)), np.ones((4, 4)) - np.eye(4))
     rejected, everyone = np.zeros((4, 4), dtype=np.int8), np.arange(4)
     rejected[0, 1], rejected[1, 0] = 1, -1
-    bounds = each.largest(np.zeros((4, 4), dtype=np.int8), everyone)
-    expected = np.sort(each.largest(rejected, everyone), axis=1)[:, ::-1]
-    left = LeftPairs(each, bounds)
+    expected, left = np.sort(left_of(each, rejected), axis=1)[:, ::-1], of_pairs(each)
 
     for n_largest in (300, 300, 1, N_SEEN, N_SEEN + 1, 300):
         np.testing.assert_array_equal(left.own(rejected, everyone, n_largest), expected[:, n_largest - 1])

@@ -15,7 +15,6 @@ from app.store.measured import (
     unpack_apart,
     unpack_measurement,
 )
-from app.store.row_blocks import KnownBytes
 from tests.cases.databases import as_owner
 
 CURVE = {"roc": [("t", 0.0, None), ("t", 1.0, 0.5)], "intervals": [("t", "auc", 0.5)]}
@@ -93,15 +92,3 @@ def test_a_measurement_that_was_read_is_not_read_again_unless_it_changed(databas
 
     assert first is second
     assert (first.facts, third.facts) == ({"n": 1}, {"n": 2})
-
-
-def test_what_was_used_last_is_remembered_longest() -> None:
-    """Within so many bytes; what alone has more is not remembered."""
-    known: KnownBytes[str] = KnownBytes(10)
-    for name in "abc":
-        known.keep(name.encode(), name, 4)
-        known.get(b"a")
-    assert known.held() == {b"a": "a", b"c": "c"}
-
-    known.keep(b"d", "d", 11)
-    assert (known.get(b"d"), known.get(b"a")) == (None, "a")

@@ -27,6 +27,7 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
+from app.boards.remembered import Columns, remembered_pairs
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -44,7 +45,6 @@ from app.manifest.model import Leaderboard, Manifest, MetricName, Task
 from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import effective_number
-from app.stats.known_columns import Columns
 from app.stats.pairs import compare_means
 from app.stats.resample import Resamples
 from app.stats.spreads import Range, weigh
@@ -243,8 +243,10 @@ def _pairwise(
     if len(names) < 2:
         return None
     order = standing.order(names)[:MAX_COMPARED]
-    board = f"{slug}/{spec.name}"
-    statistics = compare_means(sign * values[:, order], resamples, level=spec.uncertainty.level, board=board)
+    level, best = spec.uncertainty.level, sign * values[:, order]
+    key = (f"{slug}/{spec.name}", "difference", repr(level))
+    compare = partial(compare_means, best, resamples, level=level)
+    statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))}
     notes = pairwise_notes(len(order), len(names))
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))

@@ -26,6 +26,7 @@ from app.boards.cells import CellMatrix, build_cells, filled, quantity, task_ros
 from app.boards.columns import Place, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.provenance import SERVED_BY_LEAKS
+from app.boards.remembered import Columns, remembered_pairs
 from app.boards.standing import (
     BoardStanding,
     Contrasts,
@@ -53,8 +54,6 @@ from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, Metric, MetricName, Name, OpenTasks
 from app.names import count, in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.compiled import each_of, in_parts
-from app.stats.known_columns import Columns
 from app.stats.pairs import average_ranks, compare_pairs, ratios, resampled_shares, skill, win_shares, wins_and_ranks
 from app.stats.resample import Resamples, percentile_interval
 from app.stats.spreads import SHARE, Range
@@ -347,7 +346,7 @@ class ByTask:
 
         `raw` [n_tasks, n_entrants] are the errors themselves, given if their mean ranks are wanted, too.
         """
-        logs = Columns(each_of(relative.errors, np.log))
+        logs = Columns(np.log(relative.errors))
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
         # Ratios keep the order of errors only for a positive baseline: one below 0 reverses it, one of 0 clips all
@@ -374,7 +373,7 @@ def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, Float
     if named is not None:
         is_rate = rank_by == "win_rate"
         means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
-        spread = DrawnSpread.of_units(means if is_rate else each_of(means, skill), len(tasks))
+        spread = DrawnSpread.of_units(means if is_rate else skill(means), len(tasks))
     return rank_by, by_task.points()[rank_by], spread
 
 
@@ -533,13 +532,10 @@ def _pairwise(
 ) -> Table:
     """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores."""
     names, errors = best
-    statistics = compare_pairs(
-        errors,
-        resamples,
-        clip=(spec.clip[0], spec.clip[1]),
-        level=spec.uncertainty.level,
-        board=f"{manifest.slug}/{spec.name}",
-    )
+    level, clip = spec.uncertainty.level, (spec.clip[0], spec.clip[1])
+    key = (f"{manifest.slug}/{spec.name}", "ratio", repr(clip), repr(level))
+    compare = partial(compare_pairs, errors, resamples, clip=clip, level=level)
+    statistics = remembered_pairs(key, errors, resamples, lambda wanted: compare(wanted=wanted))
     compared = TaskPairs(names, statistics, own.contrasts(names))
     metric = manifest.metrics[spec.metric].title or spec.metric
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
@@ -695,18 +691,8 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     >>> clipped_errors(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B")).tolist()
     [[2.0, 1.0]]
     """
-    baseline, errors = cells.values[:, [cells.column(spec.baseline)]], np.empty_like(cells.values)
-
-    def divide(part: slice) -> None:
-        errors[part] = ratios(cells.values[part], baseline[part])
-
-    def clip(part: slice) -> None:
-        np.clip(replaced[part], spec.clip[0], spec.clip[1], out=replaced[part])
-
-    in_parts(len(errors), 1, divide, n_steps=errors.size)
-    replaced = without_leaks(cells, errors, spec)
-    in_parts(len(errors), 1, clip, n_steps=errors.size)
-    return replaced
+    errors = without_leaks(cells, ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]]), spec)
+    return np.clip(errors, spec.clip[0], spec.clip[1], out=errors)
 
 
 def own_errors(

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from app.boards.measured import Estimate, calibrated_cells
 from app.boards.tables import Beside
+from app.cache import COMPUTED, digest
 from app.kinds.predictions.classification import (
     Constraint,
     OfClass,
@@ -33,7 +34,7 @@ from app.kinds.predictions.task import Prepared, TaskPredictions, Weighted
 from app.stats.arrays import Counts, FloatArray, IntArray
 from app.stats.calibrated import logistic
 from app.stats.classification import confusion_matrix, predicted_classes, reliability
-from app.stats.curve_bands import FallingScores, Heights, curve_heights, fall, map_resamples
+from app.stats.curve_bands import Drawn, FallingScores, Heights, curve_heights, fall, map_resamples
 from app.stats.curves import ThresholdCurve, place_of, place_where, threshold_curve
 from app.stats.regression import conditional_mean, in_bin, normal_quantiles
 from app.stats.resample import board_generator, percentile_interval
@@ -41,6 +42,9 @@ from app.values.table import Cell, Column, ColumnarRows, Table, rows_without
 from app.values.table import Rows as TableRows
 
 MAX_REPORTED = 200
+
+MOST_REMEMBERED = 64 << 20
+"""A thousand resamples of 100,000 examples take 48 MiB; more than this is drawn again for each entrant."""
 
 INTERVALS = "intervals"
 
@@ -70,9 +74,16 @@ class Resamples:
         All entrants of a board share the same counts, which are drawn once.
         """
         n_drawn = self.n_resamples if n_resamples is None else n_resamples
-        key = (self.rng_seed, self.names)
         rng = board_generator(self.rng_seed, *self.names)
-        return map_resamples(of, n_examples, n_drawn, rng, key=key, is_wide=is_wide)
+        if Drawn.n_bytes(n_examples, n_drawn) > MOST_REMEMBERED:
+            yield from map_resamples(of, n_examples, n_drawn, rng, is_wide=is_wide)
+            return
+        key = digest("examples", str(self.rng_seed), str(n_examples), *self.names)
+        known: Drawn | None = COMPUTED.get(key)
+        room = Drawn(n_examples, n_drawn) if known is None or known.n_resamples < n_drawn else known
+        yield from map_resamples(of, n_examples, n_drawn, rng, is_wide=is_wide, room=room)
+        if room is not known and room.is_whole:
+            COMPUTED.keep(key, room, room.halves.nbytes)
 
 
 def report_rows(

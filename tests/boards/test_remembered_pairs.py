@@ -1,10 +1,13 @@
 """Pairs that were compared before are not compared again, and come out the same to the last digit."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
-from app.stats import pairs
-from app.stats.pairs import KnownPairs, PairStatistics, compare_pairs
+from app.boards.remembered import remembered_pairs
+from app.stats.arrays import BoolArray
+from app.stats.pairs import PairStatistics, compare_pairs
 from app.stats.resample import Resamples
 
 CLIP = (0.01, 100.0)
@@ -24,8 +27,11 @@ def draws(n_tasks: int, rng_seed: int = 1) -> Resamples:
 def compared(
     errors: np.ndarray, resamples: Resamples, board: str | None, clip: tuple[float, float] = CLIP
 ) -> PairStatistics:
-    """Compare every pair."""
-    return compare_pairs(errors, resamples, clip=clip, level=0.95, board=board)
+    """Compare every pair; of a board only what is not remembered of it."""
+    compare = partial(compare_pairs, errors, resamples, clip=clip, level=0.95)
+    if board is None:
+        return compare()
+    return remembered_pairs((board,), errors, resamples, lambda wanted: compare(wanted=wanted))
 
 
 def assert_same(first: PairStatistics, second: PairStatistics) -> None:
@@ -46,18 +52,18 @@ def test_a_board_that_grew_is_the_board_computed_anew(n_tasks: int, clip: tuple[
         assert_same(grown, compared(errors[:, order], draws(n_tasks), None, clip))
 
 
-def test_only_new_pairs_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One more entrant among thirty is thirty-one pairs, not all."""
-    known = KnownPairs()
-    monkeypatch.setattr(pairs, "KNOWN", known)
-    errors = errors_of(50, 31)
-    compared(errors[:, :30], draws(50), "b")
-    squares = next(iter(known._squares.values()))
-    squares.numbers[:] = 0.25
-    grown = compared(errors, draws(50), "b")
+def test_only_new_pairs_are_compared() -> None:
+    """One more entrant among thirty is thirty-one pairs in both orders, not all."""
+    errors, asked = errors_of(50, 31), list[int]()
 
-    assert (grown.skill[:30, :30] == 0.25).all()
-    assert not (grown.skill[30] == 0.25).any()
+    def compare(n_entrants: int, wanted: BoolArray) -> PairStatistics:
+        asked.append(int(wanted.sum()))
+        return compare_pairs(errors[:, :n_entrants], draws(50), clip=CLIP, level=0.95, wanted=wanted)
+
+    for n_entrants in (30, 31):
+        remembered_pairs(("b",), errors[:, :n_entrants], draws(50), partial(compare, n_entrants))
+
+    assert asked == [30 * 30, 31 + 30]
 
 
 @pytest.mark.parametrize("changed", ["errors", "draws", "board"])

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
+from app.boards import remembered
 from app.boards.methods.mean import METHOD as MEAN
 from app.boards.methods.skill_score import METHOD as SKILL
+from app.boards.remembered import Columns
+from app.cache import Cache
 from app.kinds.parse import parse_manifest
-from app.stats import known_columns, rank_sets
 from app.stats.arrays import FloatArray
-from app.stats.known_columns import Columns, KnownColumns
-from app.stats.rank_sets import KnownContests
 from app.values.scores import Coded, ScoreTable
 
 pytestmark = pytest.mark.heavy
@@ -60,14 +60,12 @@ def histories() -> Iterator[FloatArray]:
 
 def test_one_more_entrant_changes_no_digit_of_what_is_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over such a history both boards are, to the last bit, those of a process that has forgotten everything."""
-    monkeypatch.setattr(known_columns, "FEWEST_CELLS", FEWEST_CELLS)
-    remembered = [KnownColumns(), KnownContests()]
+    monkeypatch.setattr(remembered, "FEWEST_CELLS", FEWEST_CELLS)
+    known = Cache[object](1 << 24)
     for values in histories():
         actual = []
-        for columns, pairs in (remembered, (KnownColumns(0), KnownContests(0))):
-            monkeypatch.setattr(known_columns, "KNOWN", columns)
-            monkeypatch.setattr(rank_sets, "KNOWN", pairs)
-            monkeypatch.setattr(rank_sets, "KNOWN", pairs)
+        for each in (known, Cache[object](0)):
+            monkeypatch.setattr(remembered, "COMPUTED", each)
             boards = [METHODS[s.method].compute(MANIFEST, s, rows(values)) for s in MANIFEST.leaderboards]
             actual.append([board.leaderboard for board in boards])
         assert actual[0] == actual[1]
@@ -75,8 +73,8 @@ def test_one_more_entrant_changes_no_digit_of_what_is_remembered(monkeypatch: py
 
 def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of values with one column more that one is asked for, with as few others as its sums need; of few values all."""
-    monkeypatch.setattr(known_columns, "FEWEST_CELLS", FEWEST_CELLS)
-    monkeypatch.setattr(known_columns, "KNOWN", KnownColumns())
+    monkeypatch.setattr(remembered, "FEWEST_CELLS", FEWEST_CELLS)
+    monkeypatch.setattr(remembered, "COMPUTED", Cache[object](1 << 24))
     values = np.random.default_rng(1).normal(size=(N_TASKS, N_ENTRANTS))
     asked: list[int] = []
 
@@ -84,39 +82,20 @@ def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(some.shape[1])
         return np.asarray(some.mean(axis=0)[None, :])
 
-    before = Columns(values[:, :-1]).numbers("mean", mean)
-    after = Columns(values).numbers("mean", mean)
+    before = Columns(values[:, :-1]).numbers(("mean",), mean)
+    after = Columns(values).numbers(("mean",), mean)
     few = values[: FEWEST_CELLS // N_ENTRANTS - 1]
-    Columns(few).numbers("mean", mean)
-    Columns(few).numbers("mean", mean)
+    Columns(few).numbers(("mean",), mean)
+    Columns(few).numbers(("mean",), mean)
 
     assert asked == [N_ENTRANTS - 1, 1, N_ENTRANTS, N_ENTRANTS]
     assert (after[:, :-1] == before).all()
 
 
-def test_the_numbers_of_the_oldest_board_are_forgotten() -> None:
-    """There is room for so many bytes, and those of the last boards are kept."""
-    known, numbers = KnownColumns(most_bytes=2 * 8 * 10), np.zeros((1, 10))
-    for board in ("first", "second", "first", "third"):
-        known.keep(known.recall(board, [b"a"]), [b"a"], numbers)
-
-    assert [len(known.recall(board, [b"a"]).places) for board in ("first", "second", "third")] == [1, 0, 1]
-
-
-def test_boards_with_the_same_draws_are_remembered_beside_each_other() -> None:
-    """Two boards on the same tasks differ in their columns alone, and neither puts the other out of memory."""
-    known, boards = KnownColumns(), {"skill": [b"a", b"b"], "mean": [b"c", b"d"]}
-    for _ in range(2):
-        for columns in boards.values():
-            known.keep(known.recall("draws", columns), columns, np.zeros((1, 2)))
-
-    assert all(known.recall("draws", columns).places.keys() == set(columns) for columns in boards.values())
-
-
 def test_what_is_recalled_lies_in_memory_as_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     """A sum over the rows of another layout adds them up in another order, and has other last bits."""
-    monkeypatch.setattr(known_columns, "KNOWN", KnownColumns())
+    monkeypatch.setattr(remembered, "COMPUTED", Cache[object](1 << 24))
     values = np.random.default_rng(3).normal(size=(4_000, 60))
     for n_columns in (50, 60):
-        numbers = Columns(values[:, :n_columns]).numbers("all", np.exp)
+        numbers = Columns(values[:, :n_columns]).numbers(("all",), np.exp)
     assert (numbers.mean(axis=0) == np.exp(values).mean(axis=0)).all()
