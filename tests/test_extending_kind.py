@@ -125,7 +125,7 @@ def test_a_kind_that_cannot_be_loaded_is_refused_at_the_start(tmp_path: Path) ->
     command = [sys.executable, "-m", "app.cli", "serve"]
     with fresh_data_dir() as data_dir:
         environ = environment(data_dir, PYTHONPATH=str(tmp_path))
-        ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=60, check=False)
+        ended = subprocess.run(command, env=environ, capture_output=True, text=True, timeout=300, check=False)
 
     said = " ".join(ended.stderr.split())
     assert ended.returncode == 2
