@@ -313,6 +313,20 @@ def roomy_site(database_url: str) -> Iterator[Site]:
         yield opened
 
 
+@pytest.fixture(scope="module")
+def shared_site(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """One server and one database for all tests of a file, which read what was published once, or take own slugs.
+
+    With the limits of `roomy_site`, but for how often somebody may ask: all tests together are one minute's visitors.
+    """
+    often = {"max_requests_per_minute": 1_000_000, "max_reads_per_minute": 1_000_000}
+    with (
+        new_database(postgres_url, migrated) as url,
+        open_site(as_runtime(url), Settings(max_stale_s=0, **often)) as site,
+    ):
+        yield site
+
+
 @pytest.fixture
 def pooler_folder() -> Iterator[Path]:
     """A folder with a path short enough for a socket, where pgbouncer's user may write."""

@@ -5,6 +5,8 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import pytest
+
 from app.admission.case import Check, History, TokenHolder
 from app.admission.claims import deviations_table
 from app.manifest.model import AtLeast, Grid, Manifest, OpenTasks
@@ -217,6 +219,7 @@ def deviations() -> Iterator[Table]:
     yield deviations_table(registered(own_partner=("mover",)), table(grid(conditions=("own",))), [])
 
 
+@pytest.mark.heavy
 def test_the_checks_are_as_they_were() -> None:
     """Of submissions that break no rule, one, or several."""
     assert_frozen("checks", checks_as_text(answers()))

@@ -69,6 +69,7 @@ def test_a_model_that_is_nearly_always_right_is_not_flagged() -> None:
     assert flags(right) == []
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("n_seeds", [2, 5, 16])
 def test_honest_seeds_are_not_flagged(n_seeds: int) -> None:
     """Two hundred honest runs, of unequal items."""

@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from tests.cases import walkthrough
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episodes, zipped
 from tests.cases.chamber_http import register, send
 from tests.fixtures import Site
@@ -86,14 +85,3 @@ def test_another_entrants_rows_are_flagged_by_their_digits(site: Site, digits: i
 
     assert ("same_rows" in flagged) == (digits == 14)
     assert "is a file of mover too (submission 1)" in flagged["same_bytes"]
-
-
-def test_a_stewards_own_baseline_is_not_flagged(site: Site) -> None:
-    """Who decides about a benchmark may submit what the others are measured against."""
-    walkthrough.declare(site, "steward")
-    number = walkthrough.send(site, walkthrough.BASE, "steward")["id"]
-    site.work()
-    rules = {each["rule"]: each["outcome"] for each in site.http.get(f"/submissions/{number}.json").json()["checks"]}
-
-    assert rules["forensics"] == "passed"
-    assert "reference" not in rules

@@ -3,6 +3,8 @@
 import io
 import json
 import zipfile
+from collections.abc import Callable
+from functools import cache, partial
 from typing import Any
 
 import pytest
@@ -23,6 +25,15 @@ def send_example(site: Site, name: str) -> list[dict[str, Any]]:
     preregs = [s.prereg.read_bytes() for s in example.submissions if s.prereg is not None]
     register(site, example.manifest.read_bytes(), *preregs)
     return [send(site, name, *_contents(submission)) for submission in example.submissions]
+
+
+Published = Callable[[str], list[dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def example(shared_site: Site) -> Published:
+    """What `send_example` returns of an example, which is sent once for all tests that read it."""
+    return cache(partial(send_example, shared_site))
 
 
 def _contents(submission: ExampleSubmission) -> tuple[dict[str, bytes], bytes, str | None]:
@@ -49,20 +60,20 @@ def test_an_honest_bundle_is_published(site: Site) -> None:
     assert [check["rule"] for check in ended["checks"] if check["outcome"] == "failed"] == []
 
 
-def test_the_published_bundles_give_their_published_numbers(roomy_site: Site) -> None:
+def test_the_published_bundles_give_their_published_numbers(example: Published) -> None:
     """Every claimed summary comes out bit for bit, and the pilot of one seed is kept off the board."""
-    handover = send_example(roomy_site, "chamber-handover")
-    cocarry = send_example(roomy_site, "chamber-cocarry")
+    handover = example("chamber-handover")
+    cocarry = example("chamber-cocarry")
     claimed = [check for s in (*handover, *cocarry) for check in s["checks"] if check["rule"] == "claimed_summary"]
 
     assert [s["status"] for s in (*handover, *cocarry)] == ["published"] * 5 + ["not_admitted"]
     assert [check["outcome"] for check in claimed] == ["passed"] * 5
 
 
-def test_the_board_shows_the_oracle_without_a_rank(roomy_site: Site) -> None:
+def test_the_board_shows_the_oracle_without_a_rank(shared_site: Site, example: Published) -> None:
     """Its interquartile mean is the bundle's own, and stands beside the mean that ranks; it is no contender."""
-    send_example(roomy_site, "chamber-handover")
-    rows = roomy_site.http.get("/benchmarks/chamber-handover/leaderboards/success.json").json()["rows"]
+    example("chamber-handover")
+    rows = shared_site.http.get("/benchmarks/chamber-handover/leaderboards/success.json").json()["rows"]
 
     assert [(row["rank"], row["success_iqm_rank"], row["entrant"], row["success_iqm"]) for row in rows] == [
         (1, 1, "B-STAT", 0.048),
@@ -71,10 +82,10 @@ def test_the_board_shows_the_oracle_without_a_rank(roomy_site: Site) -> None:
     ]
 
 
-def test_a_rare_violation_stands_on_the_board(roomy_site: Site) -> None:
+def test_a_rare_violation_stands_on_the_board(shared_site: Site, example: Published) -> None:
     """The share of episodes above 130 N, counted in the published files; an interquartile mean would say 0."""
-    send_example(roomy_site, "chamber-cocarry")
-    rows = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
+    example("chamber-cocarry")
+    rows = shared_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
     shown = {row["entrant"]: (row["force_violation"], row["force_violation_iqm"]) for row in rows}
     counted = {}
     for name in shown:
@@ -88,10 +99,10 @@ def test_a_rare_violation_stands_on_the_board(roomy_site: Site) -> None:
     assert shown["B-STAT"][1] == 0.0
 
 
-def test_the_gap_of_the_action_space_is_not_supported(roomy_site: Site) -> None:
+def test_the_gap_of_the_action_space_is_not_supported(shared_site: Site, example: Published) -> None:
     """−11 points over 100 pairs, against a registered 20."""
-    send_example(roomy_site, "chamber-as")
-    (claim,) = roomy_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
+    example("chamber-as")
+    (claim,) = shared_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
 
     assert (claim["n_pairs"], claim["verdict"]) == (100, "not supported")
     assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
@@ -144,22 +155,22 @@ def test_a_pair_with_a_partner_of_the_others_is_not_admitted(roomy_site: Site) -
     assert "B-JOINT is registered with its own trained partner only" in ended["reason"]
 
 
-def test_a_registration_and_its_outcome_stand_side_by_side(roomy_site: Site) -> None:
+def test_a_registration_and_its_outcome_stand_side_by_side(shared_site: Site, example: Published) -> None:
     """The prereg's page has the verdict and what was delivered."""
-    (submission,) = send_example(roomy_site, "chamber-as")
-    page = roomy_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
+    (submission,) = example("chamber-as")
+    page = shared_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
 
     assert "not supported" in page
     assert "Declared against delivered" in page
 
 
 @pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles", "/quantiles"])
-def test_every_table_is_a_page_and_a_csv(roomy_site: Site, kind: str) -> None:
+def test_every_table_is_a_page_and_a_csv(shared_site: Site, example: Published, kind: str) -> None:
     """The board, its pairs, its parts and its profiles."""
-    send_example(roomy_site, "chamber-handover")
+    example("chamber-handover")
     address = f"/benchmarks/chamber-handover/leaderboards/success{kind}"
-    page = roomy_site.http.get(address, headers={"Accept": "text/html"})
-    csv = roomy_site.http.get(f"{address}.csv")
+    page = shared_site.http.get(address, headers={"Accept": "text/html"})
+    csv = shared_site.http.get(f"{address}.csv")
 
     assert (page.status_code, csv.status_code) == (200, 200)
     assert len(csv.text.splitlines()) > 3

@@ -6,7 +6,8 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -59,6 +60,15 @@ def publish(site: Site, name: str) -> tuple[str, dict[str, Any]]:
     return slug, site.http.get(f"/submissions/{answer.json()['id']}.json").json()
 
 
+Run = Callable[[str], tuple[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="module")
+def run(shared_site: Site) -> Run:
+    """What `publish` returns of a run, which is published once for all tests that read it."""
+    return cache(partial(publish, shared_site))
+
+
 def keyed(rows: Iterable[Row], *columns: str) -> dict[tuple[str, ...], Row]:
     """Return rows by what names them; a stratum is compared as the object it is."""
     return {
@@ -79,12 +89,12 @@ def close(ours: str, theirs: str) -> bool:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str) -> None:
+def test_every_number_of_a_run_comes_out_of_its_rows(shared_site: Site, run: Run, name: str) -> None:
     """Aggregates, intervals and the leaderboard, to 1e-12; and the run's own claims are found to agree."""
-    slug, ended = publish(roomy_site, name)
-    board = roomy_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
+    slug, ended = run(name)
+    board = shared_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
     where = ("estimator_name", "metric_name", "stratum_json")
-    aggregates = table(roomy_site, slug, "tables/per_stratum_metrics.csv")
+    aggregates = table(shared_site, slug, "tables/per_stratum_metrics.csv")
     theirs = member(name, "tables/per_stratum_metrics.csv")
     levels = [json.loads(row["metadata_json"]).get("nominal") for row in theirs]
     ours = {
@@ -94,8 +104,8 @@ def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str
         key for (key, row), level in zip(keyed(theirs, *where).items(), levels, strict=True)
         if not close(ours[*key, level]["value"], row["value"])
     ]  # fmt: skip
-    leaderboard = table(roomy_site, slug, f"leaderboards/{board}.csv")
-    contract = table(roomy_site, slug, "tables/leaderboard.csv")
+    leaderboard = table(shared_site, slug, f"leaderboards/{board}.csv")
+    contract = table(shared_site, slug, "tables/leaderboard.csv")
     expected = member(name, "tables/leaderboard.csv")
 
     assert ended["status"] == "published"
@@ -112,10 +122,10 @@ def test_every_number_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_interval_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: str) -> None:
+def test_every_interval_of_a_run_comes_out_of_its_rows(shared_site: Site, run: Run, name: str) -> None:
     """Within strata, over strata and paired, from lrdbench's own stream."""
-    slug, _ = publish(roomy_site, name)
-    ours = table(roomy_site, slug, "tables/benchmark_uncertainty.csv")
+    slug, _ = run(name)
+    ours = table(shared_site, slug, "tables/benchmark_uncertainty.csv")
     theirs = member(name, "tables/benchmark_uncertainty.csv")
     if not theirs:
         return
@@ -130,11 +140,11 @@ def test_every_interval_of_a_run_comes_out_of_its_rows(roomy_site: Site, name: s
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_failures_are_counted_as_lrdbench_counts_them(roomy_site: Site, name: str) -> None:
+def test_failures_are_counted_as_lrdbench_counts_them(shared_site: Site, run: Run, name: str) -> None:
     """Rows, missing values, missing intervals and invalid estimates of every estimator and stratum."""
-    slug, _ = publish(roomy_site, name)
+    slug, _ = run(name)
     where = ("estimator_name", "stratum_json")
-    ours = keyed(table(roomy_site, slug, "tables/failures.csv"), *where)
+    ours = keyed(table(shared_site, slug, "tables/failures.csv"), *where)
     wrong = {
         key: [(count, ours[key][count], row[count]) for count in COUNTS if not close(ours[key][count], row[count])]
         for key, row in keyed(member(name, "tables/failures.csv"), *where).items()
@@ -144,10 +154,10 @@ def test_failures_are_counted_as_lrdbench_counts_them(roomy_site: Site, name: st
 
 
 @pytest.mark.parametrize("name", ["public_small_stress_contamination", "rich_stress"])
-def test_raw_rows_come_back_as_they_were_sent(roomy_site: Site, name: str) -> None:
+def test_raw_rows_come_back_as_they_were_sent(shared_site: Site, run: Run, name: str) -> None:
     """Every per-series row with its value and its own level; the second run is longer than one part of the file."""
-    slug, _ = publish(roomy_site, name)
-    both = (table(roomy_site, slug, "raw/metrics.csv"), member(name, "raw/metrics.csv"))
+    slug, _ = run(name)
+    both = (table(shared_site, slug, "raw/metrics.csv"), member(name, "raw/metrics.csv"))
     ours, theirs = ([row for row in rows if row["scope"] == "per_series"] for rows in both)
 
     assert [(r["record_id"], r["estimator_name"], r["metric_name"]) for r in ours] == [
@@ -156,25 +166,25 @@ def test_raw_rows_come_back_as_they_were_sent(roomy_site: Site, name: str) -> No
     assert all(close(a["value"], b["value"]) for a, b in zip(ours, theirs, strict=True))
 
 
-def test_every_page_of_a_series_benchmark_answers(roomy_site: Site) -> None:
+def test_every_page_of_a_series_benchmark_answers(shared_site: Site, run: Run) -> None:
     """Board, pairs, terms, failures with their picture, strata, intervals, and the zip of all."""
-    slug, _ = publish(roomy_site, "public_small_stress_contamination")
-    board = roomy_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
+    slug, _ = run("public_small_stress_contamination")
+    board = shared_site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"][0]["name"]
     boards = [f"leaderboards/{board}{kind}" for kind in ("", "/pairwise", "/score")]
     tables = [f"tables/{name}" for name in ("failures", "failure_map", "failed_records", "per_stratum_metrics",
                                             "benchmark_uncertainty", "stress_metrics")]  # fmt: skip
     codes = {
-        address: roomy_site.http.get(f"/benchmarks/{slug}/{address}", headers={"Accept": "text/html"}).status_code
+        address: shared_site.http.get(f"/benchmarks/{slug}/{address}", headers={"Accept": "text/html"}).status_code
         for address in (*boards, *tables, "tables.zip", "tasks", "entrants/RS", "")
     }
 
     assert {address: code for address, code in codes.items() if code != 200} == {}
 
 
-def test_what_is_measured_between_estimators_is_nobodys_entrant(roomy_site: Site) -> None:
+def test_what_is_measured_between_estimators_is_nobodys_entrant(shared_site: Site, run: Run) -> None:
     """`RS__vs__DFA` has aggregates, and neither a rank nor an owner."""
-    slug, ended = publish(roomy_site, "public_small_canonical_ground_truth")
-    aggregates = table(roomy_site, slug, "tables/per_stratum_metrics.csv")
+    slug, ended = run("public_small_canonical_ground_truth")
+    aggregates = table(shared_site, slug, "tables/per_stratum_metrics.csv")
 
     assert [entrant["name"] for entrant in ended["entrants"]] == ["DFA", "DMA", "RS"]
     assert "RS__vs__DFA" in {row["estimator_name"] for row in aggregates}
@@ -259,13 +269,13 @@ def test_a_cell_of_the_heatmap_leads_to_its_failed_records(roomy_site: Site) -> 
     assert [row["record_id"] for row in as_json] == [row["record_id"] for row in rows]
 
 
-def test_failed_records_are_narrowed_in_every_format(roomy_site: Site) -> None:
+def test_failed_records_are_narrowed_in_every_format(shared_site: Site, run: Run) -> None:
     """?entrant= leaves one estimator's rows in the page, in CSV and in JSON."""
-    slug, _ = publish(roomy_site, "rich_stress")
+    slug, _ = run("rich_stress")
     address = f"/benchmarks/{slug}/tables/failed_records"
-    page = roomy_site.http.get(f"{address}?entrant=DMA", headers={"Accept": "text/html"}).text
-    rows = table(roomy_site, slug, "tables/failed_records.csv?entrant=DMA")
-    everyone = table(roomy_site, slug, "tables/failed_records.csv")
+    page = shared_site.http.get(f"{address}?entrant=DMA", headers={"Accept": "text/html"}).text
+    rows = table(shared_site, slug, "tables/failed_records.csv?entrant=DMA")
+    everyone = table(shared_site, slug, "tables/failed_records.csv")
 
     assert {row["entrant"] for row in rows} == {"DMA"}
     assert len(rows) * 2 == len(everyone)
@@ -274,14 +284,14 @@ def test_failed_records_are_narrowed_in_every_format(roomy_site: Site) -> None:
     assert "<legend>Entrants</legend>" in page
 
 
-def test_a_slow_reader_of_the_raw_rows_holds_no_connection(roomy_site: Site) -> None:
+def test_a_slow_reader_of_the_raw_rows_holds_no_connection(shared_site: Site, run: Run) -> None:
     """Between two parts of the file nothing is open; one who goes away leaves nothing behind."""
-    slug, _ = publish(roomy_site, "rich_stress")
-    with roomy_site.sessions() as session:
+    slug, _ = run("rich_stress")
+    with shared_site.sessions() as session:
         shown = snapshots.find_snapshot(session, benchmark_rows.find_benchmark(session, slug))
         pool = session.get_bind().engine.pool
     assert shown is not None
-    parts = raw_rows(roomy_site.sessions, shown.id, RAW["metrics.csv"])
+    parts = raw_rows(shared_site.sessions, shown.id, RAW["metrics.csv"])
     read = [next(parts), next(parts)]
 
     assert isinstance(pool, QueuePool)
@@ -313,12 +323,12 @@ def test_another_kind_of_benchmark_has_no_contract_tables(site: Site, address: s
     assert "guess is a benchmark of predictions; only one of series_metrics" in answer.text
 
 
-def test_the_reading_guide_stands_on_every_page(roomy_site: Site) -> None:
+def test_the_reading_guide_stands_on_every_page(shared_site: Site, run: Run) -> None:
     """What may be claimed from a ground truth, wherever numbers of the benchmark are shown."""
-    slug, ended = publish(roomy_site, "public_small_canonical_ground_truth")
+    slug, ended = run("public_small_canonical_ground_truth")
     home = f"/benchmarks/{slug}"
     board = f"{home}/leaderboards/canonical-accuracy"
-    stratum = roomy_site.http.get(f"{home}/tasks.json").json()["rows"][0]["task"]
+    stratum = shared_site.http.get(f"{home}/tasks.json").json()["rows"][0]["task"]
     pages = [
         home, board, f"{board}/pairwise", f"{board}/score", f"{board}/against", f"{board}/against?a=RS&b=DFA",
         f"{home}/snapshots", f"{home}/tasks", f"{home}/tasks/{quote(stratum)}", f"{home}/entrants/RS", f"{home}/claims",
@@ -326,20 +336,20 @@ def test_the_reading_guide_stands_on_every_page(roomy_site: Site) -> None:
     ]  # fmt: skip
     without = [
         address for address in pages
-        if '<p class="guide">Ground truth:' not in roomy_site.http.get(address, headers={"Accept": "text/html"}).text
+        if '<p class="guide">Ground truth:' not in shared_site.http.get(address, headers={"Accept": "text/html"}).text
     ]  # fmt: skip
 
     assert without == []
 
 
-def test_a_stratum_lists_its_rows_by_record(roomy_site: Site) -> None:
+def test_a_stratum_lists_its_rows_by_record(shared_site: Site, run: Run) -> None:
     """Several rows of an estimator in one stratum are told apart, on the page of the stratum and of the entrant."""
     name = "rich_stress"
-    slug, _ = publish(roomy_site, name)
-    stratum = table(roomy_site, slug, "tasks.csv")[0]["task"]
-    rows = table(roomy_site, slug, f"tasks/{quote(stratum)}.csv")
-    mine = table(roomy_site, slug, "entrants/RS.csv")
-    page = roomy_site.http.get(f"/benchmarks/{slug}/tasks/{quote(stratum)}", headers={"Accept": "text/html"}).text
+    slug, _ = run(name)
+    stratum = table(shared_site, slug, "tasks.csv")[0]["task"]
+    rows = table(shared_site, slug, f"tasks/{quote(stratum)}.csv")
+    mine = table(shared_site, slug, "entrants/RS.csv")
+    page = shared_site.http.get(f"/benchmarks/{slug}/tasks/{quote(stratum)}", headers={"Accept": "text/html"}).text
 
     assert list(rows[0])[:2] == ["entrant", "record_id"]
     assert len({(row["entrant"], row["record_id"]) for row in rows}) == len(rows)
@@ -347,7 +357,7 @@ def test_a_stratum_lists_its_rows_by_record(roomy_site: Site) -> None:
         r["record_id"] for r in per_series(name) if r["estimator_name"] == "RS"
     }
     assert rows[0]["record_id"] in page
-    _explore_its_strata(roomy_site, slug, stratum)
+    _explore_its_strata(shared_site, slug, stratum)
 
 
 def _explore_its_strata(site: Site, slug: str, stratum: str) -> None:
