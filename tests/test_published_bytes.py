@@ -1,4 +1,4 @@
-"""Every CSV and JSON that the examples publish, compared with the digests of what they were.
+"""Every CSV of the boards that the examples publish, compared with the digests of what they were.
 
 They change only where a change of the numbers, columns or words is meant. Then write them anew, look at which
 addresses differ (`git diff`) and say why in the commit:
@@ -12,13 +12,10 @@ import hashlib
 import io
 import os
 import re
-import zipfile
 from collections.abc import Iterator, Mapping
 from html import unescape
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import quote, urlencode
 
 import numpy as np
 import pytest
@@ -34,21 +31,12 @@ DIGESTS = Path(__file__).parent / "data" / "published_bytes.txt"
 YAML = {"Content-Type": "application/yaml"}
 HTML = {"Accept": "text/html"}
 MAX_FIELD = 1 << 24
-MOST_COMPARED = 50
 LARGEST_PAGE = 60_000
 
-# All that is put aside before a digest is taken: when and in which order something was done, and by which code.
-ASIDE = (
-    (re.compile(r'"(code_version|input_digest)":"[^"]*"'), r'"\1":""'),
-    (re.compile(r'"(id|number|snapshot|submission)":\d+'), r'"\1":0'),
-    (re.compile(r"/submissions/\d+"), "/submissions/0"),
-    (re.compile(r"\bsnapshot \d+"), "snapshot 0"),
-    (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3,6}(\+00:00|Z)"), "TIME"),
-    (re.compile(r'(commitment(?:,|","value":"))[0-9a-f]{64}'), r"\1SALTED"),
-    (re.compile(r'(committed at(?:,|","value":"))[^"\r\n]*'), r"\1TIME"),
-    (re.compile(r"Registered \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC"), "Registered TIME"),
-)
+# When and in which order something was done, and by which code, is put aside before a digest is taken.
 COLUMNS_ASIDE = frozenset({"code_version", "input_digest", "id", "number", "snapshot", "submission"})
+
+MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
 
 DIGITS = 6
 NOISE = 1e-12
@@ -74,11 +62,9 @@ def shortened(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def digest_of(address: str, content: str) -> Digest:
-    """Return the digests of a CSV or JSON without what is put aside."""
-    kept = without_columns(content) if ".csv" in address else content
-    for pattern, replacement in ASIDE:
-        kept = pattern.sub(replacement, kept)
+def digest_of(content: str) -> Digest:
+    """Return the digests of a CSV without what is put aside."""
+    kept = without_columns(content)
     return Digest(shortened(kept.encode()), shortened(NUMBER.sub(rounded, kept).encode()))
 
 
@@ -100,11 +86,6 @@ def rounded(number: re.Match[str]) -> str:
     """Return a number with few digits; what is left of a difference of equals is zero."""
     value = float(number[0])
     return "0" if abs(value) < NOISE else f"{value:.{DIGITS}g}"
-
-
-# The same tables in other forms, which tests/web/test_syndication.py compares with CSV and JSON, and pictures.
-OTHER_FORMS = (".ndjson", ".parquet", ".arrow", ".png", ".svg")
-MADE_WHEN_ASKED = ("/explore", "/letters", "/tradeoff", "/matrix", "/history")
 
 
 def load(site: Site, example: Example) -> None:
@@ -133,72 +114,42 @@ def submit(site: Site, slug: str, submission: ExampleSubmission) -> None:
 
 
 def published(site: Site, sizes: dict[str, int]) -> Iterator[tuple[str, str]]:
-    """Yield address and content of every CSV and JSON that a reader can reach from the list of benchmarks.
+    """Yield address and content of every CSV of a board that a reader can reach from the page of its benchmark.
 
     Notes the compressed size of every page without a plot that it comes by, in bytes.
     """
-    waiting = ["/benchmarks"]
-    known = set(waiting)
-    while waiting:
-        address = waiting.pop()
-        answer = site.http.get(address, headers=HTML, follow_redirects=True)
-        assert answer.status_code == 200, f"{address}: {answer.text}"
-        if answer.headers["content-type"].startswith("text/html"):
-            if "<figure" not in answer.text:
-                sizes[address] = len(gzip.compress(answer.content))
-            new = [link for link in links_of(answer.text) if link not in known]
+    for example in find_examples(EXAMPLES):
+        home = f"/benchmarks/{example.folder.name}"
+        waiting = [home]
+        known = set(waiting)
+        while waiting:
+            address = waiting.pop()
+            content = asked(site, address)
+            if address.endswith(".csv"):
+                yield address, content
+                continue
+            if "<figure" not in content:
+                sizes[address] = len(gzip.compress(content.encode()))
+            new = [link for link in links_of(content) if link.startswith(f"{home}/leaderboards/") and link not in known]
             waiting += new
             known |= set(new)
-        elif address.endswith(".zip"):
-            yield from members(address, answer.content)
-        elif address.partition("?")[0].endswith((".csv", ".json")):
-            yield address, answer.text
-            waiting += neighbours(address, answer.text)
+
+
+def asked(site: Site, address: str) -> str:
+    """Return what an address answers a browser."""
+    answer = site.http.get(address, headers=HTML, follow_redirects=True)
+    assert answer.status_code == 200, f"{address}: {answer.text}"
+    return answer.text
 
 
 def links_of(page: str) -> list[str]:
-    """Return the addresses that a page links to, each once, without what follows the question mark.
+    """Return the pages and CSV that a page links to, each once, without what follows the question mark.
 
-    Boards of a reader's own, pictures and other forms are none of them: they are made of the others for whoever asks.
+    Boards of a reader's own are none of them: they are made of the others for whoever asks.
     """
-    result = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
-    published = (link for link in result if not link.endswith((*MADE_WHEN_ASKED, *OTHER_FORMS)))
-    return list(
-        dict.fromkeys(link for link in published if link.startswith(("/benchmarks", "/submissions", "/preregs")))
-    )
-
-
-def neighbours(address: str, content: str) -> list[str]:
-    """Return the comparisons of each entrant of a pairwise table with the next one: they are asked for by name.
-
-    Of a board of many entrants none: each answer reads the whole table, which is itself among the addresses.
-    """
-    if not address.endswith("/pairwise.csv"):
-        return []
-    rows = list(csv.DictReader(io.StringIO(content)))
-    names = list(dict.fromkeys(row[column] for column in ("entrant_a", "entrant_b") for row in rows))
-    if len(names) > MOST_COMPARED:
-        return []
-    home = address.removesuffix("pairwise.csv")
-    pairs = [urlencode({"a": a, "b": b}) for a, b in pairwise(names)]
-    return [f"{home}against.{ending}?{pair}" for pair in pairs for ending in ("csv", "json")]
-
-
-def members(address: str, packed: bytes) -> Iterator[tuple[str, str]]:
-    """Yield what a zip holds as if each file had an address."""
-    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        for name in archive.namelist():
-            yield f"{address}/{quote(name)}", archive.read(name).decode()
-
-
-def stable_addresses(digests: Mapping[str, Digest]) -> dict[str, Digest]:
-    """Return the digests by addresses in which submissions are counted from one."""
-    numbers = sorted({int(number) for address in digests for number in re.findall(r"^/submissions/(\d+)", address)})
-    places = {number: place for place, number in enumerate(numbers, 1)}
-    return {
-        re.sub(r"^/submissions/(\d+)", lambda result: f"/submissions/{places[int(result[1])]}", address): digest
-        for address, digest in sorted(digests.items())
-    }
+    found = (unescape(link).partition("#")[0].partition("?")[0] for link in re.findall(r'href="([^"]*)"', page))
+    kept = (link for link in found if link.endswith(".csv") or "." not in link.rpartition("/")[2])
+    return list(dict.fromkeys(link for link in kept if not link.removesuffix(".csv").endswith(MADE_WHEN_ASKED)))
 
 
 @pytest.fixture(scope="module")
@@ -209,13 +160,12 @@ def sizes() -> dict[str, int]:
 
 @pytest.fixture(scope="module")
 def now(postgres_url: str, migrated: str, sizes: dict[str, int]) -> Mapping[str, Digest]:
-    """The digests of everything that the examples publish by this code."""
+    """The digests of every board that the examples publish by this code."""
     with new_database(postgres_url, migrated) as url, open_site(url, Settings()) as site:
         for example in find_examples(EXAMPLES):
             load(site, example)
         site.work()
-        result = published(site, sizes)
-        digests = stable_addresses({address: digest_of(address, content) for address, content in result})
+        digests = {address: digest_of(content) for address, content in sorted(published(site, sizes))}
     if os.environ.get("REWRITE_DIGESTS"):
         lines = [" ".join((*digest, address)) for address, digest in digests.items()]
         DIGESTS.write_text("\n".join([arithmetic(), *lines, ""]))
@@ -254,9 +204,9 @@ def test_no_page_without_a_plot_is_large(now: Mapping[str, Digest], sizes: Mappi
 
 
 def test_what_is_put_aside_is_only_that() -> None:
-    """A time, a number of a submission and a code version change no digest; a score does."""
+    """A number of a submission changes no digest; a score does."""
     first = "submission,score\n17,0.25\n"
     other = "submission,score\n18,0.25\n"
     better = "submission,score\n17,0.26\n"
 
-    assert digest_of("a.csv", first) == digest_of("a.csv", other) != digest_of("a.csv", better)
+    assert digest_of(first) == digest_of(other) != digest_of(better)
