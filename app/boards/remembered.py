@@ -89,6 +89,13 @@ def remembered_pairs(
     `values` [n_tasks, n_entrants] and `resamples` are what is compared; `compare` is given the pairs that are wanted,
     [n_entrants, n_entrants], and may leave the others NaN. Without resamples, and without a digest of them, it compares
     all.
+
+    Source: none; what is remembered is bit for bit what `compare` gave.
+
+    >>> def compare(wanted):
+    ...     return PairStatistics(*(np.where(wanted, 0.5, np.nan) for _ in range(6)))
+    >>> remembered_pairs(("wins",), np.array([[1.0, 2.0]]), None, compare).win_rate.tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
     """
     draws = None if resamples is None else resamples.digest()
     n_entrants = values.shape[1]

@@ -89,7 +89,15 @@ def make_dump(database_url: str, target: Path) -> Note:
                 f"--snapshot={snapshot}",
             ]
             run("The database could not be dumped", [*command, f"--file={partial / DUMP}"], database_url)
-            note = _note_of(connection, partial, made_at, major_of(program) or 0)
+            note = Note(
+                kind="dump",
+                schema_revision=schema_of(connection),
+                release=release(),
+                made_at=made_at,
+                programs=major_of(program) or 0,
+                files=note_files(partial),
+                rows=count_rows(connection),
+            )
             run("The dump cannot be read", [program.with_name("pg_restore"), "--list", partial / DUMP])
             write_note(partial, note)
     return note
@@ -101,18 +109,6 @@ def refuse_existing(target: Path) -> None:
         raise BackupError(f"{target} is there already: name a folder that is not, for it is made.")
     if not target.absolute().parent.is_dir():
         raise BackupError(f"There is no folder {target.absolute().parent} in which {target.name} could be made.")
-
-
-def _note_of(connection: Connection, partial: Path, made_at: datetime, programs: int) -> Note:
-    return Note(
-        kind="dump",
-        schema_revision=schema_of(connection),
-        release=release(),
-        made_at=made_at,
-        programs=programs,
-        files=note_files(partial),
-        rows=count_rows(connection),
-    )
 
 
 def schema_of(connection: Connection) -> str:

@@ -217,7 +217,9 @@ def influence_spread(
 
 
 def _spread(point: FloatArray, influence: FloatArray, n_units: FloatArray, df: FloatArray, least: FloatArray) -> Spread:
-    squared = _without_rounding((influence**2).sum(axis=-1), point)
+    squared = (influence**2).sum(axis=-1)
+    # A variance that is only the rounding error of its sums is none.
+    squared = np.where(squared > (1e-13 * np.abs(point)) ** 2, squared, 0.0)
     with np.errstate(divide="ignore", invalid="ignore"):
         cubed = squared**1.5  # zero below an error of about 1e-108, where no skewness can be estimated
         skewness = np.where(cubed > 0, (influence * influence * influence).sum(axis=-1) / cubed, 0.0)
@@ -230,11 +232,6 @@ def _exact(point: FloatArray, values: FloatArray, shares: FloatArray) -> FloatAr
     low = np.where(shares > 0, values, np.inf).min(axis=-1)
     high = np.where(shares > 0, values, -np.inf).max(axis=-1)
     return np.where(low == high, low, point)
-
-
-def _without_rounding(squared: FloatArray, point: FloatArray) -> FloatArray:
-    """Return zero for a variance that is only the rounding error of its sums."""
-    return np.where(squared > (1e-13 * np.abs(point)) ** 2, squared, 0.0)
 
 
 def _shares(values: FloatArray, weights: FloatArray) -> FloatArray:

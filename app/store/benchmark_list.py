@@ -78,7 +78,7 @@ def list_benchmarks(session: Session, offset: int = 0, at_most: int | None = Non
         .order_by(Benchmark.slug)
     )
     rows = session.execute(query if wanted is None else query.where(Benchmark.id.in_(wanted))).all()
-    entrants, submissions = _count_entrants(session, wanted), _count_submissions(session, wanted)
+    entrants, submissions = _count_entrants(session, wanted), _counted(session, Submission.benchmark_id, wanted)
     retired = list_retired(session)
     return [
         BenchmarkSummary(
@@ -108,10 +108,6 @@ def _count_entrants(session: Session, of: Collection[int] | None) -> dict[int, i
     """Return how many entrants have evidence that counts, by benchmark: of those asked for, or of all."""
     has_evidence = exists().where(Entry.entrant_id == Entrant.id, Entry.state == "current")
     return _counted(session, Entrant.benchmark_id, of, has_evidence)
-
-
-def _count_submissions(session: Session, of: Collection[int] | None) -> dict[int, int]:
-    return _counted(session, Submission.benchmark_id, of)
 
 
 def _counted(
