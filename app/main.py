@@ -45,7 +45,7 @@ from app.web import (
     syndication,
     tokens,
 )
-from app.web.beginning import BegunTogether
+from app.web.beginning import ConcurrencyLimit
 from app.web.caller import sees_more
 from app.web.description import SUMMARY, DescribedApi
 from app.web.front import Front
@@ -105,7 +105,7 @@ def create_app(
     transact = api.state.plumbline.transact
     limit = RateLimit(settings.max_reads_per_minute) if settings.tells_addresses_apart else None
     pages = PublishedPages(
-        BegunTogether(api),
+        ConcurrencyLimit(api),
         settings.max_cache_mib * MIB,
         freshness,
         max_stale_s=settings.max_stale_s,

@@ -28,7 +28,7 @@ Path = tuple[str | int, ...]
 
 
 @dataclass(frozen=True)
-class Document:
+class ParsedYaml:
     """A parsed document: JSON-ready values, and their lines."""
 
     value: Any
@@ -44,20 +44,20 @@ def read_yaml(data: bytes, *, max_bytes: int, what: str) -> Any:
     return read_document(data, max_bytes=max_bytes, what=what).value
 
 
-def read_document(data: bytes, *, max_bytes: int, what: str) -> Document:
+def read_document(data: bytes, *, max_bytes: int, what: str) -> ParsedYaml:
     """Return the one document in `data` with its lines. Raises Rejected; `what` names the input in the detail."""
-    findings = Findings()
+    findings = YamlProblems()
     builder = Builder(findings)
     text = _decode(data, max_bytes, findings)
     if text is not None and _is_plain_text(text, findings):
         _build(text, builder)
     if findings.n_problems:
         raise Rejected(f"{what} cannot be read as YAML.", findings.problems, n_problems=findings.n_problems)
-    return Document(builder.root, builder.lines)
+    return ParsedYaml(builder.root, builder.lines)
 
 
 @dataclass
-class Findings:
+class YamlProblems:
     """The problems so far: all are counted, and as many are kept as an answer shows."""
 
     problems: list[Problem] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Findings:
             self.problems.append(Problem(message, row=row, column=dotted(path), value=shown))
 
 
-def _decode(data: bytes, max_bytes: int, findings: Findings) -> str | None:
+def _decode(data: bytes, max_bytes: int, findings: YamlProblems) -> str | None:
     if len(data) > max_bytes:
         findings.add(f"the text has {len(data)} bytes; at most {max_bytes} are allowed")
         return None
@@ -88,7 +88,7 @@ def _decode(data: bytes, max_bytes: int, findings: Findings) -> str | None:
         return None
 
 
-def _is_plain_text(text: str, findings: Findings) -> bool:
+def _is_plain_text(text: str, findings: YamlProblems) -> bool:
     character = _NOT_PRINTABLE.search(text)
     if character is not None:
         code = f"U+{ord(character.group()):04X}"
@@ -122,7 +122,7 @@ class Builder:
     `lines` has a path only where its line differs from that of the value around it.
     """
 
-    findings: Findings
+    findings: YamlProblems
     root: Any = None
     lines: dict[Path, int] = field(default_factory=dict)
     _stack: list[_Open] = field(default_factory=list)

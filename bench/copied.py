@@ -13,7 +13,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from app.boards.measured import Estimate, Measurement
-from app.db.models import Measured
+from app.db.models import StoredMeasurement
 from app.kinds.registry import measured_evidence
 from app.stats.calibrated import Calibrated
 from app.store import benchmark_rows, benchmarks
@@ -87,7 +87,7 @@ def _copy_measurements(session: Session, apart: frozenset[str]) -> None:
     copied = session.execute(text("SELECT submission, entrant, of_submission, of_entrant FROM copied")).all()
     sources = {(of_submission, of_entrant) for _, _, of_submission, of_entrant in copied}
     keys: dict[tuple[int, int], list[str]] = {}
-    for at in session.query(Measured.submission_id, Measured.entrant_id, Measured.key):
+    for at in session.query(StoredMeasurement.submission_id, StoredMeasurement.entrant_id, StoredMeasurement.key):
         keys.setdefault((at.submission_id, at.entrant_id), []).append(at.key)
     known = load_measurements(session, [(pair, key) for pair in sources for key in keys[pair]])
     rng, created = np.random.default_rng(0), dict[Place, Measurement]()

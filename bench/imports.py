@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 
@@ -88,7 +88,7 @@ def _fastest(paths: Sequence[Path], manifest: str, entrant: str | None = None) -
     parsed, taken = parse_manifest(manifest.encode()), []
     for _ in range(ROUNDS):
         began = time.process_time()
-        read_evidence(parsed, [Upload(path.name, path) for path in paths], entrant, LIMITS)
+        read_evidence(parsed, [SentFile(path.name, path) for path in paths], entrant, LIMITS)
         taken.append(time.process_time() - began)
     return min(taken)
 

@@ -20,17 +20,16 @@ from app.config import Settings
 from app.db.embedded import running_server
 from app.db.migrate import upgrade
 from app.files.tables import Block, Cells, CsvTable
-from app.files.uploads import ReceivedFile
-from app.files.uploads import Upload as SentFile
+from app.files.uploads import ReceivedFile, SentFile
 from app.kinds.contract import Reading
 from app.kinds.reader import Evidence
-from app.kinds.summary.read import Part
+from app.kinds.summary.read import BlockPart
 from app.reading import Readers, outcome_of
 from app.receiving.upload import Upload
 from app.render.table_page import TableView
 from app.store.publication import Publication
 from app.store.row_blocks import RowBlock
-from app.store.rows import Stood
+from app.store.rows import EntrantBlock
 from app.values.scores import ScoreTable
 from app.values.table import Table
 from tests.cases.walkthrough import BASE, GOOD, declare, send
@@ -64,8 +63,8 @@ class Walk:
 
 
 # What the row is at each step, from a file's columns of text to the table of the board.
-CARRIERS = (SentFile, Upload, ReceivedFile, CsvTable, Block, Cells, Part, Reading, Evidence, ScoreTable, Case, RowBlock,
-            Stood, CellMatrix, BoardTables, Publication, Table, TableView)  # fmt: skip
+CARRIERS = (SentFile, Upload, ReceivedFile, CsvTable, Block, Cells, BlockPart, Reading, Evidence, ScoreTable, Case,
+            RowBlock, EntrantBlock, CellMatrix, BoardTables, Publication, Table, TableView)  # fmt: skip
 
 
 def is_handed_rows(frame: FrameType) -> bool:

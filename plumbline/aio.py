@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import httpx2
 
-from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, Refused, Request, Unreachable, accepted, wait_s
+from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, RemoteRequest, ServerRefused, Unreachable, accepted, wait_s
 from plumbline.calls import (
     UNDER_WAY,
     Files,
@@ -80,15 +80,15 @@ class AsyncClient:
         finally:
             await asyncio.to_thread(context.__exit__, None, None, None)
 
-    async def _send(self, request: Request) -> Any:
+    async def _send(self, request: RemoteRequest) -> Any:
         response = accepted(await self._tried(request))
         try:
             return response.json()
         except ValueError:
             message = f"{self._address} answered no JSON, not as a plumbline server does"
-            raise Refused(message, [], n_problems=0, status=response.status_code) from None
+            raise ServerRefused(message, [], n_problems=0, status=response.status_code) from None
 
-    async def _tried(self, request: Request) -> httpx2.Response:
+    async def _tried(self, request: RemoteRequest) -> httpx2.Response:
         """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
         for attempt in range(1, MAX_ATTEMPTS + 1):
             is_last = attempt == MAX_ATTEMPTS
@@ -105,7 +105,7 @@ class AsyncClient:
             await asyncio.sleep(wait_s(attempt, response.headers.get("Retry-After")))
         raise AssertionError("the last try returns or raises")
 
-    async def _once(self, request: Request) -> httpx2.Response:
+    async def _once(self, request: RemoteRequest) -> httpx2.Response:
         return await self._client.request(
             request.method,
             self._address + request.path,

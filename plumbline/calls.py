@@ -11,7 +11,7 @@ from urllib.parse import quote
 from uuid import uuid4
 
 from app.cli.folders import zipped_folders
-from app.cli.remote import DEFAULT_SERVER, Request
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest
 
 UNDER_WAY = frozenset({"received", "evaluated"})
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 2.0
@@ -47,19 +47,19 @@ class Run:
         return {name: value for name, value in told.items() if value is not None} | written
 
 
-def table_request(benchmark: str, board: str, *, is_pairs: bool = False, snapshot: int | None = None) -> Request:
+def table_request(benchmark: str, board: str, *, is_pairs: bool = False, snapshot: int | None = None) -> RemoteRequest:
     """Return the request for a board or its pairs."""
     path = f"/benchmarks/{quote(benchmark)}/leaderboards/{quote(board)}{'/pairwise' if is_pairs else ''}.json"
-    return Request("GET", path, params=None if snapshot is None else {"snapshot": str(snapshot)})
+    return RemoteRequest("GET", path, params=None if snapshot is None else {"snapshot": str(snapshot)})
 
 
-def submission_request(number: int) -> Request:
+def submission_request(number: int) -> RemoteRequest:
     """Return the request for the state of a submission."""
-    return Request("GET", f"/submissions/{int(number)}.json")
+    return RemoteRequest("GET", f"/submissions/{int(number)}.json")
 
 
 @contextmanager
-def upload_request(benchmark: str, files: Files, run: Run, *, is_dry: bool) -> Iterator[Request]:
+def upload_request(benchmark: str, files: Files, run: Run, *, is_dry: bool) -> Iterator[RemoteRequest]:
     """Yield the request that sends results; folders go as zips. The files are open as long as the context."""
     given = [files] if isinstance(files, (str, Path)) else list(files)
     with zipped_folders([Path(each) for each in given]) as sent, ExitStack() as opened:
@@ -69,7 +69,7 @@ def upload_request(benchmark: str, files: Files, run: Run, *, is_dry: bool) -> I
         def parts() -> list[tuple[str, Any]]:
             return [(field, (path.name, opened.enter_context(path.open("rb")))) for field, path in named]
 
-        yield Request(
+        yield RemoteRequest(
             "POST",
             f"/benchmarks/{quote(benchmark)}/submissions",
             params={"dry_run": "true"} if is_dry else None,

@@ -3,7 +3,7 @@
 import time
 from typing import TYPE_CHECKING, Unpack, cast
 
-from app.cli.remote import Server
+from app.cli.remote import RemoteServer
 from plumbline.calls import (
     UNDER_WAY,
     Files,
@@ -29,7 +29,7 @@ class Client:
     """
 
     def __init__(self, server: str | None = None, token: str | None = None) -> None:
-        self._server = Server(address_of(server), token_of(token))
+        self._server = RemoteServer(address_of(server), token_of(token))
 
     def __enter__(self) -> "Client":
         return self

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from app.boards.calibrated import DrawnSpread
 from app.boards.cells import build_cells
-from app.boards.columns import COLUMNS, Place, board_table, ends_at
+from app.boards.columns import COLUMNS, BoardRow, board_table, ends_at
 from app.boards.registry import methods
 from app.boards.standing import draw_tasks, stand, uncertainty_meta
 from app.boards.tables import BoardTables, TableMethod
@@ -24,7 +24,7 @@ from app.kinds.predictions.task import PredictionMetric, TaskPredictions, mean_o
 from app.manifest.model import Leaderboard, Manifest, MetricName
 from app.stats.resample import percentile_interval
 from app.values.frame import FrameField, with_interval
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.scores import ScoreTable
 from app.values.table import Column
 from tests.cases.prediction_boards import BINARY, benchmark_text
@@ -106,7 +106,9 @@ CALM = PredictionMetric(
     direction="maximize",
     score=mean_of(never_missed),
     words="calmness",
-    entry=Entry("calm", "Calmness", "The share of examples whose true class was not ruled out; higher is better."),
+    entry=GlossaryEntry(
+        "calm", "Calmness", "The share of examples whose true class was not ruled out; higher is better."
+    ),
 )
 
 
@@ -157,5 +159,5 @@ def test_a_column_on_every_board_is_one_field(site: Site) -> None:
         assert "Rank is sure" in site.http.get(f"/benchmarks/tiny/leaderboards/{board}").text
 
 
-def _is_sure(place: Place) -> bool | None:
+def _is_sure(place: BoardRow) -> bool | None:
     return None if place.rank_low is None else place.rank_low == place.rank_high

@@ -253,7 +253,7 @@ def policy_in_words(prereg: Prereg) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fields:
+class SubmissionFields:
     """The fields of a submission; each that was not sent is None.
 
     The registration is cited by its bytes (`prereg`) or by their digest. `entrant` is for files that do not name one.

@@ -27,7 +27,7 @@ Means = Mapping[tuple[Any, Any], Cell]
 
 
 @dataclass(frozen=True)
-class Claimed:
+class SubmissionClaims:
     """A submission and its claims about itself, in its fields and in its files.
 
     `is_request`: somebody waits for the answer, so slow comparisons are left to the evaluation.
@@ -40,7 +40,7 @@ class Claimed:
     is_request: bool = False
 
 
-def claims_of_means(claimed: Claimed) -> list[Check]:
+def claims_of_means(claimed: SubmissionClaims) -> list[Check]:
     """Compare the claimed means with means over tasks; no check without claims."""
     if claimed.claims is None:
         return []

@@ -107,7 +107,7 @@ T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
-class Places:
+class ArrayPlaces:
     """Where rows belong in an array [n_tasks, n_entrants]: each of `rows` has a task and an entrant."""
 
     shape: tuple[int, int]
@@ -191,7 +191,7 @@ class Pivot:
             return tuple(sorted(self.scores.entrant.words)) if set(tasks) & set(self.scores.task.words) else ()
         return tuple(sorted(_used(self.scores.entrant.take(_among(self.scores.task, tasks) >= 0))))
 
-    def places(self, tasks: Sequence[str], entrants: Sequence[str]) -> Places | WholePlaces:
+    def places(self, tasks: Sequence[str], entrants: Sequence[str]) -> ArrayPlaces | WholePlaces:
         """Return where rows belong among some tasks and entrants; rows of other tasks are left out.
 
         Every entrant with a row on one of the tasks must be named.
@@ -208,7 +208,7 @@ class Pivot:
             return WholePlaces(len(self.scores.task.words), *at)
         task, entrant = _among(self.scores.task, tasks), _among(self.scores.entrant, entrants)
         rows = np.flatnonzero(task >= 0)
-        return Places((len(tasks), len(entrants)), rows, task[rows], entrant[rows])
+        return ArrayPlaces((len(tasks), len(entrants)), rows, task[rows], entrant[rows])
 
 
 def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequence[str], metric: str) -> frozenset[str]:

@@ -70,7 +70,7 @@ Side = Literal["greater", "less"]
 
 
 @dataclass(frozen=True)
-class Contrast:
+class ClaimedContrast:
     """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold.
 
     Without a second side, the mean of the first side itself is compared with the threshold.
@@ -90,7 +90,7 @@ class Contrast:
         return (self.first,) if self.second is None else (self.first, self.second)
 
 
-def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str | None) -> list[Contrast]:
+def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str | None) -> list[ClaimedContrast]:
     """Return what the benchmark and the registration claim; roles are resolved to the registered conditions.
 
     Without a registration, None, the claims are the benchmark's alone.
@@ -109,7 +109,9 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
     contrasts = []
     for name, claim in manifest.claims.items():
         first, second = _two([roles.get(side, side) for side in claim.contrast])
-        contrasts.append(Contrast(name, BY_MANIFEST, first, second, claim.metric, claim.threshold, claim.direction))
+        contrasts.append(
+            ClaimedContrast(name, BY_MANIFEST, first, second, claim.metric, claim.threshold, claim.direction)
+        )
     asked = {(contrast.sides, contrast.metric) for contrast in contrasts}
     source = source_of(prereg_sha256 or "")
     for number, hypothesis in enumerate(prereg.hypotheses if prereg else (), start=1):
@@ -118,7 +120,9 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
         # A claim implied by the form of registration is not repeated where the benchmark makes it for everybody.
         if metric is not None and (hypothesis.name is None or (hypothesis.contrast, metric) not in asked):
             first, second = _two(hypothesis.contrast)
-            contrasts.append(Contrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction))
+            contrasts.append(
+                ClaimedContrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction)
+            )
     return contrasts
 
 
@@ -146,7 +150,7 @@ class AskedClaim:
 
 
 def decide_claims(
-    contrasts: Sequence[Contrast], scores: ScoreTable, asked: AskedClaim, delivered: Delivered = all_there
+    contrasts: Sequence[ClaimedContrast], scores: ScoreTable, asked: AskedClaim, delivered: Delivered = all_there
 ) -> list[tuple[Cell, ...]]:
     """Return a row for each contrast and entrant, in the order of COLUMNS.
 
@@ -172,7 +176,7 @@ def decide_claims(
 class Decision:
     """One row of the table: a contrast for one entrant, with the result from its pairs."""
 
-    contrast: Contrast
+    contrast: ClaimedContrast
     asked: AskedClaim
     entrant: str | None = None
     verdict: str = "inconclusive"
@@ -202,7 +206,7 @@ def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered
     return replace(decision, verdict=verdict, note="; ".join(notes) or None)
 
 
-def _decisions(contrast: Contrast, scores: ScoreTable, asked: AskedClaim) -> Iterator[Decision]:
+def _decisions(contrast: ClaimedContrast, scores: ScoreTable, asked: AskedClaim) -> Iterator[Decision]:
     named = contrast.sides
     if contrast.metric not in scores.columns:
         yield undelivered(contrast, [contrast.metric], asked)
@@ -227,7 +231,7 @@ def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
 
 
 def _decide(
-    contrast: Contrast,
+    contrast: ClaimedContrast,
     scores: ScoreTable,
     entrant: str,
     sides: tuple[BoolArray, ...],
@@ -262,7 +266,7 @@ def _decide(
     )
 
 
-def _arm_rows(contrast: Contrast, scores: ScoreTable, side: BoolArray) -> Pairs:
+def _arm_rows(contrast: ClaimedContrast, scores: ScoreTable, side: BoolArray) -> Pairs:
     """Return the values of one arm as differences from zero, clustered by seed, or by task."""
     values = scores.value(contrast.metric)
     rows = np.flatnonzero(side & ~np.isnan(values))
@@ -328,7 +332,7 @@ FRAME: Frame[Decision] = Frame(
 COLUMNS = FRAME.columns
 
 
-def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: AskedClaim) -> tuple[Cell, ...]:
+def undelivered_claim(contrast: ClaimedContrast, missing: Sequence[str], asked: AskedClaim) -> tuple[Cell, ...]:
     """Return the row of a contrast that cannot be decided, because evidence of `missing` was not delivered.
 
     `missing` is empty where the deciding evidence was superseded or withdrawn first. The numbers are None.
@@ -341,7 +345,7 @@ def undelivered_claim(contrast: Contrast, missing: Sequence[str], asked: AskedCl
     return FRAME.cells(undelivered(contrast, missing, asked))
 
 
-def undelivered(contrast: Contrast, missing: Sequence[str], asked: AskedClaim) -> Decision:
+def undelivered(contrast: ClaimedContrast, missing: Sequence[str], asked: AskedClaim) -> Decision:
     """Return the decision on a contrast whose evidence is missing, or was withdrawn or superseded; numbers are None.
 
     >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")

@@ -19,7 +19,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Place:
+class BoardRow:
     """Where one entrant is on a board; None without a rank, and for what needs replicates where there are none."""
 
     entrant: str
@@ -32,7 +32,7 @@ class Place:
     standing: RankStatus = NO_REMARKS
 
 
-FIRST: tuple[FrameField[Place], ...] = (
+FIRST: tuple[FrameField[BoardRow], ...] = (
     FrameField(
         Column("rank", "Rank", "integer", interval=("rank_low", "rank_high"), glossary="rank_interval"),
         lambda place: place.rank,
@@ -42,7 +42,7 @@ FIRST: tuple[FrameField[Place], ...] = (
 """The first columns of every board."""
 
 
-def _known(*fields: FrameField[Place]) -> Registry[FrameField[Place]]:
+def _known(*fields: FrameField[BoardRow]) -> Registry[FrameField[BoardRow]]:
     return Registry("column of every board", {field.column.name: field for field in fields})
 
 
@@ -79,7 +79,7 @@ says how often it is the best."""
 def board_table(
     spec: Leaderboard,
     fields: Sequence[FrameField[R]],
-    rows: Iterable[tuple[Place, R]],
+    rows: Iterable[tuple[BoardRow, R]],
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
@@ -105,7 +105,7 @@ def board_table(
     return Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), {**meta, **withheld})
 
 
-def _withheld(places: Sequence[Place]) -> dict[str, str]:
+def _withheld(places: Sequence[BoardRow]) -> dict[str, str]:
     """Return, for `meta`, why P(best) is None; empty where it is not."""
     if any(place.standing.is_provisional for place in places):
         return {"p_best_reason": PROVISIONAL}

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
-from app.boards.columns import Place
+from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -193,12 +193,12 @@ class BoardStanding:
         """Say which entrants have replicates, [n_entrants]."""
         return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
 
-    def place(self, at: int, entrant: str) -> Place:
+    def place(self, at: int, entrant: str) -> BoardRow:
         """Return the place of the entrant at a position."""
         rank = int(self.ranks[at])
         if self.sets is None or self.p_best is None or self.groups is None or not self.has_spread[at]:
-            return Place(entrant, rank)
-        return Place(
+            return BoardRow(entrant, rank)
+        return BoardRow(
             entrant,
             rank,
             int(self.sets.low[at]),
@@ -229,7 +229,7 @@ class BoardStanding:
             return contrasts
         return contrasts.by_rule(self.at_worst.differences(self.sets)[square])
 
-    def placed(self, names: Sequence[str]) -> list[tuple[Place, int]]:
+    def placed(self, names: Sequence[str]) -> list[tuple[BoardRow, int]]:
         """Return each place with the entrant's position, from best to worst."""
         return [(self.place(at, names[at]), at) for at in self.order(names)]
 
@@ -264,7 +264,7 @@ def rounds_of(spec: Leaderboard) -> int:
     return 0 if spec.explored is not None and spec.explored.is_quick else MOST_ROUNDS
 
 
-def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Place]:
+def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[BoardRow]:
     """Yield the places below the ranked: those behind, best first, then those without a rank by name.
 
     `points` are scores, larger being better; NaN is none. No place here has a rank interval.
@@ -275,9 +275,9 @@ def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[Pla
     [('C', 2), ('B', 3), ('D', None)]
     """
     ranks = roster.behind_ranks({name: point for name, point in points.items() if not np.isnan(point)})
-    yield from (Place(name, rank) for name, rank in sorted(ranks.items(), key=lambda item: (item[1], item[0])))
+    yield from (BoardRow(name, rank) for name, rank in sorted(ranks.items(), key=lambda item: (item[1], item[0])))
     others = [name for group in (*roster.behind, roster.apart) for name in group if name not in ranks]
-    yield from map(Place, sorted(others))
+    yield from map(BoardRow, sorted(others))
 
 
 def draw_tasks(spec: Leaderboard, n_tasks: int) -> Resamples | None:

@@ -108,7 +108,7 @@ NO_ENDS: Ends = (None, None, None)
 
 
 @dataclass(frozen=True)
-class Pair:
+class ComparedPair:
     """Two entrants, and the board's verdict on them."""
 
     a: str
@@ -116,11 +116,11 @@ class Pair:
     verdict: Verdict
 
 
-PAIR: tuple[FrameField[Pair], ...] = (
+PAIR: tuple[FrameField[ComparedPair], ...] = (
     FrameField(Column("entrant_a", "A", "text"), lambda pair: pair.a),
     FrameField(Column("entrant_b", "B", "text"), lambda pair: pair.b),
 )
-VERDICT: tuple[FrameField[Pair], ...] = (
+VERDICT: tuple[FrameField[ComparedPair], ...] = (
     FrameField(
         Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats
     ),
@@ -131,8 +131,8 @@ VERDICT: tuple[FrameField[Pair], ...] = (
 
 def pairwise_table(
     spec: Leaderboard,
-    fields: Sequence[FrameField[Pair]],
-    pairs: Iterable[Pair],
+    fields: Sequence[FrameField[ComparedPair]],
+    pairs: Iterable[ComparedPair],
     notes: Iterable[str],
     meta: Mapping[str, Any],
 ) -> Table:
@@ -146,7 +146,7 @@ def pairwise_table(
     >>> pairwise_table(board, [], [Pair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
     (('A', 'B', None, None, True),)
     """
-    frame: Frame[Pair] = Frame([*PAIR, *fields, *VERDICT])
+    frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *VERDICT])
     return _pairwise(spec, frame.columns, tuple(map(frame.cells, pairs)), notes, meta)
 
 
@@ -166,7 +166,7 @@ RESAMPLED = "resampled differences, drawn by name"
 TEST = "t test of the difference over resamples"
 
 
-def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[FrameField[Pair], ...]:
+def contrast_field(column: Column, *, ends_title: str | None = None) -> tuple[FrameField[ComparedPair], ...]:
     """Return the columns of the board's contrast and its interval.
 
     >>> [field.column.name for field in contrast_field(Column("difference", "A minus B"))]
@@ -221,7 +221,7 @@ class TaskPairs:
 def contrast_table(
     spec: Leaderboard,
     names: Sequence[str],
-    fields: Sequence[FrameField[Pair]],
+    fields: Sequence[FrameField[ComparedPair]],
     cells: Sequence[CellColumn],
     notes: Iterable[str],
     meta: Mapping[str, Any],

@@ -19,7 +19,7 @@ from app.boards.calibrated import (
     task_intervals,
 )
 from app.boards.cells import CellMatrix, build_cells, filled, task_roster
-from app.boards.columns import Place, board_table, cell_at, ends_at
+from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import remembered_pairs
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
@@ -271,13 +271,13 @@ class _Pairs:
 
 def _placed(
     sheet: Sheet, given: Points, contenders: _Contenders, standing: BoardStanding | None
-) -> Iterator[tuple[Place, int]]:
+) -> Iterator[tuple[BoardRow, int]]:
     """Yield the ranked from best to worst, then the others by name, each with its coverage."""
     positions, bounds = np.flatnonzero(given.ranked), _bounds(sheet, given)
     places = [
         (place, int(positions[at])) for place, at in (() if standing is None else standing.placed(contenders.names))
     ]
-    places += [(Place(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
+    places += [(BoardRow(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
     for place, at in places:
         standing_of = sheet.roster.standing(place.entrant, bounds.get(at))
         # An incomplete entrant is ranked where the method itself defines the points of an absent task.

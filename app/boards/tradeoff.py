@@ -20,7 +20,7 @@ NOTHING = "The board has no second number to compare the score with."
 
 
 @dataclass(frozen=True)
-class Axes:
+class TradeoffColumns:
     """Which columns are compared: the cost across, the score up."""
 
     x: Column
@@ -46,7 +46,7 @@ def offered(board: Table) -> list[Column]:
     ]
 
 
-def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
+def axes_of(board: Table, x: str | None, y: str | None) -> TradeoffColumns | None:
     """Return the requested columns, by default the board's score and its first cost or other number.
 
     Null (None) where there are no two.
@@ -63,10 +63,10 @@ def axes_of(board: Table, x: str | None, y: str | None) -> Axes | None:
     others = sorted((column for column in known.values() if column is not score), key=lambda column: column.detail)
     costs = [column for column in others if any(word in column.name.lower() for word in COSTS)]
     across = known[x] if x else next(iter([*costs, *others]), None)
-    return None if score is None or across is None else Axes(across, score)
+    return None if score is None or across is None else TradeoffColumns(across, score)
 
 
-def tradeoff_table(board: Table, axes: Axes | None) -> Table:
+def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
     """Return the entrants with both numbers, by cost, and whether each is, or may be, on the front.
 
     Costs and scores are in the units of their columns; a column without a direction is a cost, less being better. An
@@ -121,13 +121,13 @@ def is_compared(record: Mapping[str, Cell]) -> bool:
     return record.get("rank", 1) is not None and not is_behind
 
 
-def _spot(record: Mapping[str, Cell], axes: Axes) -> tuple[Cell, ...]:
+def _spot(record: Mapping[str, Cell], axes: TradeoffColumns) -> tuple[Cell, ...]:
     """Return the name, the cost and the score of a row, with the ends of the score's interval."""
     ends = (record[name] if name else None for name in axes.y.interval or (None, None))
     return (record["entrant"], record[axes.x.name], record[axes.y.name], *ends)
 
 
-def _columns(axes: Axes) -> Iterator[Column]:
+def _columns(axes: TradeoffColumns) -> Iterator[Column]:
     yield Column("entrant", "Entrant", "text")
     yield replace(axes.x, name="x", direction=_direction(axes.x, "minimize"), interval=None, detail=False)
     yield replace(axes.y, name="y", direction=_direction(axes.y, "maximize"), interval=("y_low", "y_high"),
@@ -142,7 +142,7 @@ def _direction(column: Column, otherwise: Direction) -> Direction:
     return column.direction or otherwise
 
 
-def _fronts(spots: Sequence[tuple[Cell, ...]], axes: Axes) -> tuple[list[bool], list[bool]]:
+def _fronts(spots: Sequence[tuple[Cell, ...]], axes: TradeoffColumns) -> tuple[list[bool], list[bool]]:
     """Return, for each entrant, whether it is on the front by points, and by the better end of its interval."""
     x_sign = 1.0 if _direction(axes.x, "minimize") == "minimize" else -1.0
     is_up = _direction(axes.y, "maximize") == "maximize"

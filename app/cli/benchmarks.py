@@ -13,7 +13,7 @@ import typer
 
 from app.cli import drafts, roles, secret_labels
 from app.cli.output import note, say
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS
@@ -44,7 +44,7 @@ def register(app: typer.Typer) -> None:
 
 def create(file: ManifestFile, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """Create a benchmark from its manifest."""
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         answer = remote.send_yaml("POST", "/benchmarks", file.read_bytes(), repeatable=False)
         say(f"Created {answer['slug']}, version {answer['version']}: {remote.address}{answer['url']}")
 
@@ -59,7 +59,7 @@ def update(
     """Add a version to the manifest of the benchmark that the file names."""
     content = file.read_bytes()
     slug = parse_manifest(content).slug
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         if draft:
             answer = remote.send_yaml("PUT", f"/benchmarks/{slug}/draft", content, repeatable=True)
             say(f"Version {answer['version']} of {slug} is a draft: {remote.address}{answer['url']}")
@@ -95,12 +95,12 @@ def put_items(
 
 def _put_table(path: str, file: Path, server: str, token: str | None) -> list[Any]:
     """Send a steward's table, print its warnings, and return what the server has of each task."""
-    with Server(server, token) as remote, ExitStack() as stack:
+    with RemoteServer(server, token) as remote, ExitStack() as stack:
 
         def parts() -> list[tuple[str, Any]]:
             return [("file", (file.name, stack.enter_context(file.open("rb"))))]
 
-        answer = remote.send_for_json(Request("PUT", path, files=parts))
+        answer = remote.send_for_json(RemoteRequest("PUT", path, files=parts))
     for warning in answer["warnings"]:
         note(f"Note: {warning['message']}")
     tasks: list[Any] = answer["tasks"]
@@ -152,9 +152,9 @@ def retire(
     token: TokenOption = None,
 ) -> None:
     """Take no more submissions to a benchmark, for ever. Its boards and addresses stay."""
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         path = f"/benchmarks/{quote(slug, safe='')}/retire"
-        remote.send(Request("POST", path, json={"reason": reason}, repeatable=False))
+        remote.send(RemoteRequest("POST", path, json={"reason": reason}, repeatable=False))
         say(f"{slug} is retired: {remote.address}/benchmarks/{slug}")
 
 
@@ -168,7 +168,9 @@ def retitle(
 ) -> None:
     """Give a benchmark another title or description, without another version of its manifest."""
     order = {"title": title, "description": description}
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         path = f"/benchmarks/{quote(slug, safe='')}/title"
-        answer = remote.send_for_json(Request("PUT", path, json={k: v for k, v in order.items() if v is not None}))
+        answer = remote.send_for_json(
+            RemoteRequest("PUT", path, json={k: v for k, v in order.items() if v is not None})
+        )
         say(f"{slug} is called {answer['title']}: {remote.address}/benchmarks/{slug}")

@@ -25,7 +25,7 @@ from app.db.embedded import Addresses, has_cluster, running_addresses
 from app.db.engine import make_engine, refuse_pooler
 from app.db.migrate import can_rewrite, check_schema, refuse_newer_database, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
-from app.store.audit import Check
+from app.store.audit import AuditCheck
 
 SCHEMES = ("postgresql", "postgres")
 MOST_BREAKS = 50
@@ -178,7 +178,7 @@ def _read_head(text: str) -> tuple[int, str]:
 
 
 def _check_history(connection: Connection, heads: Mapping[int, str]) -> None:
-    checking, n_broken = Check(connection, heads), 0
+    checking, n_broken = AuditCheck(connection, heads), 0
     for broken in checking.breaks():
         n_broken += 1
         if n_broken <= MOST_BREAKS:

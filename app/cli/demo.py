@@ -18,7 +18,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from sqlalchemy.orm import Session
 
 from app.cli.output import make_console, note, show_error
-from app.cli.remote import UNDER_WAY, Refused, Request, Server, get_submission
+from app.cli.remote import UNDER_WAY, RemoteRequest, RemoteServer, ServerRefused, get_submission
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
@@ -87,7 +87,7 @@ def load_examples(address: str, database_url: str, examples: Sequence[Example], 
     with loader_token(database_url) as token:
         if token is None:
             return False
-        with Server(address, token) as remote, _progress() as progress:
+        with RemoteServer(address, token) as remote, _progress() as progress:
             submitted = [number for example in examples for number in _submit_all(remote, example, progress)]
             _wait_for_all(remote, submitted, progress, tend)
     return True
@@ -127,7 +127,7 @@ def _progress() -> Progress:
     return Progress(*columns, console=make_console(sys.stderr))
 
 
-def _submit_all(remote: Server, example: Example, progress: Progress) -> Iterator[int]:
+def _submit_all(remote: RemoteServer, example: Example, progress: Progress) -> Iterator[int]:
     """Create the benchmark, register what is cited, submit each set of files; yield the submissions' numbers."""
     name = example.folder.name
     _send_yaml(remote, "/benchmarks", example.manifest)
@@ -141,37 +141,37 @@ def _submit_all(remote: Server, example: Example, progress: Progress) -> Iterato
             yield number
 
 
-def _send_yaml(remote: Server, path: str, file: Path) -> None:
+def _send_yaml(remote: RemoteServer, path: str, file: Path) -> None:
     """Send a document; that an earlier loading has sent it is no error."""
     try:
         remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
-    except Refused as refusal:
+    except ServerRefused as refusal:
         if refusal.status != CONFLICT:
             raise
 
 
-def _send_labels(remote: Server, slug: str, labels: Path) -> None:
+def _send_labels(remote: RemoteServer, slug: str, labels: Path) -> None:
     with labels.open("rb") as file:
-        remote.send(Request("PUT", f"/benchmarks/{slug}/labels", files=lambda: [("file", (labels.name, file))]))
+        remote.send(RemoteRequest("PUT", f"/benchmarks/{slug}/labels", files=lambda: [("file", (labels.name, file))]))
 
 
-def _submit(remote: Server, slug: str, submission: ExampleSubmission) -> int | None:
+def _submit(remote: RemoteServer, slug: str, submission: ExampleSubmission) -> int | None:
     """Submit the files of one submission; None when an earlier loading owns its entrants already."""
     form = {} if submission.prereg is None else {"prereg_sha256": sha256_hex(submission.prereg.read_bytes())}
     form |= {} if submission.entrant is None else {"entrant": submission.entrant}
     with ExitStack() as stack:
         files = [("files", (path.name, stack.enter_context(path.open("rb")))) for path in submission.files]
-        request = Request("POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: files)
+        request = RemoteRequest("POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: files)
         try:
             return int(remote.send_for_json(request)["id"])
-        except Refused as refusal:
+        except ServerRefused as refusal:
             if refusal.status != CONFLICT:
                 note(f"{', '.join(path.name for path in submission.files)} was refused.")
                 show_error(refusal)
             return None
 
 
-def _wait_for_all(remote: Server, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
+def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
     bar = progress.add_task("Publishing", total=len(numbers))
     waiting = list(numbers)
     while waiting:

@@ -18,7 +18,7 @@ import pyarrow as pa
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.tables import open_table
-from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
 from app.harnesses.registry import split_harnesses
 from app.manifest.build import SCHEMA, TODO
@@ -255,7 +255,7 @@ def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> ResultsSh
     """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
     findings = Findings()
     unpacking = Unpacking(limits, folder, findings, SUFFIXES)
-    unpacking.take_all([Upload(path.name, path) for path in paths])
+    unpacking.take_all([SentFile(path.name, path) for path in paths])
     harnesses, others = split_harnesses(unpacking.files)
     if harnesses:
         sheets = [sheet_of_harness(*harnesses[0], findings)]

@@ -16,10 +16,10 @@ import typer
 
 from app.cli.folders import zipped_folders
 from app.cli.output import note, noticed, say, show_error
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
 from app.errors import FieldRejected, Problem, Rejected
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.grid_rules import grid_rules
 from app.kinds.parse import parse_manifest
@@ -186,12 +186,12 @@ def describe(manifest: ManifestValue) -> Iterator[str]:
 
 def _ask_server(manifest: ManifestValue, content: bytes, server: str, token: str | None) -> None:
     """Send the manifest as a dry run: as a new benchmark, or as a version of the one that is there."""
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         known = {each["slug"] for each in remote.get_json("/benchmarks.json")}
         method, path = ("PUT", f"/benchmarks/{manifest.slug}") if manifest.slug in known else ("POST", "/benchmarks")
         headers = {"Content-Type": "application/yaml"}
         answer = remote.send_for_json(
-            Request(method, path, params={"dry_run": "true"}, headers=headers, content=content)
+            RemoteRequest(method, path, params={"dry_run": "true"}, headers=headers, content=content)
         )
     what = f"version {answer['version']}" if answer["is_new"] else f"version {answer['version']}, which it has already"
     say(f"{remote.address} would accept it as {what} of {manifest.slug}. Nothing was stored.")
@@ -221,7 +221,7 @@ def compute_boards(manifest: Path, results: Sequence[Path], name: str | None) ->
 def read_results(manifest: ManifestValue, results: Sequence[Path], name: str | None) -> Evidence:
     """Return results as the evidence of a manifest, and tell the warnings. Raises EvidenceRejected."""
     with zipped_folders(results) as files:
-        uploads = [Upload(path.name, path) for path in files]
+        uploads = [SentFile(path.name, path) for path in files]
         read = read_evidence(manifest, uploads, name, Limits.from_settings(Settings()))
     for warning in read.warnings:
         note(noticed(warning.as_dict()))

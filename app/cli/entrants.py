@@ -6,7 +6,7 @@ from urllib.parse import quote
 import typer
 
 from app.cli.output import say
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.errors import NotFound
 from app.render.text import path_of_name
 
@@ -30,9 +30,9 @@ def move(
 ) -> None:
     """Make another token the owner of an entrant or of a reserved name. Needs a token of the benchmark's steward."""
     path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{path_of_name(entrant)}/owner"
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         order = {"token_id": _number(remote, owner), "reason": reason}
-        answer = remote.send(Request("PUT", path, json=order)).json()
+        answer = remote.send(RemoteRequest("PUT", path, json=order)).json()
         say(f"{answer['entrant']} now belongs to {answer['owner_name']} (token {answer['owner']}).")
 
 
@@ -46,12 +46,12 @@ def release(
 ) -> None:
     """Give a name free that a registration reserved. Needs the registrant's token, or a steward's of the benchmark."""
     path = f"/benchmarks/{quote(benchmark, safe='')}/reservations/{path_of_name(entrant)}/release"
-    with Server(server, token) as remote:
-        answer = remote.send_for_json(Request("POST", path, json={"reason": reason}, repeatable=False))
+    with RemoteServer(server, token) as remote:
+        answer = remote.send_for_json(RemoteRequest("POST", path, json={"reason": reason}, repeatable=False))
         say(f"{answer['entrant']} in {answer['benchmark']} is no longer reserved for {answer['reserved_for']}.")
 
 
-def _number(remote: Server, owner: str) -> int:
+def _number(remote: RemoteServer, owner: str) -> int:
     """Return the number of a token. Raises NotFound."""
     if owner.isascii() and owner.isdigit():
         return int(owner)

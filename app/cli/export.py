@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import typer
 
 from app.cli.output import note
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption
 
 
 def register(app: typer.Typer) -> None:
@@ -31,8 +31,8 @@ def export(
     path = f"/benchmarks/{benchmark}/leaderboards/{board}{'/pairwise' if pairwise else ''}.{file_format}"
     headers = {"Accept": "text/csv" if file_format == "csv" else "application/json"}
     params = None if snapshot is None else {"snapshot": str(snapshot)}
-    with Server(server) as remote:
-        response = remote.send(Request("GET", path, params=params, headers=headers))
+    with RemoteServer(server) as remote:
+        response = remote.send(RemoteRequest("GET", path, params=params, headers=headers))
         if not response.headers.get("Content-Type", "").startswith(headers["Accept"]):
             raise remote.not_from_plumbline(response)
     content = response.content

@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from app.cli.output import note, say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 SHOWN = ("id", "role", "benchmark", "made_by", "expires_at", "state", "token")
 
@@ -34,8 +34,8 @@ def make(
 ) -> None:
     """Make an invitation and print its code. It is not kept and cannot be shown again."""
     order = {"role": role, "benchmark": benchmark, "token_days": token_days, "days": days}
-    with Server(server, token) as remote:
-        issued = remote.send_for_json(Request("POST", "/invitations", json=order, repeatable=False))
+    with RemoteServer(server, token) as remote:
+        issued = remote.send_for_json(RemoteRequest("POST", "/invitations", json=order, repeatable=False))
     note(f"Invitation {issued['id']}, role {role}, until {issued['expires_at'][:10]}. Its code is shown only now:")
     say(issued["code"])
 
@@ -43,7 +43,7 @@ def make(
 def list_all(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """List the invitations, without their codes."""
     table = Table(*SHOWN)
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         for each in remote.get_json("/invitations"):
             table.add_row(*("" if each[name] is None else str(each[name])[:16] for name in SHOWN))
     show(table)
@@ -56,8 +56,8 @@ def revoke(
     token: TokenOption = None,
 ) -> None:
     """Make an invitation useless."""
-    with Server(server, token) as remote:
-        remote.send_for_json(Request("DELETE", f"/invitations/{number}"))
+    with RemoteServer(server, token) as remote:
+        remote.send_for_json(RemoteRequest("DELETE", f"/invitations/{number}"))
     note(f"Invitation {number} is revoked.")
 
 
@@ -69,7 +69,7 @@ def redeem(
 ) -> None:
     """Use an invitation: print the token that it makes. It is not kept and cannot be shown again."""
     order = {"code": code, "name": name}
-    with Server(server, None) as remote:
-        issued = remote.send_for_json(Request("POST", "/invitations/redeem", json=order, repeatable=False))
+    with RemoteServer(server, None) as remote:
+        issued = remote.send_for_json(RemoteRequest("POST", "/invitations/redeem", json=order, repeatable=False))
     note(f"Token {issued['id']} for {name}, role {issued['role']}. It is shown only now:")
     say(issued["token"])

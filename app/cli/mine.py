@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from app.cli.output import note, say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 
 def register(app: typer.Typer) -> None:
@@ -23,8 +23,8 @@ def list_submissions(
 ) -> None:
     """List what this token has sent, the newest first, with its state."""
     params = None if benchmark is None else {"benchmark": benchmark}
-    with Server(server, token) as remote:
-        submissions = remote.send_for_json(Request("GET", "/whoami/submissions", params=params))
+    with RemoteServer(server, token) as remote:
+        submissions = remote.send_for_json(RemoteRequest("GET", "/whoami/submissions", params=params))
     if not submissions:
         note("This token has no submissions yet.")
         return
@@ -44,7 +44,9 @@ def withdraw(
     token: TokenOption = None,
 ) -> None:
     """Take a submission back. Its rows leave the boards; that it was there, and why it is not, stays public."""
-    with Server(server, token) as remote:
-        request = Request("POST", f"/submissions/{submission}/withdraw", json={"reason": reason}, repeatable=False)
+    with RemoteServer(server, token) as remote:
+        request = RemoteRequest(
+            "POST", f"/submissions/{submission}/withdraw", json={"reason": reason}, repeatable=False
+        )
         remote.send(request)
         say(f"Submission {submission} is withdrawn: {remote.address}/submissions/{submission}")

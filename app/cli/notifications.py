@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from app.cli.output import note, say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Number = Annotated[int, typer.Argument(help="Its number, which `plumbline notify list` shows.", min=1)]
 
@@ -32,8 +32,8 @@ def add(
     """Have an address notified. The secret that signs what it is sent is shown now and never again."""
     order = {"address": address, "benchmark": benchmark, "events": event or None}
     asked = {key: value for key, value in order.items() if value is not None}
-    with Server(server, token) as remote:
-        notification = remote.send_for_json(Request("POST", "/notifications", json=asked, repeatable=False))
+    with RemoteServer(server, token) as remote:
+        notification = remote.send_for_json(RemoteRequest("POST", "/notifications", json=asked, repeatable=False))
     say(f"Notification {notification['id']}: {address} is notified of {', '.join(notification['events'])}.")
     if notification["secret"] is not None:
         say(f"Its secret, shown only this once: {notification['secret']}")
@@ -43,8 +43,8 @@ def add(
 
 def list_notifications(*, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """List whom this token has notified, with what went wrong last."""
-    with Server(server, token) as remote:
-        notifications = remote.send_for_json(Request("GET", "/notifications"))
+    with RemoteServer(server, token) as remote:
+        notifications = remote.send_for_json(RemoteRequest("GET", "/notifications"))
     if not notifications:
         note("Nobody is notified of this token's submissions.")
         return
@@ -65,14 +65,14 @@ def confirm(
     token: TokenOption = None,
 ) -> None:
     """Begin to notify an address of mail."""
-    with Server(server, token) as remote:
-        request = Request("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
+    with RemoteServer(server, token) as remote:
+        request = RemoteRequest("POST", f"/notifications/{number}/confirm", json={"code": code}, repeatable=False)
         notification = remote.send_for_json(request)
     say(f"Notification {number}: {notification['address']} will be notified from now on.")
 
 
 def remove(number: Number, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """Stop notifying an address, also of what is due already."""
-    with Server(server, token) as remote:
-        remote.send(Request("DELETE", f"/notifications/{number}"))
+    with RemoteServer(server, token) as remote:
+        remote.send(RemoteRequest("DELETE", f"/notifications/{number}"))
     say(f"Notification {number} is removed.")

@@ -10,12 +10,12 @@ from urllib.parse import quote
 import typer
 from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
-from app.admission.case import Check, Claims, Fields, Registered
+from app.admission.case import Check, Claims, Registered, SubmissionFields
 from app.admission.rules import WITNESSED_RULE, is_admitted
 from app.cli.output import check_table, note, say, show
-from app.cli.remote import DEFAULT_SERVER, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.model import Manifest
@@ -54,7 +54,7 @@ def register_file(
 ) -> None:
     """Register a prereg and print its address. The same bytes again keep their time; they may get a benchmark."""
     path = "/preregs" if benchmark is None else f"/preregs?benchmark={quote(benchmark, safe='')}"
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         answer = remote.send_yaml("POST", path, file.read_bytes(), repeatable=True)
     note(f"Registered at {answer['registered_at']}: {remote.address}{answer['url']}")
     if not answer["benchmarks"]:
@@ -94,9 +94,11 @@ def check(
         return
     if manifest is None or not evidence:
         raise typer.BadParameter("--manifest and --evidence go together")
-    fields = Fields(entrant=entrant, started_at=_time_of(started_at), dirty=dirty, claims=_read_claims(claims))
+    fields = SubmissionFields(
+        entrant=entrant, started_at=_time_of(started_at), dirty=dirty, claims=_read_claims(claims)
+    )
     declared = parse_manifest(manifest.read_bytes())
-    uploads = [Upload(path.name, path) for path in evidence]
+    uploads = [SentFile(path.name, path) for path in evidence]
     read = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings()))
     checks = _checks(content, prereg, declared, read, fields)
     show(check_table([asdict(each) for each in checks]))
@@ -133,7 +135,9 @@ def _time_of(text: str | None) -> datetime | None:
         raise typer.BadParameter("--started-at must be a time with a time zone, such as 2026-03-02T08:00:00Z") from None
 
 
-def _checks(content: bytes, prereg: Prereg, manifest: Manifest, evidence: Evidence, fields: Fields) -> list[Check]:
+def _checks(
+    content: bytes, prereg: Prereg, manifest: Manifest, evidence: Evidence, fields: SubmissionFields
+) -> list[Check]:
     """Apply every rule that needs no server: those of admission, and the claims compared with the rows."""
     now, slugs = datetime.now(UTC), (manifest.slug,)
     registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, False, slugs)

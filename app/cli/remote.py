@@ -39,7 +39,7 @@ class Unreachable(PlumblineError):
     """The server does not answer, or breaks off in the middle."""
 
 
-class Refused(Rejected):
+class ServerRefused(Rejected):
     """The server answered that it does not accept the request."""
 
     def __init__(
@@ -56,7 +56,7 @@ class Refused(Rejected):
 
 
 @dataclass(frozen=True)
-class Request:
+class RemoteRequest:
     """One request. `files` makes the body anew for each attempt; `repeatable`: sending it twice does no harm."""
 
     method: str
@@ -70,7 +70,7 @@ class Request:
     repeatable: bool = True
 
 
-class Server:
+class RemoteServer:
     """A plumbline server, as seen by one holder of a token."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
@@ -78,7 +78,7 @@ class Server:
         self.address = address.rstrip("/")
         self._client = httpx2.Client(headers=headers, timeout=TIMEOUT, follow_redirects=True)
 
-    def __enter__(self) -> "Server":
+    def __enter__(self) -> "RemoteServer":
         return self
 
     def __exit__(self, *exc_info: object) -> None:
@@ -86,14 +86,14 @@ class Server:
 
     def get_json(self, path: str) -> Any:
         """Return the JSON at a path. Raises Refused and Unreachable, as every request does."""
-        return self.send_for_json(Request("GET", path))
+        return self.send_for_json(RemoteRequest("GET", path))
 
     def send_yaml(self, method: str, path: str, content: bytes, *, repeatable: bool) -> Any:
         """Send a YAML document and return the JSON answer."""
         headers = {"Content-Type": "application/yaml"}
-        return self.send_for_json(Request(method, path, headers=headers, content=content, repeatable=repeatable))
+        return self.send_for_json(RemoteRequest(method, path, headers=headers, content=content, repeatable=repeatable))
 
-    def send_for_json(self, request: Request) -> Any:
+    def send_for_json(self, request: RemoteRequest) -> Any:
         """Send a request and return the JSON answer. Raises Refused for an answer that is none."""
         response = self.send(request)
         try:
@@ -101,13 +101,13 @@ class Server:
         except ValueError:
             raise self.not_from_plumbline(response) from None
 
-    def not_from_plumbline(self, response: httpx2.Response) -> Refused:
+    def not_from_plumbline(self, response: httpx2.Response) -> ServerRefused:
         """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
         kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
         message = f"{self.address} answered with {kind}, unlike a plumbline server; is another program listening there?"
-        return Refused(message, [], n_problems=0, status=response.status_code)
+        return ServerRefused(message, [], n_problems=0, status=response.status_code)
 
-    def send(self, request: Request) -> httpx2.Response:
+    def send(self, request: RemoteRequest) -> httpx2.Response:
         """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
         for attempt in range(1, MAX_ATTEMPTS):
             try:
@@ -125,7 +125,7 @@ class Server:
         except httpx2.TransportError as error:
             raise self._unreachable(error) from error
 
-    def _send_once(self, request: Request) -> httpx2.Response:
+    def _send_once(self, request: RemoteRequest) -> httpx2.Response:
         return self._client.request(
             request.method,
             self.address + request.path,
@@ -156,7 +156,7 @@ def accepted(response: httpx2.Response) -> httpx2.Response:
     problems = [_problem(each) for each in document.get("problems", [])]
     causes = [Cause(_problem(each), int(each["n"])) for each in document.get("causes", [])]
     detail = document.get("detail") or document.get("title") or response.reason_phrase
-    raise Refused(
+    raise ServerRefused(
         f"{detail} (status {response.status_code})",
         problems,
         n_problems=document.get("n_problems", len(problems)),
@@ -190,7 +190,7 @@ UNDER_WAY = frozenset({"received", "evaluated"})
 LONGEST_LOOK_S = 2.0
 
 
-def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
+def wait_for_verdict(remote: RemoteServer, submission_id: int) -> dict[str, Any]:
     """Return the submission as soon as nothing more happens to it by itself."""
     console = make_console(sys.stderr)
     with console.status("Waiting for the server") as status:
@@ -202,7 +202,7 @@ def wait_for_verdict(remote: Server, submission_id: int) -> dict[str, Any]:
     return submission
 
 
-def get_submission(remote: Server, submission_id: int) -> dict[str, Any]:
+def get_submission(remote: RemoteServer, submission_id: int) -> dict[str, Any]:
     """Return the state of a submission."""
     submission: dict[str, Any] = remote.get_json(f"/submissions/{submission_id}.json")
     return submission

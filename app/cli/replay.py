@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from app.cli.output import note, say
-from app.cli.remote import Request, Server
+from app.cli.remote import RemoteRequest, RemoteServer
 from app.jobs.replay import Difference, Export, differences, read_export, recompute
 from app.program.version import code_version
 
@@ -50,8 +50,8 @@ def _at_hand(export: str, folder: Path) -> Path:
     path = parts.path.rstrip("/")
     path = path if path.endswith(".zip") else f"{path}/replay.zip"
     query = f"?{parts.query}" if parts.query else ""
-    with Server(f"{parts.scheme}://{parts.netloc}") as remote:
-        response = remote.send(Request("GET", f"{path}{query}", headers={"Accept": "application/zip"}))
+    with RemoteServer(f"{parts.scheme}://{parts.netloc}") as remote:
+        response = remote.send(RemoteRequest("GET", f"{path}{query}", headers={"Accept": "application/zip"}))
     fetched = folder / "replay.zip"
     fetched.write_bytes(response.content)
     return fetched

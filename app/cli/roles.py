@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 
 from app.cli.output import say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Slug = Annotated[str, typer.Argument(metavar="BENCHMARK", help="The benchmark's slug.")]
 Holder = Annotated[str, typer.Argument(metavar="TOKEN", help="The number or the name of a token.")]
@@ -41,9 +41,9 @@ def add(
     """Give a token a role in a benchmark. A steward's token makes reviewers and submitters, an admin's stewards too."""
     wanted = int(holder) if holder.isascii() and holder.isdigit() else holder
     until = None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat()
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         order = {"token": wanted, "role": role, "until": until}
-        _say(remote.send_for_json(Request("POST", _path(slug), json=order)))
+        _say(remote.send_for_json(RemoteRequest("POST", _path(slug), json=order)))
 
 
 def remove(
@@ -51,14 +51,14 @@ def remove(
 ) -> None:
     """End a token's role in a benchmark; what it did there stays."""
     path = f"{_path(slug)}/{role}/{quote(holder, safe='')}"
-    with Server(server, token) as remote:
-        _say(remote.send_for_json(Request("DELETE", path, repeatable=False)))
+    with RemoteServer(server, token) as remote:
+        _say(remote.send_for_json(RemoteRequest("DELETE", path, repeatable=False)))
 
 
 def list_all(slug: Slug, *, server: ServerOption = DEFAULT_SERVER, token: TokenOption = None) -> None:
     """List who has a role in a benchmark and how that came. Needs a token of one of its stewards, or of an admin."""
     table = Table(*SHOWN)
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         answer = remote.get_json(_path(slug))
     for each in answer["history"]:
         table.add_row(*(_cell(each[name]) for name in SHOWN))

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from app.cli.output import note, say
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.labels import Opening
 from app.kinds.parse import parse_manifest
 from app.store.disclosure import labels_of, scoring_of
@@ -30,8 +30,8 @@ def close(
     token: TokenOption = None,
 ) -> None:
     """Close a benchmark of private labels for good: nothing more is scored, and the private part decides."""
-    with Server(server, token) as remote:
-        remote.send_for_json(Request("POST", f"/benchmarks/{slug}/close", json={"reason": reason}))
+    with RemoteServer(server, token) as remote:
+        remote.send_for_json(RemoteRequest("POST", f"/benchmarks/{slug}/close", json={"reason": reason}))
         say(f"Closed {slug}; its private part is published next: {remote.address}/benchmarks/{slug}/commitment")
 
 
@@ -46,7 +46,7 @@ def commitment(
     kind, rules = labels_of(declared), scoring_of(declared)
     if rules is None:
         raise typer.BadParameter("its labels are no secret, so nothing commits to them", param_hint="MANIFEST")
-    reading = kind.read(declared, [Upload(labels.name, labels)], Limits.from_settings(Settings()))
+    reading = kind.read(declared, [SentFile(labels.name, labels)], Limits.from_settings(Settings()))
     digest = kind.digest(declared, reading.labels)
     computed = Opening(_bytes(salt), rules.public_share, digest).commitment()
     say(f"labels     {digest}\ncommitment {computed}")

@@ -20,9 +20,9 @@ from app.cli.observing import FiguresOfEnded, configure_log, shared_figures
 from app.cli.output import say, show_error
 from app.cli.supervisor import (
     STOP_MARGIN_S,
-    Child,
     Program,
     StopRequested,
+    Supervised,
     Tended,
     job_grace_s,
     restart_delay_s,
@@ -239,7 +239,7 @@ class NeverReady(PlumblineError):
     """The web process does not come up; what it printed says why."""
 
 
-def wait_until_ready(address: str, children: Sequence[Child], tended: Iterable[Tended]) -> None:
+def wait_until_ready(address: str, children: Sequence[Supervised], tended: Iterable[Tended]) -> None:
     """Return when the server says that it is ready; all that is `tended` is looked at meanwhile.
 
     Raises NeverReady when a child fails again and again, or is not ready for long though all of them are up. How long

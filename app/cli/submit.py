@@ -14,7 +14,7 @@ from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, Trans
 
 from app.cli.folders import zipped_folders
 from app.cli.output import check_table, make_console, note, noticed, say, show
-from app.cli.remote import DEFAULT_SERVER, Request, Server, ServerOption, TokenOption, wait_for_verdict
+from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption, wait_for_verdict
 from app.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1
@@ -81,7 +81,7 @@ def submit(
     fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
     given = {name: text for name, text in fields.items() if text is not None}
     _check_fields(given, prereg)
-    with zipped_folders(files) as sent, Server(server, token) as remote:
+    with zipped_folders(files) as sent, RemoteServer(server, token) as remote:
         package = Package(benchmark, tuple(sent), prereg, given, dry_run)
         answer = upload(remote, package)
         show(check_table(answer["checks"]))
@@ -93,7 +93,7 @@ def submit(
         raise typer.Exit(EXIT_CODES.get(answer["status"], PUBLISHED) if no_wait else _follow(remote, answer))
 
 
-def upload(remote: Server, package: Package) -> dict[str, Any]:
+def upload(remote: RemoteServer, package: Package) -> dict[str, Any]:
     """Send a package with a progress bar and return the server's answer."""
     with upload_bar(package) as advance, ExitStack() as stack:
         key = uuid.uuid4().hex
@@ -103,7 +103,7 @@ def upload(remote: Server, package: Package) -> dict[str, Any]:
             opened = [(field, path.name, stack.enter_context(path.open("rb"))) for field, path in package.parts()]
             return [(field, (name, _Counted(file, advance))) for field, name, file in opened]
 
-        request = Request(
+        request = RemoteRequest(
             "POST",
             f"/benchmarks/{package.benchmark}/submissions",
             params={"dry_run": "true"} if package.dry_run else None,
@@ -184,7 +184,7 @@ def _say_dry_run(answer: Mapping[str, Any]) -> int:
     return PUBLISHED if answer["admitted"] else NOT_ADMITTED
 
 
-def _follow(remote: Server, answer: Mapping[str, Any]) -> int:
+def _follow(remote: RemoteServer, answer: Mapping[str, Any]) -> int:
     verdict = wait_for_verdict(remote, int(answer["id"]))
     if verdict["checks"] != answer["checks"]:
         note("The evaluation changed the checks:")

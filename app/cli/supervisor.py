@@ -87,7 +87,7 @@ class Tended(Protocol):
         """Do what is due now; never waits."""
 
 
-class Child:
+class Supervised:
     """One program that is kept running: a new process is started when the old one has ended or fallen silent."""
 
     def __init__(self, program: Program) -> None:
@@ -177,9 +177,9 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 @contextmanager
-def supervised(programs: Sequence[Program]) -> Iterator[Sequence[Child]]:
+def supervised(programs: Sequence[Program]) -> Iterator[Sequence[Supervised]]:
     """Start the programs; on the way out stop all of them, at the same time, and kill what outlives its grace."""
-    children = [Child(program) for program in programs]
+    children = [Supervised(program) for program in programs]
     try:
         for child in children:
             child.start()

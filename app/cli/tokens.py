@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 
 from app.cli.database import bring_up, open_addresses
 from app.cli.output import note, say, show
-from app.cli.remote import Request, Server, TokenOption
+from app.cli.remote import RemoteRequest, RemoteServer, TokenOption
 from app.config import Settings
 from app.db.engine import make_engine
 from app.db.models import Token
@@ -90,7 +90,7 @@ def create(
     issued = _ask(
         server,
         token,
-        Request("POST", "/tokens", json=asked, repeatable=False),
+        RemoteRequest("POST", "/tokens", json=asked, repeatable=False),
         lambda session: _with_text(_make(session, name, role, bounds)),
     )
     note(f"Token {issued['id']} for {name}, role {role}. It is shown only now:")
@@ -100,7 +100,7 @@ def create(
 def list_all(*, server: ServerOption = None, token: TokenOption = None) -> None:
     """List the tokens, without their text."""
     listed = _ask(
-        server, token, Request("GET", "/tokens"), lambda session: list(map(_about, tokens.list_tokens(session)))
+        server, token, RemoteRequest("GET", "/tokens"), lambda session: list(map(_about, tokens.list_tokens(session)))
     )
     table = Table("id", "name", "role", "only for", "made", "last used", "ends", "revoked")
     for each in listed:
@@ -119,7 +119,7 @@ def rotate(
     token: TokenOption = None,
 ) -> None:
     """Rotate a token and print it; the former one works for some hours more."""
-    request = Request("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
+    request = RemoteRequest("POST", f"/tokens/{token_id}/rotate", json={"overlap_h": overlap_h}, repeatable=False)
     issued = _ask(server, token, request, lambda session: _with_text(_renew(session, token_id, overlap_h)))
     note(f"Token {token_id} of {issued['name']} is renewed and shown only now; the old one ends in {overlap_h} h:")
     say(issued["token"])
@@ -127,7 +127,7 @@ def rotate(
 
 def revoke(token_id: Number, *, server: ServerOption = None, token: TokenOption = None) -> None:
     """Make a token useless from now on."""
-    request = Request("DELETE", f"/tokens/{token_id}")
+    request = RemoteRequest("DELETE", f"/tokens/{token_id}")
     done = _ask(server, token, request, lambda session: _about(_revoke(session, token_id)))
     note(f"Token {done['id']} of {done['name']} is revoked.")
 
@@ -140,7 +140,7 @@ def whoami(
     token: TokenOption = None,
 ) -> None:
     """Say what the token in use may do, and where."""
-    with Server(server, token) as remote:
+    with RemoteServer(server, token) as remote:
         about = remote.get_json("/whoami")
     ends = "never" if about["expires_at"] is None else _day(about["expires_at"])
     say(f"Token {about['id']} of {about['name']}, role {about['role']}; it expires: {ends}.")
@@ -149,10 +149,10 @@ def whoami(
         say(f"Steward of: {', '.join(about['steward_of']) or 'no benchmark'}.")
 
 
-def _ask(server: str | None, token: str | None, request: Request, locally: Callable[[Session], Any]) -> Any:
+def _ask(server: str | None, token: str | None, request: RemoteRequest, locally: Callable[[Session], Any]) -> Any:
     """Send a request to the server, or do the same in the database of the settings where no server is named."""
     if server:
-        with Server(server, token) as remote:
+        with RemoteServer(server, token) as remote:
             return remote.send_for_json(request)
     with open_session() as session:
         return locally(session)

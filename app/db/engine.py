@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Lane:
+class TransactionLimits:
     """How long a transaction may wait for a lock, take over one statement, and do nothing, in seconds; 0: for ever.
 
     Whoever takes longer is refused by the database, and with a request everything that it did is rolled back.
@@ -64,21 +64,23 @@ class Lane:
         return "SELECT " + ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
 
 
-UNLIMITED = Lane()
+UNLIMITED = TransactionLimits()
 
-REQUESTS = Lane(lock_s=5, statement_s=15, idle_s=120)
+REQUESTS = TransactionLimits(lock_s=5, statement_s=15, idle_s=120)
 
-LONG_REQUESTS = Lane(lock_s=10, statement_s=120, idle_s=300)
+LONG_REQUESTS = TransactionLimits(lock_s=10, statement_s=120, idle_s=300)
 """Of what stores an upload, or computes with all rows of a benchmark; uploads to one may wait for each other."""
 
-EXPORTS = Lane(lock_s=5)
+EXPORTS = TransactionLimits(lock_s=5)
 """As long as they take: a reader of a million rows may be slow."""
 
-JOBS = Lane(lock_s=30)
+JOBS = TransactionLimits(lock_s=30)
 """Publications take as long as they take; one that waits for a lock too long fails, and the sweep queues it again."""
 
 
-def make_engine(database_url: str, *, pool_size: int = 10, is_pooled: bool = False, lane: Lane = UNLIMITED) -> Engine:
+def make_engine(
+    database_url: str, *, pool_size: int = 10, is_pooled: bool = False, lane: TransactionLimits = UNLIMITED
+) -> Engine:
     """Return an engine whose connections are checked before use, so that a restarted database is found again.
 
     `is_pooled` says that a pooler such as pgbouncer hands out a server's connection for one transaction at a time: then
@@ -97,7 +99,7 @@ def _begin(connection: Connection, statement: str) -> None:
     connection.exec_driver_sql(statement)
 
 
-def allow(session: Session, lane: Lane) -> None:
+def allow(session: Session, lane: TransactionLimits) -> None:
     """Give the rest of a session's transaction other limits of time."""
     session.execute(text(lane.begin()))
 

@@ -15,7 +15,7 @@ from psycopg import sql
 from sqlalchemy import Connection, text
 from sqlalchemy.exc import DBAPIError
 
-from app.db.engine import QUEUE_SCHEMA, Lane, make_engine
+from app.db.engine import QUEUE_SCHEMA, TransactionLimits, make_engine
 from app.errors import PlumblineError
 from app.program.bundled import bundled
 
@@ -439,7 +439,7 @@ def _is_databases(declared: Granted, column: Any) -> bool:
 # A forgotten `LOCK TABLE`, a `VACUUM FULL` or a migration that is stuck lets a database answer every question, while
 # nothing can be stored.
 
-TRYING = Lane(lock_s=0.8, statement_s=1.5, idle_s=10)
+TRYING = TransactionLimits(lock_s=0.8, statement_s=1.5, idle_s=10)
 """Less than a second for a lock: then the database looks for deadlocks, and nothing of ours should be in one."""
 
 LATE = ("55P03", "57014")

@@ -426,7 +426,7 @@ class RoleGrant(Base):
     at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
-class Task(Base):
+class StoredTask(Base):
     """A task's name, stored once; score rows hold its number. `stratum` is what the name means in a series."""
 
     __tablename__ = "task"
@@ -442,7 +442,7 @@ class Task(Base):
 # Preregistrations, the benchmarks they are registered for, and what stewards attest of them.
 
 
-class Prereg(Base):
+class StoredPrereg(Base):
     """A preregistration, addressed by the SHA-256 of its bytes; until `embargo_until` it is shown to few."""
 
     __tablename__ = "prereg"
@@ -659,7 +659,7 @@ class Score(Base):
     recorded: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
 
 
-class Evidence(Base):
+class PackedRows(Base):
     """The score rows of one entrant in one submission, packed: what boards are computed from. Made of the rows."""
 
     __tablename__ = "evidence"
@@ -687,7 +687,7 @@ class Prediction(Base):
     labels: Mapped[bytes | None]
 
 
-class Measured(Base):
+class StoredMeasurement(Base):
     """What one entrant's evidence comes to under one board, kept so that publishing need not read its rows again.
 
     `key` is a digest of everything that decides it: the board's declaration, the metrics, the code. `apart` is what

@@ -33,7 +33,7 @@ BROKEN_STREAM = (zipfile.BadZipFile, BrokenGzip, zlib.error, EOFError, NotImplem
 
 
 @dataclass(frozen=True)
-class Upload:
+class SentFile:
     """One file of a multipart request, spooled to disk, with the name that the sender gave it."""
 
     name: str
@@ -107,7 +107,7 @@ class Unpacking:
         self._findings = findings
         self._n_bytes = 0
 
-    def take_all(self, uploads: Sequence[Upload]) -> None:
+    def take_all(self, uploads: Sequence[SentFile]) -> None:
         """Unpack every file; what is wrong with one does not hide what is wrong with the next."""
         if not uploads:
             self._findings.add(Problem("no file was sent", column="files"))
@@ -122,7 +122,7 @@ class Unpacking:
             else:
                 self._take_file(upload)
 
-    def _take_file(self, upload: Upload) -> None:
+    def _take_file(self, upload: SentFile) -> None:
         sha256, n_bytes = hash_file(upload.path)
         position = self._record(FileRecord(upload.name, sha256, n_bytes))
         path: Path | None = upload.path
@@ -132,7 +132,7 @@ class Unpacking:
             self._spend(n_bytes)
         self._keep(upload.name, path, position)
 
-    def _take_archive(self, upload: Upload) -> None:
+    def _take_archive(self, upload: SentFile) -> None:
         self._record(FileRecord(upload.name, *hash_file(upload.path)))
         try:
             with open_archive(upload.path, self._limits.max_files) as archive:

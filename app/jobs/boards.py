@@ -17,7 +17,7 @@ from app.boards.wording import sentences
 from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.faults import Outcome, find_culprits, note_fault, said
-from app.kinds.contract import Published
+from app.kinds.contract import PublishedBoards
 from app.kinds.registry import kind_of
 from app.manifest.model import Leaderboard
 from app.names import in_words
@@ -123,7 +123,7 @@ class _Further:
             return self._without_culprits(fault)
 
     def _make(self, left_out: LeftOut) -> list[Table]:
-        published = Published(
+        published = PublishedBoards(
             manifest=self.evidence.manifest,
             boards=self.boards,
             rows=partial(self.evidence.scores, left_out),

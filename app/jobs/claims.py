@@ -12,7 +12,7 @@ from app.boards.claims import (
     BY_MANIFEST,
     COLUMNS,
     AskedClaim,
-    Contrast,
+    ClaimedContrast,
     Delivered,
     claims_table,
     contrasts_of,
@@ -53,7 +53,7 @@ def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None
     return claims_table(manifest, rows) if rows else None
 
 
-def _waits_for_others(contrast: Contrast, prereg: Prereg | None) -> bool:
+def _waits_for_others(contrast: ClaimedContrast, prereg: Prereg | None) -> bool:
     """Say whether the sides missing from a submission are expected from other submissions."""
     if prereg is None or contrast.source == BY_MANIFEST:
         return True
@@ -137,7 +137,7 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
 
 def _unknown_to(
     session: Session, inputs: Inputs, decided: Sequence[Decided]
-) -> Iterator[tuple[Decided, list[Contrast]]]:
+) -> Iterator[tuple[Decided, list[ClaimedContrast]]]:
     """Yield each current submission evaluated before some claims existed, with these, in its registered sides."""
     standing = {s.submission_id for s in inputs.standings}
     new = _claims_since(session, inputs, standing) if inputs.declared.manifest.claims else {}
@@ -164,12 +164,12 @@ def _claims_since(session: Session, inputs: Inputs, standing: Set[int]) -> dict[
     }
 
 
-def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[Contrast, str]:
+def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> dict[ClaimedContrast, str]:
     """Return every contrast that a submission was meant to decide, with the best status of these submissions."""
     cited: dict[str | None, list[str]] = {}
     for one in decided:
         cited.setdefault(one.prereg_sha256, []).append(one.status)
-    asked: dict[Contrast, list[str]] = {}
+    asked: dict[ClaimedContrast, list[str]] = {}
     known = preregs.load_parsed(session, (sha256 for sha256 in cited if sha256 is not None))
     for sha256, statuses in cited.items():
         for contrast in contrasts_of(manifest, None if sha256 is None else known[sha256], sha256):
@@ -177,7 +177,7 @@ def _asked(session: Session, manifest: Manifest, decided: Sequence[Decided]) -> 
     return {contrast: best(statuses) for contrast, statuses in asked.items()}
 
 
-def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair]:
+def _pairs(inputs: Inputs, contrasts: Sequence[ClaimedContrast]) -> dict[ClaimedContrast, Pair]:
     """Return the contrasts between two current entrants, with the evidence of both."""
     stood = inputs.by_entrant()
     return {
@@ -185,7 +185,9 @@ def _pairs(inputs: Inputs, contrasts: Sequence[Contrast]) -> dict[Contrast, Pair
     }
 
 
-def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, delivered: Delivered) -> dict[Key, Row]:
+def _decide(
+    session: Session, pairs: Mapping[ClaimedContrast, Pair], past: _Past, delivered: Delivered
+) -> dict[Key, Row]:
     """Decide between entrants; rows are read only where either is new, and for all contrasts at once."""
     known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
     asked = {
@@ -200,7 +202,7 @@ def _decide(session: Session, pairs: Mapping[Contrast, Pair], past: _Past, deliv
     }
 
 
-def _known(past: _Past, contrast: Contrast, pair: Pair) -> Claim | None:
+def _known(past: _Past, contrast: ClaimedContrast, pair: Pair) -> Claim | None:
     """Return the earlier decision between the same evidence, if the same parts of the submissions still count."""
     is_whole = all(standing.piece.task_ids is None for stood in pair for standing in stood)
     return past.claims.get(_pair_key(contrast, pair)) if past.is_same_code and is_whole else None
@@ -220,7 +222,7 @@ def _former(claims: Iterable[Claim], decided: Sequence[Decided]) -> list[Row]:
     return [past_claim(claim, worst(states.get(_key(claim, side), GONE) for side in sides)) for claim in claims]
 
 
-def _undelivered(inputs: Inputs, asked: Mapping[Contrast, str], names: set[Cell], keys: set[Key]) -> list[Row]:
+def _undelivered(inputs: Inputs, asked: Mapping[ClaimedContrast, str], names: set[Cell], keys: set[Key]) -> list[Row]:
     """Return the contrasts that nobody's evidence has decided; `names` and `keys` are those of the decided ones."""
     entrants = {standing.entrant for standing in inputs.standings}
     rows = []
@@ -241,9 +243,9 @@ def _key(claim: Claim, columns: Sequence[str]) -> Key:
     return tuple(claim[column] for column in columns)
 
 
-def _key_of(contrast: Contrast) -> Key:
+def _key_of(contrast: ClaimedContrast) -> Key:
     return tuple(getattr(contrast, column) for column in CONTRAST)
 
 
-def _pair_key(contrast: Contrast, pair: Pair) -> Key:
+def _pair_key(contrast: ClaimedContrast, pair: Pair) -> Key:
     return (*_key_of(contrast), *_newest(pair))

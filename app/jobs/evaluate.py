@@ -25,7 +25,7 @@ from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.prereg.fields import Prereg
 from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, stale_boards, submissions
 from app.store.benchmarks import Declared
-from app.store.disclosed import Answer
+from app.store.disclosed import ScoredEntrant
 from app.store.disclosure import labels_of, scoring_of
 from app.store.measured import Piece
 from app.store.rows import read_each, read_records
@@ -265,7 +265,7 @@ class _Asked:
     rules: Scoring
     measured: Mapping[str, Mapping[str, Measurement]]
 
-    def answers(self, numbers: Mapping[str, int], token_ids: Sequence[int]) -> Iterator[Answer]:
+    def answers(self, numbers: Mapping[str, int], token_ids: Sequence[int]) -> Iterator[ScoredEntrant]:
         """Yield the answer of each entrant, by name; each that is shown is one that the next must beat."""
         best, digests = disclosed.shown_before(self.session, self.attempt, token_ids)
         for name in sorted(numbers):
@@ -275,7 +275,7 @@ class _Asked:
             if shown:
                 best, digests = higher(best, rungs), digests | {digest}
             n_numbers = sum(numbers_in(measurements[name]) for measurements in self.measured.values()) if shown else 0
-            yield Answer(numbers[name], shown, rungs, n_numbers, digest)
+            yield ScoredEntrant(numbers[name], shown, rungs, n_numbers, digest)
 
     def _is_free(self) -> bool:
         is_closed = self.manifest.asked.facts.part == PRIVATE_PART

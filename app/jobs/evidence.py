@@ -26,7 +26,7 @@ from app.store.benchmarks import Declared
 from app.store.disclosed import shown_evidence
 from app.store.measured import Piece, Place, keep_measurements, load_measurements, place_of, read_entrant
 from app.store.publication import Inputs, described_facts
-from app.store.rows import Stood, by_entrant, by_upload, read_rows, strata_of
+from app.store.rows import EntrantBlock, by_entrant, by_upload, read_rows, strata_of
 from app.values.scores import Labels, PredictionBlock, ScoreTable
 
 
@@ -49,12 +49,12 @@ class RowsInMemory:
     """
 
     manifest: Manifest
-    stood: Sequence[Stood]
+    stood: Sequence[EntrantBlock]
     tasks: Mapping[int, str]
     strata: Mapping[int, Any]
     described: Described = field(default_factory=dict)
     packed: Packed = NOTHING_PACKED
-    between: Sequence[Stood] = ()
+    between: Sequence[EntrantBlock] = ()
 
     def evidence(self) -> BoardEvidence:
         """Return what boards are computed from."""
@@ -69,11 +69,11 @@ class RowsInMemory:
             n_rows=lambda: sum(len(stood.block) for stood in self.stood),
         )
 
-    def rows_of(self, stood: Sequence[Stood], columns: Sequence[str]) -> ScoreTable:
+    def rows_of(self, stood: Sequence[EntrantBlock], columns: Sequence[str]) -> ScoreTable:
         """Return the rows of some blocks with the wanted columns."""
         return by_entrant(stood, self.tasks, columns)
 
-    def _kept(self, left_out: LeftOut) -> list[Stood]:
+    def _kept(self, left_out: LeftOut) -> list[EntrantBlock]:
         return [stood for stood in self.stood if (stood.submission, stood.entrant_id) not in left_out]
 
     def _scores(self, left_out: LeftOut) -> ScoreTable:
@@ -89,7 +89,7 @@ class RowsInMemory:
         entrants = sorted({stood.entrant for stood in kept})
         return [measure(self.manifest, spec, self._evidence(name, kept)) for name in entrants]
 
-    def _evidence(self, entrant: str, kept: Sequence[Stood]) -> EntrantEvidence:
+    def _evidence(self, entrant: str, kept: Sequence[EntrantBlock]) -> EntrantEvidence:
         own = [stood for stood in kept if stood.entrant == entrant]
         scores = self.rows_of(own, list(self.manifest.metrics))
         if not kind_of(self.manifest).rows.are_packed:

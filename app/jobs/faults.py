@@ -14,7 +14,7 @@ from app.db.engine import SessionFactory
 from app.db.models import Benchmark
 from app.names import clip_for_message
 from app.store import benchmark_rows, submissions
-from app.store.publication import Publication, Published
+from app.store.publication import Publication, PublicationResult
 from app.store.stale_boards import Fault
 from app.telemetry import event
 
@@ -111,7 +111,9 @@ def log_states(what: str, states: Iterable[State]) -> None:
         event(logger, what, submission=number, request_id=request_id, status=status)
 
 
-def note_publication(sessions: SessionFactory, publication: Publication, published: Published, took_s: float) -> None:
+def note_publication(
+    sessions: SessionFactory, publication: Publication, published: PublicationResult, took_s: float
+) -> None:
     """Log and count a stored publication, and how long its new submissions took from upload to board."""
     if published.snapshot is None:
         return

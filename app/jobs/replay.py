@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.claims import AskedClaim, Contrast, decide_claims
+from app.boards.claims import AskedClaim, ClaimedContrast, decide_claims
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
 from app.jobs.evidence import Packed, RowsInMemory
@@ -23,7 +23,7 @@ from app.manifest.model import Grid, GridFacts, Manifest, RequiredGrid
 from app.store.claims import CURRENT
 from app.store.publication import FACTS, FORMAT, MANIFEST
 from app.store.row_blocks import RowBlock, unpack_block
-from app.store.rows import STRATUM, Stood, blocks_of
+from app.store.rows import STRATUM, EntrantBlock, blocks_of
 from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 from app.values.table import Cell, Table
 
@@ -99,11 +99,11 @@ def _read(path: Path, archive: zipfile.ZipFile) -> Export:
     return Export(facts, tables, evidence)
 
 
-def _stood(archive: zipfile.ZipFile, name: str, about: Mapping[str, Any]) -> Stood:
+def _stood(archive: zipfile.ZipFile, name: str, about: Mapping[str, Any]) -> EntrantBlock:
     block = unpack_block(archive.read(f"{name.removesuffix('.json')}.block"))
     if not isinstance(block, RowBlock):
         raise TypeError(f"{name} has rows of another format")
-    return Stood(int(about["submission"]), int(about["entrant_id"]), str(about["entrant"]), block)
+    return EntrantBlock(int(about["submission"]), int(about["entrant_id"]), str(about["entrant"]), block)
 
 
 def _grid_facts(stated: Mapping[str, Any]) -> GridFacts:
@@ -195,13 +195,13 @@ def _decide(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[tuple[Cell
     if not rows:
         return []
     names = ("claim", "source", "first", "second", "metric", "threshold", "direction")
-    contrast = Contrast(*(claim[name] for name in names))
+    contrast = ClaimedContrast(*(claim[name] for name in names))
     asked = AskedClaim(claim["submission"], claim["second_submission"], claim["status"])
     scores = evidence.rows_of(rows, [contrast.metric])
     return decide_claims([contrast], scores, asked, delivered_of(evidence.manifest))
 
 
-def _rows(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[Stood]:
+def _rows(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[EntrantBlock]:
     """Return the deciding rows: of both entrants for a claim between submissions, else of one submission."""
     if claim["second_submission"] is not None:
         return [stood for stood in evidence.stood if stood.entrant in (claim["first"], claim["second"])]
@@ -254,14 +254,16 @@ class _Rows:
         packed = Packed({each.number: each.predictions for each in benchmark.submissions}, benchmark.labels)
         return RowsInMemory(benchmark.manifest, self._stood, names, self._strata, benchmark.described, packed)
 
-    def _blocks(self, submission: OfflineSubmission) -> list[Stood]:
+    def _blocks(self, submission: OfflineSubmission) -> list[EntrantBlock]:
         scores = submission.scores
         recorded = {name: coded for name, coded in scores.recorded.items() if name != STRATUM}
         plain = ScoreTable(**{**vars(scores), "recorded": recorded, "traits": None})
         names = {number: name for name, number in self._entrants.items()}
         blocks = blocks_of(plain, _codes(scores.entrant, self._entrants), _codes(scores.task, self._tasks))
         return [
-            Stood(submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number])))
+            EntrantBlock(
+                submission.number, number, names[number], block.of_tasks(self._counted(submission, names[number]))
+            )
             for number, block in blocks
             if self._is_current(submission, names[number])
         ]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from app.admission.case import SHARED_RULES, Check, Claims, KindRules
-from app.admission.claims import Claimed, claims_of_means
+from app.admission.claims import SubmissionClaims, claims_of_means
 from app.boards.coverage import Coverage
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
@@ -22,7 +22,7 @@ from app.manifest.model import KindPart, Manifest, Metric
 from app.names import clip_for_message, complain_about_name, is_name
 from app.prereg.fields import BootstrapMethod
 from app.values.facts import RunFacts
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.scores import Labels, PredictionBlock, ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -56,7 +56,7 @@ class RawFile:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rows:
+class RowStorage:
     """How the rows of a kind are stored, read back and handed out."""
 
     in_upload_order: bool = False
@@ -93,9 +93,9 @@ class Evaluation:
     bootstrap_method: BootstrapMethod
     measure: Callable[[EstimateBoard], Sequence[Measurement]]
 
-    def claimed(self) -> Claimed:
+    def claimed(self) -> SubmissionClaims:
         """Return the submission's claims, to be compared without a limit of time."""
-        return Claimed(self.manifest, self.rows, self.facts, self.claims)
+        return SubmissionClaims(self.manifest, self.rows, self.facts, self.claims)
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ Described = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Published:
+class PublishedBoards:
     """The input of a kind's further tables of a benchmark: its boards, and evidence read on demand."""
 
     manifest: Manifest
@@ -120,7 +120,7 @@ class Published:
     described: Callable[[], Described]
 
 
-def keep_boards(published: Published) -> list[Table]:
+def keep_boards(published: PublishedBoards) -> list[Table]:
     """Return the boards without further tables."""
     return list(published.boards)
 
@@ -223,7 +223,7 @@ class Pages:
     has_contract_tables: bool = False
 
 
-Read = Callable[["Request"], "Reading | None"]
+Read = Callable[["ReadRequest"], "Reading | None"]
 
 
 def delivered_tasks(
@@ -274,19 +274,19 @@ class Kind:
     """How the names of the files that `read` takes end, in archives too."""
     rules: KindRules = SHARED_RULES
     """What it adds to the rules of admission."""
-    rows: Rows = Rows()
+    rows: RowStorage = RowStorage()
     """How its rows are stored and read back."""
-    own_claims: Callable[[Claimed], list[Check]] = claims_of_means
+    own_claims: Callable[[SubmissionClaims], list[Check]] = claims_of_means
     """Decides the claims of a submission before evaluation, as far as possible."""
     delivered: Callable[[Manifest, ScoreTable, str, str, Collection[str]], Coverage | None] = delivered_tasks
     """An entrant's coverage of the grid, on which its claims depend."""
     measured: MeasuredEvidence | None = None
     """How entrants are measured one at a time; None where only methods that compute from all rows can read it."""
-    benchmark_tables: Callable[[Published], list[Table]] = keep_boards
+    benchmark_tables: Callable[[PublishedBoards], list[Table]] = keep_boards
     """The boards of a benchmark with the further tables of the kind."""
     pages: Pages
     """What the pages of a benchmark say of it."""
-    glossary: Callable[[], Sequence[Entry]] = tuple
+    glossary: Callable[[], Sequence[GlossaryEntry]] = tuple
     """Its terms in the glossary."""
     importers: Mapping[str, str] = field(default_factory=dict)
     """Commands `plumbline benchmark import-…` by what comes after the hyphen: where, `module:function`, a function with
@@ -300,7 +300,7 @@ NO_FACTS = PageFacts()
 
 
 @dataclass(frozen=True)
-class Request:
+class ReadRequest:
     """What an evidence kind reads and what it may know.
 
     `entrant` is the form field, `labels` are the benchmark's private ones by task (empty for every other kind).
@@ -331,7 +331,7 @@ class Reading:
     predictions: tuple[PredictionBlock, ...] = ()
 
 
-def checked_entrant(request: Request) -> str | None:
+def checked_entrant(request: ReadRequest) -> str | None:
     """Return the form field entrant; one that is no name is a problem and gives None."""
     entrant = request.entrant
     if entrant is None or is_name(entrant):

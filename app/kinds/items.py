@@ -10,7 +10,7 @@ from pathlib import Path
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings
 from app.files.tables import open_table
-from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, Unpacking, Upload
+from app.files.uploads import TABLE_SUFFIXES, Limits, ReceivedFile, SentFile, Unpacking
 from app.manifest.model import EVERY_TASK, Manifest
 from app.names import clip_for_message, first_few
 
@@ -31,7 +31,7 @@ class ItemsReading:
     warnings: tuple[Problem, ...] = ()
 
 
-def read_items(manifest: Manifest, uploads: Sequence[Upload], limits: Limits) -> ItemsReading:
+def read_items(manifest: Manifest, uploads: Sequence[SentFile], limits: Limits) -> ItemsReading:
     """Read the items that a steward uploads.
 
     Raises EvidenceRejected with every problem, and TooLarge.

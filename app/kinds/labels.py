@@ -12,7 +12,7 @@ import numpy as np
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import Problem
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.manifest.model import Manifest, Scoring
 from app.stats.arrays import BoolArray
 from app.values.scores import Labels, PredictionBlock
@@ -42,7 +42,7 @@ class KindLabels:
     """The rules of disclosure of private labels; None where they are no secret."""
     ranks_holders: Callable[[Manifest], bool]
     """Whether entrants of those who can read private labels are ranked."""
-    read: Callable[[Manifest, Sequence[Upload], Limits], LabelReading]
+    read: Callable[[Manifest, Sequence[SentFile], Limits], LabelReading]
     """Reads what a steward uploads; a function of a module, because the reader process loads it by its name."""
     digest: Callable[[Manifest, Sequence[Labels]], str]
     """The SHA-256 of labels, whatever their order."""

@@ -16,7 +16,7 @@ from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
 from app.manifest.build import KindKeys, build_manifest, unanswered, with_lines, with_part
 from app.manifest.model import Common, Leaderboard, Manifest, Part
-from app.yaml import Document, dotted, read_document
+from app.yaml import ParsedYaml, dotted, read_document
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -49,7 +49,7 @@ def _parse(
         raise ManifestRejected(error.detail, with_lines(error.problems, document)) from None
 
 
-def _build(document: Document, boards: Mapping[str, type[Leaderboard]], kinds: Mapping[str, KindKeys]) -> Manifest:
+def _build(document: ParsedYaml, boards: Mapping[str, type[Leaderboard]], kinds: Mapping[str, KindKeys]) -> Manifest:
     missing = [
         Problem(
             "an answer is missing here; the comment beside it says which", row=document.line(path), column=dotted(path)

@@ -9,8 +9,8 @@ from pathlib import Path
 from app.admission.forensics import decided_by_one, exactly_best, look_within
 from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
-from app.files.uploads import FileRecord, Limits, Unpacking, Upload
-from app.kinds.contract import Read, Reading, Request
+from app.files.uploads import FileRecord, Limits, SentFile, Unpacking
+from app.kinds.contract import Read, Reading, ReadRequest
 from app.kinds.registry import kind_of
 from app.manifest.build import is_without
 from app.manifest.model import Manifest
@@ -52,7 +52,7 @@ class Reader:
     def read_as_asked(
         self,
         versions: Sequence[Manifest],
-        uploads: Sequence[Upload],
+        uploads: Sequence[SentFile],
         entrant: str | None,
         limits: Limits,
         labels: Mapping[str, Labels],
@@ -73,7 +73,7 @@ class Reader:
     def read_evidence(
         self,
         manifest: Manifest,
-        uploads: Sequence[Upload],
+        uploads: Sequence[SentFile],
         entrant: str | None,
         limits: Limits,
         labels: Mapping[str, Labels],
@@ -86,7 +86,7 @@ class Reader:
         with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
             unpacking = Unpacking(limits, Path(folder), findings, self.suffixes)
             unpacking.take_all(uploads)
-            reading = self.read(Request(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
+            reading = self.read(ReadRequest(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
         findings.raise_if_any([record.name for record in unpacking.records])
         if reading is None:
             raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
@@ -116,7 +116,7 @@ def reader_of(manifest: Manifest) -> Reader:
 
 def read_evidence(
     manifest: Manifest,
-    uploads: Sequence[Upload],
+    uploads: Sequence[SentFile],
     entrant: str | None,
     limits: Limits,
     labels: Mapping[str, Labels] = NO_LABELS,

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ValidationError
 from app.errors import ManifestRejected, Problem
 from app.manifest.model import Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
 from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key
-from app.yaml import Document
+from app.yaml import ParsedYaml
 
 Boards = Mapping[str, type[Leaderboard]]
 
@@ -427,7 +427,7 @@ Path = tuple[str | int, ...]
 MAX_STEPS = 40
 
 
-def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]:
+def with_lines(problems: Sequence[Problem], document: ParsedYaml) -> list[Problem]:
     """Return problems with their line numbers; for a missing key, that of the mapping around it."""
     return [
         problem if problem.row is not None else replace(problem, row=document.line(place_of(problem.column, document)))
@@ -435,7 +435,7 @@ def with_lines(problems: Sequence[Problem], document: Document) -> list[Problem]
     ]
 
 
-def place_of(column: str | None, document: Document) -> Path:
+def place_of(column: str | None, document: ParsedYaml) -> Path:
     """Return the path of a dotted name, as far as it exists.
 
     Keys may contain dots themselves, so the longest existing key is taken. A board or a task is also found by name.

@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeVar
 
 from app.errors import Problem
 from app.names import NAME_RULE, clip_for_message, is_name
-from app.yaml import Document, Path, dotted
+from app.yaml import ParsedYaml, Path, dotted
 
 MAX_TEXT = 200
 
@@ -25,7 +25,7 @@ Choice = TypeVar("Choice", bound=str)
 class PreregFields:
     """One mapping of the document, the path to it, and the problems that all parts of the document share."""
 
-    document: Document
+    document: ParsedYaml
     problems: list[Problem]
     path: Path
     mapping: dict[str, Any]

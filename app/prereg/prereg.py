@@ -26,7 +26,7 @@ from app.prereg.fields import (
     is_integer,
     read_shared,
 )
-from app.yaml import Document, Path, dotted, read_document
+from app.yaml import ParsedYaml, Path, dotted, read_document
 
 __all__ = ["MAX_BYTES", "Hypothesis", "Prereg", "git_blob_sha1", "parse_prereg", "sha256_hex"]
 
@@ -105,7 +105,7 @@ def git_blob_sha1(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
 
 
-def _read(document: Document, problems: list[Problem]) -> Prereg | None:
+def _read(document: ParsedYaml, problems: list[Problem]) -> Prereg | None:
     if not isinstance(document.value, dict):
         problems.append(Problem("expected a mapping at the top level", row=document.line(())))
         return None

@@ -12,8 +12,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from app.admission.case import Case, Check, Fields, Registered
-from app.admission.claims import Claimed, deviations_table
+from app.admission.case import Case, Check, Registered, SubmissionFields
+from app.admission.claims import SubmissionClaims, deviations_table
 from app.admission.rules import check_admission, findings_of, is_admitted, own_grid_findings
 from app.db.models import Submission
 from app.files.uploads import FileRecord
@@ -93,7 +93,11 @@ def look_up(session: Session, upload: Upload, declared: Declared, evidence: Evid
 
 
 def case_of(
-    manifest: Manifest, evidence: Evidence, fields: Fields, registered: Registered | None, received_at: datetime
+    manifest: Manifest,
+    evidence: Evidence,
+    fields: SubmissionFields,
+    registered: Registered | None,
+    received_at: datetime,
 ) -> Case:
     """Return what the rules look at, without what only a server knows."""
     return Case(
@@ -115,9 +119,11 @@ def check(case: Case) -> list[Check]:
     return check_admission(case, kind_of(case.manifest).rules)
 
 
-def check_claims(manifest: Manifest, evidence: Evidence, fields: Fields, *, is_request: bool = False) -> list[Check]:
+def check_claims(
+    manifest: Manifest, evidence: Evidence, fields: SubmissionFields, *, is_request: bool = False
+) -> list[Check]:
     """Return the evaluation's checks of the claims. With `is_request`, when somebody waits, slow ones are left out."""
-    claimed = Claimed(manifest, evidence.scores, evidence.facts, fields.claims, is_request)
+    claimed = SubmissionClaims(manifest, evidence.scores, evidence.facts, fields.claims, is_request)
     return kind_of(manifest).own_claims(claimed)
 
 
@@ -144,7 +150,9 @@ def _submission(
     )
 
 
-def digest_of(manifest_sha256: str, files: Sequence[FileRecord], fields: Fields, registered: Registered | None) -> str:
+def digest_of(
+    manifest_sha256: str, files: Sequence[FileRecord], fields: SubmissionFields, registered: Registered | None
+) -> str:
     """Return a digest of every file and field, and of the manifest they were uploaded for: a repeat has the same."""
     identity = {
         "manifest": manifest_sha256,

@@ -8,11 +8,10 @@ from functools import partial
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.admission.case import Fields, Registered, TokenHolder
+from app.admission.case import Registered, SubmissionFields, TokenHolder
 from app.db.models import Entrant, Entry, ManifestVersion, Submission
 from app.errors import EvidenceRejected, FieldRejected, NotFound, Problem
-from app.files.uploads import Limits
-from app.files.uploads import Upload as SentFile
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, reader_of
 from app.manifest.build import as_asked_by, written_for
@@ -33,7 +32,7 @@ class Upload:
 
     versions: Sequence[Declared]
     files: Sequence[SentFile]
-    fields: Fields
+    fields: SubmissionFields
     by: TokenHolder
     is_dry: bool
     received_at: datetime
@@ -56,7 +55,7 @@ def reading_of(session: Session, upload: Upload, limits: Limits) -> Callable[[],
 # otherwise leaving out a metric would be a free choice.
 
 
-def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> list[Declared]:
+def open_versions(session: Session, declared: Declared, by: TokenHolder, fields: SubmissionFields) -> list[Declared]:
     """Return the newest version of a benchmark, and the earlier ones open to a submitter's files."""
     versions = [declared]
     since = _known_since(session, declared, by, fields) if declared.version.version > 1 else None
@@ -68,7 +67,7 @@ def open_versions(session: Session, declared: Declared, by: TokenHolder, fields:
     return versions
 
 
-def _known_since(session: Session, declared: Declared, by: TokenHolder, fields: Fields) -> datetime | None:
+def _known_since(session: Session, declared: Declared, by: TokenHolder, fields: SubmissionFields) -> datetime | None:
     query = select(func.min(Submission.received_at))
     first = session.scalar(query.where(Submission.benchmark_id == declared.benchmark.id, Submission.token_id == by.id))
     try:
@@ -144,7 +143,7 @@ def not_asked(upload: Upload, used: Declared) -> list[Problem]:
 # The registration that a submission cites, by its bytes or by their digest.
 
 
-def find_registered(session: Session, fields: Fields, slug: str) -> Registered | None:
+def find_registered(session: Session, fields: SubmissionFields, slug: str) -> Registered | None:
     """Return the cited preregistration.
 
     Raises FieldRejected when it is not registered, or cited twice, differently.
@@ -171,7 +170,7 @@ def find_registered(session: Session, fields: Fields, slug: str) -> Registered |
     )
 
 
-def _cited(fields: Fields) -> str | None:
+def _cited(fields: SubmissionFields) -> str | None:
     if fields.prereg is None:
         return fields.prereg_sha256
     # Bytes that are not a valid preregistration are refused with all their problems, not as unknown.

@@ -6,10 +6,10 @@ what only one kind of evidence has is explained in that kind's own `glossary.py`
 
 from app.kinds.registry import KINDS
 from app.values.facts import FLAGS
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 
 
-def glossary_entries() -> tuple[Entry, ...]:
+def glossary_entries() -> tuple[GlossaryEntry, ...]:
     """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
     of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary())
     return (*SCORES, *PROVENANCE, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
@@ -18,7 +18,7 @@ def glossary_entries() -> tuple[Entry, ...]:
 # Glossary entries of the scores that boards rank by. Read by `app.render.glossary`.
 
 SCORES = (
-    Entry(
+    GlossaryEntry(
         "skill_score",
         "Skill score",
         "How much smaller an entrant's errors are than the baseline's, on the geometric average over tasks. "
@@ -28,7 +28,7 @@ SCORES = (
         "1 − exp(mean over tasks of ln(clip(error / baseline error)))",
         "fev (forecast evaluation), its leaderboard and pairwise comparison",
     ),
-    Entry(
+    GlossaryEntry(
         "geometric_mean",
         "Geometric mean",
         "The average for ratios: halving an error on one task and doubling it on another cancel out. "
@@ -36,14 +36,14 @@ SCORES = (
         "exp(mean of ln(x))",
         "Fleming & Wallace 1986, How not to lie with statistics: the correct way to summarize benchmark results",
     ),
-    Entry(
+    GlossaryEntry(
         "clipping",
         "Clipping",
         "A ratio of errors below the lower or above the upper limit of the board counts as that limit. "
         "The limits are in the manifest and in the JSON of every board.",
         "min(max(ratio, low), high)",
     ),
-    Entry(
+    GlossaryEntry(
         "win_rate",
         "Win rate",
         "The share of comparisons that an entrant wins: over all tasks and all other entrants, half for ties. "
@@ -51,20 +51,20 @@ SCORES = (
         "mean over opponents B of mean over tasks of [error A < error B] + ½ [error A = error B]",
         "fev (forecast evaluation), its leaderboard and pairwise comparison",
     ),
-    Entry(
+    GlossaryEntry(
         "share_beaten",
         "Share beaten",
         "The share of the other entrants with a value on this task that are worse there, half for ties: 1 is the first "
         "place on the task, 0 the last.",
         "mean over opponents B of [A better than B] + ½ [A = B]",
     ),
-    Entry(
+    GlossaryEntry(
         "mean",
         "Mean over tasks",
         "The plain average of a metric over tasks; every task counts the same, however much data it has.",
         "sum over tasks of the metric / number of tasks",
     ),
-    Entry(
+    GlossaryEntry(
         "borda",
         "Borda points",
         "On each task an entrant gets a point for every other one that it is ranked before, half a point for a tie; "
@@ -73,7 +73,7 @@ SCORES = (
         "sum over tasks of (entrants − rank on the task)",
         "MTEB's leaderboard; Colombo et al. 2022, What are the best systems?",
     ),
-    Entry(
+    GlossaryEntry(
         "mean_rank",
         "Mean rank",
         "The average over tasks of the entrant's rank on each, ties sharing the average of their ranks. Only entrants "
@@ -81,7 +81,7 @@ SCORES = (
         "mean over tasks of the rank on the task",
         "Demšar 2006, Statistical comparisons of classifiers over multiple data sets",
     ),
-    Entry(
+    GlossaryEntry(
         "group_mean",
         "Mean over groups of tasks",
         "Tasks are averaged within their group, then the groups: each group counts the same, however many tasks it "
@@ -89,13 +89,13 @@ SCORES = (
         "mean over groups of (mean over the group's tasks of the metric)",
         "MTEB's mean over task types: Muennighoff et al. 2023",
     ),
-    Entry(
+    GlossaryEntry(
         "advantage",
         "Advantage",
         "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; on a board "
         "of points or ranks, in those. Above 0, A is better, whichever way the metric points.",
     ),
-    Entry(
+    GlossaryEntry(
         "median_time",
         "Time",
         "The median over tasks of the reported seconds, per so many forecasts where the head of the column says so. "
@@ -107,7 +107,7 @@ SCORES = (
 # Glossary entries of intervals, ranks, pairs and resampling. Read by `app.render.glossary`.
 
 UNCERTAINTY = (
-    Entry(
+    GlossaryEntry(
         "interval",
         "Percentile bootstrap over tasks",
         "Tasks are drawn with replacement many times, the score is computed anew each time, and the interval is "
@@ -116,7 +116,7 @@ UNCERTAINTY = (
         "[quantile of the resampled scores at (1 − level) / 2, quantile at (1 + level) / 2]",
         "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13",
     ),
-    Entry(
+    GlossaryEntry(
         "calibrated",
         "Calibrated interval",
         "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets wherever the "
@@ -133,7 +133,7 @@ UNCERTAINTY = (
         "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
         "Wilson 1927; Korn & Graubard 1998; Hall 1992; Fay & Feuer 1997; Satterthwaite 1946; DeLong et al. 1988",
     ),
-    Entry(
+    GlossaryEntry(
         "rank_interval",
         "Rank and rank interval",
         "The rank comes from the point scores, and equal scores share it. In brackets: the best and the worst rank "
@@ -146,7 +146,7 @@ UNCERTAINTY = (
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
-    Entry(
+    GlossaryEntry(
         "may_be_first",
         "May be first",
         "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
@@ -159,7 +159,7 @@ UNCERTAINTY = (
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
-    Entry(
+    GlossaryEntry(
         "front",
         "Front",
         "An entrant is on the front where no other one is at least as good in both numbers and better in one of them. "
@@ -167,13 +167,13 @@ UNCERTAINTY = (
         None,
         "Pareto 1906, Manuale di economia politica; the efficient set",
     ),
-    Entry(
+    GlossaryEntry(
         "group",
         "Group",
         "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from everybody "
         "below. Within a group the order is not settled by this data.",
     ),
-    Entry(
+    GlossaryEntry(
         "p_best",
         "P(best)",
         "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
@@ -182,13 +182,13 @@ UNCERTAINTY = (
         "resamples, the others have none: to share these out among them would say too much. On a provisional board, "
         "whose grid nobody has declared, it is withheld too: what is compared there depends on who submits.",
     ),
-    Entry(
+    GlossaryEntry(
         "p_a_beats_b",
         "P(A beats B)",
         "The share of the resamples in which A has the better score of the board, half for ties. It speaks of other "
         "data like these; it is not a p-value.",
     ),
-    Entry(
+    GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
         "What a board says of two entrants is one contrast: the difference between their scores, in resamples in which "
@@ -197,7 +197,7 @@ UNCERTAINTY = (
         "at once.",
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
-    Entry(
+    GlossaryEntry(
         "letters",
         "Letters",
         "Entrants that share a letter are not separable; those that share none are, all pairs of the board tested "
@@ -205,7 +205,7 @@ UNCERTAINTY = (
         None,
         "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
     ),
-    Entry(
+    GlossaryEntry(
         "separable",
         "Separable",
         "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
@@ -214,7 +214,7 @@ UNCERTAINTY = (
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),
-    Entry(
+    GlossaryEntry(
         "pair_win_rate",
         "Win rate of A",
         "The share of the tasks on which A is better than B, half for ties. It says how often, not by how much, and is "
@@ -222,7 +222,7 @@ UNCERTAINTY = (
         "mean over tasks of [error A < error B] + ½ [error A = error B]",
         "fev (forecast evaluation), its pairwise comparison",
     ),
-    Entry(
+    GlossaryEntry(
         "pair_skill",
         "Skill of A relative to B",
         "The skill of A with B as its baseline, on errors that are clipped by this pair. It is not the difference of "
@@ -230,7 +230,7 @@ UNCERTAINTY = (
         "1 − geometric mean over tasks of error A / error B",
         "fev (forecast evaluation), its pairwise comparison",
     ),
-    Entry(
+    GlossaryEntry(
         "resampling",
         "Resamples, level, rng seed, stream",
         "How the intervals of the scores were drawn: how many resamples, the share they are to hold, and the seed and "
@@ -246,7 +246,7 @@ UNCERTAINTY = (
 # Glossary entries of coverage, failures and leaks. Read by `app.render.glossary`.
 
 GAPS = (
-    Entry(
+    GlossaryEntry(
         "coverage",
         "Covered: n of N",
         "N is what the benchmark's grid asks: its tasks, and within them conditions, seeds and items or records. Who "
@@ -261,7 +261,7 @@ GAPS = (
         "submitters have, who lacks some of it or has more ranks behind who differs less, and nobody is marked as "
         "possibly first.",
     ),
-    Entry(
+    GlossaryEntry(
         "rank_if",
         "Rank if worst, rank if best",
         "Where an entrant that lacks something would rank, among those who lack nothing, if all that is missing were "
@@ -269,7 +269,7 @@ GAPS = (
         "two. Where the metric's range has no worst end the first is the last rank; where it has no best end the "
         "second is 1.",
     ),
-    Entry(
+    GlossaryEntry(
         "num_failures",
         "Failed, imputed",
         "A task without a usable result has failed: its row is absent or has no value. Failed counts both, over all "
@@ -277,7 +277,7 @@ GAPS = (
         "score (error), the task is left out for everybody (drop), or a value is put in its place (impute). Ranks are "
         "about those who have every task.",
     ),
-    Entry(
+    GlossaryEntry(
         "n_imputed",
         "Imputed",
         "Failures that the board's rule replaced by the error of the baseline, a skill of 0. Failing on a hard task "
@@ -285,13 +285,13 @@ GAPS = (
         None,
         "fev (forecast evaluation), missing strategy impute",
     ),
-    Entry(
+    GlossaryEntry(
         "n_leaked",
         "Leaked",
         "Tasks whose data the entrant has seen in training, as its submitter declared. Its own errors there say "
         "little about new data, so the board's leakage model replaces it.",
     ),
-    Entry(
+    GlossaryEntry(
         "training_corpus_overlap",
         "Training corpus overlap",
         "The share of an entrant's tasks whose data it was trained on, as its submitter declared. A "
@@ -304,7 +304,7 @@ GAPS = (
 # Glossary entries of registrations, submissions and snapshots. Read by `app.render.glossary`.
 
 EVIDENCE = (
-    Entry(
+    GlossaryEntry(
         "prereg",
         "Preregistration",
         "A file that says what will be measured, registered before the run and never changed. It is addressed by "
@@ -312,26 +312,26 @@ EVIDENCE = (
         None,
         "Nosek et al. 2018, The preregistration revolution",
     ),
-    Entry(
+    GlossaryEntry(
         "witnessed",
         "Witnessed and attested",
         "Witnessed: this server itself received the preregistration at that time. Attested: a steward vouches, with "
         "evidence, that it existed before this server saw it. The two are never shown alike.",
     ),
-    Entry(
+    GlossaryEntry(
         "checks",
         "Admission checks",
         "Each rule of a benchmark is applied to each submission, and the outcome is shown with its reason. "
         "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the submission is not "
         "admitted.",
     ),
-    Entry(
+    GlossaryEntry(
         "self_reported",
         "Self-reported",
         "Rows are what the submitter sent. Ranks and intervals are computed here from them; whether the rows are "
         "true, the server cannot know.",
     ),
-    Entry(
+    GlossaryEntry(
         "status",
         "States of a submission",
         "A submission is always in one state, with the time and the reason of each it was in. Received: stored whole. "
@@ -339,13 +339,13 @@ EVIDENCE = (
         "reasons, on no board. Superseded: newer evidence of its entrants counts. Withdrawn: taken off by its owner "
         "or a steward, with the reason kept; what it had superseded does not come back.",
     ),
-    Entry(
+    GlossaryEntry(
         "ownership",
         "Ownership of a name",
         "The first admitted submitter of an entrant owns its name; only the owner can supersede its results. A "
         "steward can move a name to another owner.",
     ),
-    Entry(
+    GlossaryEntry(
         "snapshot",
         "Snapshot",
         "One immutable published state of a benchmark, numbered. The same inputs, manifest and code give the same "
@@ -357,13 +357,13 @@ EVIDENCE = (
 # Glossary entries of claims and registrations, of whatever kind the evidence is. Read by `app.render.glossary`.
 
 CLAIMS = (
-    Entry(
+    GlossaryEntry(
         "claim",
         "Registered claim",
         "A statement that was registered before the run, or that the benchmark asks of everybody: in a metric, one "
         "side exceeds the other by at least a threshold. It is decided here, from the rows.",
     ),
-    Entry(
+    GlossaryEntry(
         "verdict",
         "Verdict",
         "Supported: the whole interval of the difference is at the threshold or beyond. Not supported: the whole "
@@ -373,13 +373,13 @@ CLAIMS = (
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
         "CHAMBER's gap rule (20 percentage points) is one instance",
     ),
-    Entry(
+    GlossaryEntry(
         "claim_status",
         "Status of a claim's evidence",
         "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the verdict stays "
         "listed. Submitting again does not remove a verdict.",
     ),
-    Entry(
+    GlossaryEntry(
         "detectable",
         "Minimum detectable difference",
         "The smallest true difference that this many seeds and episodes would find with 80 % power. A claim below it "
@@ -387,13 +387,13 @@ CLAIMS = (
         "(z(1 − α/2) + z(0.8)) × standard error",
         "Bloom 1995, Minimum detectable effects",
     ),
-    Entry(
+    GlossaryEntry(
         "pairs",
         "Matched and unmatched pairs",
         "A pair has the same seed, episode and initial state on both sides. Episodes without a partner are counted "
         "and left out of the difference; a repeated one is refused.",
     ),
-    Entry(
+    GlossaryEntry(
         "registration_outcome",
         "The outcome of a registration",
         "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only somebody "
@@ -401,7 +401,7 @@ CLAIMS = (
         "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never reported: it has "
         "passed twice. All registrations are public, so nobody can register ten and report the best one unseen.",
     ),
-    Entry(
+    GlossaryEntry(
         "reserved",
         "Reserved names",
         "The entrants that a registration for a benchmark lists, as far as nobody owns them, are kept for its "
@@ -410,10 +410,10 @@ CLAIMS = (
         "registrant, or a steward of the benchmark, can release a name; the first admitted submission turns it into an "
         "owned one.",
     ),
-    Entry(
+    GlossaryEntry(
         "attested", "Attested", "A steward vouches for an earlier time of registration, with evidence; not witnessed."
     ),
-    Entry(
+    GlossaryEntry(
         "run_purpose",
         "Run purpose",
         "Leaderboard runs are ranked. Power runs plan a sample size and debug runs try things out: both are stored and "
@@ -425,7 +425,7 @@ CLAIMS = (
 # Glossary entries of what is shown beside a score: attempts and flags. Read by `app.render.glossary`.
 
 PROVENANCE = (
-    Entry(
+    GlossaryEntry(
         "attempts",
         "Attempts",
         "How often this was tried here: the number of the submission among those of its entrant (of the same tasks, "
@@ -435,7 +435,7 @@ PROVENANCE = (
         "score that its sender, or any machine with the published rows, could not compute without a server, and who "
         "chooses among many runs chooses before sending any.",
     ),
-    Entry(
+    GlossaryEntry(
         "flags",
         "Flags",
         "What was noticed when the evidence arrived, in words that programs can read. They are "

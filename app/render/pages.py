@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from app.db.models import BrowserSession, Invitation, Prereg, Snapshot, Token, Try
+from app.db.models import BrowserSession, Invitation, Snapshot, StoredPrereg, Token, Try
 from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
@@ -27,10 +27,10 @@ from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.health import Trouble
 from app.store.news import News, SearchMatch
-from app.store.registrations import Registered
+from app.store.registrations import RegistrationStatus
 from app.store.submissions import ListedSubmission
 from app.store.tries import OwnSubmission
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
 
 
@@ -204,7 +204,7 @@ class GlossaryPage(Page):
     """Every explained term."""
 
     template = "glossary.html"
-    entries: Sequence[Entry]
+    entries: Sequence[GlossaryEntry]
 
 
 # The description of the API as a page: one section an operation, made from the same document as /openapi.json.
@@ -381,7 +381,7 @@ def changes_table(slug: str, listed: Sequence[Mapping[str, Any]], between: Mappi
     return Table("changes", f"Changes of {slug}", columns, rows)
 
 
-def glossary_table(entries: Sequence[Entry]) -> Table:
+def glossary_table(entries: Sequence[GlossaryEntry]) -> Table:
     """Return every explained term with its formula and source."""
     names = ("anchor", "term", "text", "formula", "source")
     columns = tuple(Column(name, name.capitalize(), "text") for name in names)
@@ -404,7 +404,7 @@ class SubmitPage(Page):
     example: SubmitExample
     form_key: str
     metadata_fields: Sequence[tuple[str, str, str]]
-    preregs: Sequence[Prereg]
+    preregs: Sequence[StoredPrereg]
     tries: Sequence[tuple[Try, str]]
     submissions: Sequence[OwnSubmission]
 
@@ -516,7 +516,7 @@ class DeskPage(Page):
     flagged: Sequence[Flagged]
     refused: Sequence[tuple[Try, str]]
     disputes: Sequence[ReadDispute]
-    late: Sequence[tuple[Registered, str]]
+    late: Sequence[tuple[RegistrationStatus, str]]
     withdrawn: Sequence[tuple[int, datetime, str]]
     manifest: str
     version: int
@@ -787,7 +787,7 @@ class ReportPage(Page):
     sections: Sequence[ReportSection]
 
     @property
-    def legend(self) -> list[tuple[str, Entry]]:
+    def legend(self) -> list[tuple[str, GlossaryEntry]]:
         """Return the meaning of the columns of all tables, each once."""
         return legend([shown.column for section in self.sections for shown in section.columns])
 
@@ -817,7 +817,7 @@ class AgainstPage(Page):
     permalink: str
 
     @property
-    def legend(self) -> list[tuple[str, Entry]]:
+    def legend(self) -> list[tuple[str, GlossaryEntry]]:
         """Return the meaning of the columns of all tables, each once."""
         return legend([shown.column for table in self.tables for shown in table.columns])
 

@@ -18,7 +18,7 @@ from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.text import format_number, rows_in_words
 from app.values.facts import FLAGS
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
 
 DESCRIBED = (
@@ -490,7 +490,7 @@ class TablePage(Page):
         return sorted(gone, key=lambda each: str(each["at"]), reverse=True)[:MAX_WITHDRAWN]
 
     @property
-    def legend(self) -> list[tuple[str, Entry]]:
+    def legend(self) -> list[tuple[str, GlossaryEntry]]:
         """Return the meaning of the columns."""
         return legend([shown.column for shown in self.columns], self.table)
 
@@ -748,7 +748,7 @@ def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> UnrankedHeading | Non
     return UnrankedHeading(start, f"Without a rank: {count}", ())
 
 
-def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, Entry]]:
+def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, GlossaryEntry]]:
     """Return the titles of the columns with the glossary entry that explains them, each entry once.
 
     Of the flags those are explained that are raised in the rows of the table.
@@ -761,7 +761,7 @@ def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[
     return [(title, _as_raised(known[anchor], table)) for anchor, title in titles.items()]
 
 
-def _as_raised(entry: Entry, table: Table | None) -> Entry:
+def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
     if entry.anchor != "flags" or table is None or "flags" not in table.column_names():
         return entry
     at = table.index("flags")

@@ -41,7 +41,7 @@ ALGORITHMS = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES
 
 
 @dataclass(frozen=True)
-class Claimed:
+class ProviderClaims:
     """A provider's claims about somebody: its address, its identifier for them, their display name, their groups."""
 
     issuer: str
@@ -88,7 +88,7 @@ class Provider:
         except Busy:
             return None
 
-    def identify(self, code: str, attempt: Attempt) -> tuple[Claimed, float | None]:
+    def identify(self, code: str, attempt: Attempt) -> tuple[ProviderClaims, float | None]:
         """Return who signed in, and when they showed that to the provider, in seconds since 1970, if it says so.
 
         Raises Unauthenticated for a code or a token that is not for this login, Forbidden, and Busy.
@@ -137,12 +137,12 @@ class Provider:
         except ValueError as error:
             raise Unauthenticated(f"The identity provider's response cannot be read: {error}.") from None
 
-    def _claimed(self, claims: Mapping[str, Any]) -> Claimed:
+    def _claimed(self, claims: Mapping[str, Any]) -> ProviderClaims:
         self._refuse_unverified(claims)
         groups = claims.get(self.settings.groups_claim) or ()
         listed = [groups] if isinstance(groups, str) else list(groups)
         name = claims.get("name") or claims.get("preferred_username") or "someone"
-        return Claimed(self.settings.issuer, str(claims["sub"]), str(name), frozenset(map(str, listed)))
+        return ProviderClaims(self.settings.issuer, str(claims["sub"]), str(name), frozenset(map(str, listed)))
 
     def _refuse_unverified(self, claims: Mapping[str, Any]) -> None:
         """Refuse an e-mail that the provider did not verify, or of another domain than the settings name."""
@@ -203,7 +203,7 @@ RANK = {"submitter": 0, "reviewer": 0, "steward": 1, "admin": 2}
 RENEWED_FROM = timedelta(hours=1)
 
 
-def sign_in(session: Session, claimed: Claimed, known: Collection[GroupRole], lasts: timedelta) -> Token:
+def sign_in(session: Session, claimed: ProviderClaims, known: Collection[GroupRole], lasts: timedelta) -> Token:
     """Return the token of somebody, made at their first login, with the roles that their groups give them now.
 
     Raises Forbidden for who is in no group that has a role, and Unauthenticated for a token that was revoked.
@@ -230,7 +230,7 @@ def forget(session: Session, token_id: int) -> None:
     session.execute(delete(SignInIdentity).where(SignInIdentity.token_id == token_id))
 
 
-def _token(session: Session, claimed: Claimed, role: str, until: datetime) -> Token:
+def _token(session: Session, claimed: ProviderClaims, role: str, until: datetime) -> Token:
     key = (SignInIdentity.issuer == claimed.issuer, SignInIdentity.subject == claimed.subject)
     token = session.scalar(
         select(Token)

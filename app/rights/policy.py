@@ -181,7 +181,7 @@ class Holder:
 
 
 @dataclass(frozen=True)
-class Standing:
+class Relation:
     """Who somebody is to what an action is about: their roles in its benchmark, and whether it is theirs."""
 
     slug: str | None = None
@@ -189,12 +189,12 @@ class Standing:
     is_owner: bool = False
 
 
-NOWHERE = Standing()
-ANYWHERE = Standing(roles=frozenset({"submitter", "reviewer", "steward"}), is_owner=True)
+NOWHERE = Relation()
+ANYWHERE = Relation(roles=frozenset({"submitter", "reviewer", "steward"}), is_owner=True)
 """Whoever is refused even so need not be looked up: before the body is read, and before the benchmark is."""
 
 
-def allows(action: str, holder: Holder, standing: Standing = NOWHERE) -> bool:
+def allows(action: str, holder: Holder, standing: Relation = NOWHERE) -> bool:
     """Say whether somebody may do something."""
     try:
         require(action, holder, standing)
@@ -204,7 +204,7 @@ def allows(action: str, holder: Holder, standing: Standing = NOWHERE) -> bool:
 
 
 def require(
-    action: str, holder: Holder, standing: Standing = NOWHERE, whom_to_ask: Callable[[], str] | None = None
+    action: str, holder: Holder, standing: Relation = NOWHERE, whom_to_ask: Callable[[], str] | None = None
 ) -> None:
     """Refuse whoever may not do something, and say whom to ask.
 
@@ -224,7 +224,7 @@ def require(
         raise SignedInLongAgo
 
 
-def _roles(holder: Holder, standing: Standing) -> Iterator[str]:
+def _roles(holder: Holder, standing: Relation) -> Iterator[str]:
     """Yield each role that somebody has: on the server, in the benchmark, and as whose it is."""
     yield "holder"
     if standing.is_owner:

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session, aliased
 from app.db.models import Benchmark, LabelSecret, RoleGrant, Token
 from app.errors import Conflict, NotFound
 from app.rights import policy
-from app.rights.policy import Holder, Standing
+from app.rights.policy import Holder, Relation
 from app.store import benchmark_rows
 
 
@@ -175,12 +175,12 @@ def require(
     policy.require(action, holder, standing, whom)
 
 
-def _standing(session: Session, holder: Holder, benchmark: Benchmark | None, owner_id: int | None) -> Standing:
+def _standing(session: Session, holder: Holder, benchmark: Benchmark | None, owner_id: int | None) -> Relation:
     is_owner = owner_id is not None and owner_id == holder.id
     if benchmark is None:
-        return Standing(is_owner=is_owner)
+        return Relation(is_owner=is_owner)
     held = roles_in(session, benchmark.id, holder.id)
-    return Standing(benchmark.slug, frozenset(held), is_owner)
+    return Relation(benchmark.slug, frozenset(held), is_owner)
 
 
 def _whom_to_ask(session: Session, benchmark_id: int) -> str:

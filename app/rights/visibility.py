@@ -18,7 +18,7 @@ from sqlalchemy.orm import ORMExecuteState, Session, with_loader_criteria
 from sqlalchemy.orm.interfaces import ORMOption
 
 from app.db.engine import SessionFactory
-from app.db.models import Benchmark, EntrantReservation, Prereg, PreregBinding, RoleGrant, Submission, Token
+from app.db.models import Benchmark, EntrantReservation, PreregBinding, RoleGrant, StoredPrereg, Submission, Token
 from app.rights import roles
 from app.rights.policy import RIGHTS
 
@@ -27,7 +27,7 @@ ORDER = (DRAFT, PRIVATE, PUBLIC)
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReadingRights:
     """Who reads: the token, and the numbers of the benchmarks that are not public and that it may read.
 
     `decides` are those that it is steward or reviewer of, who see behind embargoes. `sees_all` is true of admins alone.
@@ -39,11 +39,11 @@ class Reader:
     sees_all: bool = False
 
 
-STRANGER = Reader()
-_reading: ContextVar[Reader] = ContextVar("reading", default=STRANGER)
+STRANGER = ReadingRights()
+_reading: ContextVar[ReadingRights] = ContextVar("reading", default=STRANGER)
 
 
-def read_as(reader: Reader) -> None:
+def read_as(reader: ReadingRights) -> None:
     """Restrict all further queries of this request to what a reader may see."""
     _reading.set(reader)
 
@@ -51,7 +51,7 @@ def read_as(reader: Reader) -> None:
 @contextmanager
 def reading_all() -> Iterator[None]:
     """Lift the restriction for a block of code, for queries that do not depend on the reader."""
-    before = _reading.set(Reader(sees_all=True))
+    before = _reading.set(ReadingRights(sees_all=True))
     try:
         yield
     finally:
@@ -64,13 +64,13 @@ def is_member(benchmark_id: int) -> bool:
     return reader.sees_all or benchmark_id in reader.benchmark_ids
 
 
-def reader_of(session: Session, token: Token) -> Reader:
+def reader_of(session: Session, token: Token) -> ReadingRights:
     """Return what the holder of a working token may read beside what is public, as `app.rights.policy` says."""
     if token.role == "admin":
-        return Reader(token.id, sees_all=True)
+        return ReadingRights(token.id, sees_all=True)
     held = roles.held_by(session, token.id)
     if not held:
-        return Reader(token.id)
+        return ReadingRights(token.id)
     of_draft, of_private, behind = (
         {number for number, role in held if role in RIGHTS[action].roles}
         for action in ("read a draft", "read a private benchmark", "read a registration under embargo")
@@ -81,7 +81,9 @@ def reader_of(session: Session, token: Token) -> Reader:
     if token.benchmarks is not None:
         query = query.where(table.c.slug.in_(token.benchmarks))
     within: dict[int, bool] = dict(session.execute(query).all())
-    return Reader(token.id, frozenset(n for n, reads in within.items() if reads), frozenset(behind & within.keys()))
+    return ReadingRights(
+        token.id, frozenset(n for n, reads in within.items() if reads), frozenset(behind & within.keys())
+    )
 
 
 def narrow_to_reader(sessions: SessionFactory) -> SessionFactory:
@@ -99,27 +101,27 @@ def _narrow(state: ORMExecuteState) -> None:
 
 # Cached, because building these takes longer than most statements that they restrict.
 @lru_cache(maxsize=256)
-def _criteria(reader: Reader) -> tuple[ORMOption, ...]:
+def _criteria(reader: ReadingRights) -> tuple[ORMOption, ...]:
     return (
         with_loader_criteria(Benchmark, _may_read(reader, _table(Benchmark)), include_aliases=True),
         with_loader_criteria(Submission, _of_readable(reader), include_aliases=True),
         with_loader_criteria(PreregBinding, ~_is_hidden(reader, _table(PreregBinding)), include_aliases=True),
         with_loader_criteria(EntrantReservation, ~_is_hidden(reader, _table(EntrantReservation)), include_aliases=True),
-        with_loader_criteria(Prereg, _is_shown(reader), include_aliases=True),
+        with_loader_criteria(StoredPrereg, _is_shown(reader), include_aliases=True),
     )
 
 
-def _may_read(reader: Reader, benchmark: Any) -> ColumnElement[bool]:
+def _may_read(reader: ReadingRights, benchmark: Any) -> ColumnElement[bool]:
     return or_(benchmark.c.visibility == PUBLIC, benchmark.c.id.in_(reader.benchmark_ids))
 
 
-def _of_readable(reader: Reader) -> ColumnElement[bool]:
+def _of_readable(reader: ReadingRights) -> ColumnElement[bool]:
     hidden = _table(Benchmark).alias("hidden")
     query = select(hidden.c.id).where(hidden.c.visibility != PUBLIC, hidden.c.id.not_in(reader.benchmark_ids))
     return Submission.benchmark_id.not_in(query)
 
 
-def _is_hidden(reader: Reader, row: Any) -> ColumnElement[bool]:
+def _is_hidden(reader: ReadingRights, row: Any) -> ColumnElement[bool]:
     """Say of what names a benchmark by its slug that it came from inside of one that the reader may not read.
 
     What a stranger wrote about the same slug is shown as if there were no such benchmark: hiding it would reveal that
@@ -140,18 +142,18 @@ def _belonged(hidden: Any, by: ColumnElement[int]) -> ColumnElement[bool]:
     return or_(by.in_(holders), by.in_(select(token.c.id).where(token.c.role == "admin")))
 
 
-def _is_shown(reader: Reader) -> ColumnElement[bool]:
+def _is_shown(reader: ReadingRights) -> ColumnElement[bool]:
     """Say of a registration that it is the reader's own, or neither under embargo nor for hidden benchmarks alone."""
-    prereg, binding = _table(Prereg), _table(PreregBinding).alias("bound")
+    prereg, binding = _table(StoredPrereg), _table(PreregBinding).alias("bound")
     is_bound = exists().where(binding.c.prereg_sha256 == prereg.c.sha256)
     is_bound_openly = is_bound.where(~_is_hidden(reader, binding))
     own = prereg.c.registered_by == reader.token_id if reader.token_id is not None else false()
     return or_(own, and_(or_(~is_bound, is_bound_openly), _embargo_is_over(reader)))
 
 
-def _embargo_is_over(reader: Reader) -> ColumnElement[bool]:
+def _embargo_is_over(reader: ReadingRights) -> ColumnElement[bool]:
     """An embargo ends with its time, or with the first submission under it; stewards and reviewers see behind it."""
-    prereg, submission = _table(Prereg), _table(Submission).alias("citing")
+    prereg, submission = _table(StoredPrereg), _table(Submission).alias("citing")
     binding, benchmark = _table(PreregBinding).alias("of"), _table(Benchmark).alias("theirs")
     hidden = _table(Benchmark).alias("unread")
     unreadable = select(hidden.c.id).where(hidden.c.visibility != PUBLIC, hidden.c.id.not_in(reader.benchmark_ids))

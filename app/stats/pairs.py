@@ -18,7 +18,7 @@ from app.stats.arrays import (
     require_shape,
 )
 from app.stats.compiled import compiled, in_parts
-from app.stats.resample import Resamples, Scale, ends_of, order_replicates, percentile_interval
+from app.stats.resample import MonotoneScale, Resamples, ends_of, order_replicates, percentile_interval
 
 AnyFloatArray = NDArray[np.floating[Any]]
 
@@ -144,9 +144,9 @@ def _fill_effects(
     # Quantiles interpolate between replicates, so they are taken on the scale of effects, not of means.
     drawn = order_replicates(resamples.means(each))
     if block.is_mirrored:
-        mirrored = Scale(lambda means: scale(-means), falls=not contrast.falls)
+        mirrored = MonotoneScale(lambda means: scale(-means), falls=not contrast.falls)
         effects[1, b, a], effects[2, b, a] = ends_of(drawn, level, mirrored)
-    effects[1, a, b], effects[2, a, b] = ends_of(drawn, level, Scale(scale, contrast.falls))
+    effects[1, a, b], effects[2, a, b] = ends_of(drawn, level, MonotoneScale(scale, contrast.falls))
 
 
 def _fill_wins(

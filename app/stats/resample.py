@@ -183,7 +183,7 @@ TIE = 1e-12
 
 
 @dataclass(frozen=True)
-class Scale:
+class MonotoneScale:
     """A monotone function of replicates: never rising if `falls`, otherwise never falling."""
 
     of: Callable[[FloatArray], FloatArray]
@@ -225,7 +225,7 @@ def order_replicates(replicates: FloatArray) -> FloatArray:
     return ordered
 
 
-def ends_of(ordered: FloatArray, level: float, scale: Scale | None = None) -> tuple[FloatArray, FloatArray]:
+def ends_of(ordered: FloatArray, level: float, scale: MonotoneScale | None = None) -> tuple[FloatArray, FloatArray]:
     """Return the ends of `percentile_interval`, [n_columns] each, of ordered replicates [n_columns, n_resamples].
 
     `order_replicates` orders them. With a scale the ends are those of the transformed replicates; only the order
@@ -244,7 +244,7 @@ def ends_of(ordered: FloatArray, level: float, scale: Scale | None = None) -> tu
     return low, high
 
 
-def _quantile(ordered: FloatArray, share: float, scale: Scale | None) -> FloatArray:
+def _quantile(ordered: FloatArray, share: float, scale: MonotoneScale | None) -> FloatArray:
     last = ordered.shape[1] - 1
     place = last * share
     below = math.floor(place)

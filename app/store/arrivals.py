@@ -14,11 +14,11 @@ from app.db.models import (
     Entrant,
     Entry,
     StoredFingerprint,
+    StoredTask,
     Submission,
     SubmissionCheck,
     SubmissionEvent,
     SubmissionFile,
-    Task,
 )
 from app.errors import Conflict
 from app.files.uploads import FileRecord
@@ -249,7 +249,7 @@ def _n_before(
         .group_by(func.lower(Entrant.name))
     )
     if tasks is not None:
-        numbers = select(Task.id).where(Task.benchmark_id == benchmark_id, one_of(Task.name, tasks))
+        numbers = select(StoredTask.id).where(StoredTask.benchmark_id == benchmark_id, one_of(StoredTask.name, tasks))
         known = cast(list(session.scalars(numbers)), ARRAY(Integer))
         query = query.where(Entry.task_ids.bool_op("&&")(known))
     counts: dict[str, int] = dict(session.execute(query).all())

@@ -65,7 +65,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class EventQuery:
     """Which events are asked for, the newest first: those before a number, within a time, of a benchmark, of a token.
 
     `within` are the benchmarks that the reader may see the events of; None: of all, and those of none.
@@ -97,7 +97,7 @@ def without_tokens(text: str) -> str:
     return clip_for_message(_TOKEN_LIKE.sub(lambda match: f"pl{match[1]}_…", text), MAX_TEXT)
 
 
-def list_events(session: Session, wanted: Wanted) -> Sequence[Listed]:
+def list_events(session: Session, wanted: EventQuery) -> Sequence[Listed]:
     """Return the events that are asked for, the newest first."""
     named = cast("Select[Any]", select(AuditEvent, Token.name).outerjoin(Token, Token.id == AuditEvent.token_id))
     query = _narrowed(named, wanted)
@@ -135,13 +135,13 @@ def _add(session: Session, act: Act, status: int | None, change: Change, refusal
     session.flush()
 
 
-def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
+def _narrowed(query: Select[Any], wanted: EventQuery) -> Select[Any]:
     for condition in _conditions(wanted):
         query = query.where(condition)
     return query
 
 
-def _conditions(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+def _conditions(wanted: EventQuery) -> Iterator[ColumnElement[bool]]:
     if wanted.within is not None:
         yield AuditEvent.benchmark.in_(wanted.within)
     if wanted.benchmark is not None:
@@ -155,7 +155,7 @@ def _conditions(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
     yield from _times(wanted)
 
 
-def _times(wanted: Wanted) -> Iterator[ColumnElement[bool]]:
+def _times(wanted: EventQuery) -> Iterator[ColumnElement[bool]]:
     if wanted.since is not None:
         yield AuditEvent.at >= wanted.since
     if wanted.until is not None:
@@ -274,7 +274,7 @@ def list_seals(session: Session, before: int | None, limit: int) -> Sequence[Aud
     return session.scalars(query if before is None else query.where(AuditSeal.number < before)).all()
 
 
-class Check:
+class AuditCheck:
     """Reads the whole record once, in one transaction and bounded memory, and yields every break of it."""
 
     def __init__(self, connection: Connection, heads: Mapping[int, str] | None = None) -> None:

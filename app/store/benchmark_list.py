@@ -24,8 +24,8 @@ from app.db.models import (
     RoleGrant,
     Snapshot,
     SnapshotTable,
+    StoredTask,
     Submission,
-    Task,
     Try,
 )
 from app.errors import Conflict
@@ -177,7 +177,7 @@ def delete_draft(session: Session, benchmark: Benchmark) -> None:
     session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
     notified = select(Notification.id).where(Notification.benchmark_id == number)
     session.execute(delete(Delivery).where(Delivery.notification_id.in_(notified)))
-    for model in (Notification, BenchmarkChange, DraftManifest, Try, Snapshot, ManifestVersion, LabelSet, Task,
+    for model in (Notification, BenchmarkChange, DraftManifest, Try, Snapshot, ManifestVersion, LabelSet, StoredTask,
                   RoleGrant, Invitation):  # fmt: skip
         session.execute(delete(model).where(model.benchmark_id == number))
     session.delete(benchmark)

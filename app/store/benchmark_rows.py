@@ -10,7 +10,7 @@ from sqlalchemy import ARRAY, BindParameter, Text, bindparam, case, cast, func, 
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, Entrant, Task
+from app.db.models import Benchmark, Entrant, StoredTask
 from app.errors import Conflict, NotFound
 from app.names import first_few, name_key
 
@@ -110,7 +110,7 @@ def refuse_respelled(what: str, stored: Iterable[str], wanted: Iterable[str]) ->
         )
 
 
-def add_names(session: Session, to: type[Entrant] | type[Task], benchmark_id: int, names: Iterable[str]) -> None:
+def add_names(session: Session, to: type[Entrant] | type[StoredTask], benchmark_id: int, names: Iterable[str]) -> None:
     """Create those names that are new in a benchmark, in a fixed order to avoid deadlocks.
 
     One statement however many there are: a list of values would be compiled anew for each number of them.

@@ -18,8 +18,8 @@ from app.db.models import (
     LabelSet,
     ManifestVersion,
     RoleGrant,
+    StoredTask,
     Submission,
-    Task,
 )
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
@@ -130,14 +130,14 @@ def ensure_tasks(session: Session, benchmark_id: int, names: Sequence[str]) -> d
     """Return the number of each task, making those that are new. Raises Conflict for a task in another spelling."""
     numbers = _task_numbers(session, benchmark_id)
     if new := set(names) - numbers.keys():
-        add_names(session, Task, benchmark_id, new)
+        add_names(session, StoredTask, benchmark_id, new)
         numbers = _task_numbers(session, benchmark_id)
     refuse_respelled("a task", numbers, names)
     return {name: numbers[name] for name in names}
 
 
 def _task_numbers(session: Session, benchmark_id: int) -> dict[str, int]:
-    rows = session.execute(select(Task.name, Task.id).where(Task.benchmark_id == benchmark_id))
+    rows = session.execute(select(StoredTask.name, StoredTask.id).where(StoredTask.benchmark_id == benchmark_id))
     return {row.name: row.id for row in rows}
 
 
@@ -169,7 +169,7 @@ NEWEST = 2**31 - 1
 
 
 @dataclass(frozen=True)
-class Draft:
+class DraftVersion:
     """A draft as it is kept, and the version that it would be."""
 
     kept: DraftManifest
@@ -183,7 +183,7 @@ def keep_draft(session: Session, benchmark: Benchmark, yaml: bytes, by_id: int) 
     session.execute(added.on_conflict_do_update(index_elements=["benchmark_id"], set_=values))
 
 
-def load_draft(session: Session, benchmark: Benchmark) -> Draft:
+def load_draft(session: Session, benchmark: Benchmark) -> DraftVersion:
     """Return the draft of the next version of a benchmark. Raises NotFound."""
     kept = session.get(DraftManifest, benchmark.id, populate_existing=True)
     if kept is None:
@@ -191,10 +191,10 @@ def load_draft(session: Session, benchmark: Benchmark) -> Draft:
     number = load_declared(session, benchmark).version.version + 1
     about = {"version": number, "yaml": kept.yaml, "sha256": manifest_digest(kept.yaml)}
     version = ManifestVersion(id=NEWEST, benchmark_id=benchmark.id, **about)
-    return Draft(kept, Declared(benchmark, version, parse_manifest(kept.yaml)))
+    return DraftVersion(kept, Declared(benchmark, version, parse_manifest(kept.yaml)))
 
 
-def remove_draft(session: Session, draft: Draft) -> None:
+def remove_draft(session: Session, draft: DraftVersion) -> None:
     """Remove a draft; nobody but stewards was shown it."""
     session.delete(draft.kept)
 

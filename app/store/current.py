@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import ColumnElement, and_, or_, select, update
 from sqlalchemy.orm import Session, aliased
 
-from app.db.models import Entrant, EntrantTransfer, Entry, Score, Submission, SubmissionEvent, Task
+from app.db.models import Entrant, EntrantTransfer, Entry, Score, StoredTask, Submission, SubmissionEvent
 from app.errors import Conflict
 from app.store.sql import one_of
 from app.store.submissions import entrant_ids, list_events, lock_rows, set_status
@@ -92,7 +92,11 @@ def tasks_of(session: Session, entry: Entry) -> list[str] | None:
     """Return the tasks that an entry counts for by itself; None where entries count whole, or not at all."""
     if entry.task_ids is None or entry.state != "current":
         return None
-    return list(session.scalars(select(Task.name).where(Task.id.in_(entry.task_ids)).order_by(Task.name)).all())
+    return list(
+        session.scalars(
+            select(StoredTask.name).where(StoredTask.id.in_(entry.task_ids)).order_by(StoredTask.name)
+        ).all()
+    )
 
 
 def _entries(session: Session, numbers: Collection[int]) -> Sequence[Entry]:

@@ -144,7 +144,7 @@ RANKED_STATES = ("current", "superseded")
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScoredEntrant:
     """One scored entrant: whether it is shown, its score on each board, and how many numbers are shown."""
 
     entrant_id: int
@@ -206,7 +206,7 @@ def digest_predictions(session: Session, pair: Pair) -> str:
     return digest.hexdigest()
 
 
-def keep_answers(session: Session, submission_id: int, answers: Iterable[Answer]) -> None:
+def keep_answers(session: Session, submission_id: int, answers: Iterable[ScoredEntrant]) -> None:
     """Keep what was disclosed of a submission."""
     rows = [
         {

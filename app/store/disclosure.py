@@ -13,7 +13,17 @@ import numpy as np
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entrant, LabelClose, LabelPart, LabelSecret, LabelSet, Prediction, Task, Token
+from app.db.models import (
+    Benchmark,
+    Entrant,
+    LabelClose,
+    LabelPart,
+    LabelSecret,
+    LabelSet,
+    Prediction,
+    StoredTask,
+    Token,
+)
 from app.errors import Conflict
 from app.kinds.labels import KindLabels, Opening, parts_key
 from app.kinds.registry import kind_of
@@ -323,11 +333,18 @@ def write_blocks(session: Session, blocks: Sequence[PredictionBlock], keys: RowK
 def read_blocks(session: Session, submission_id: int, entrant_id: int) -> list[PredictionBlock]:
     """Return what one entrant predicted in one submission, by task; its own labels come without their items."""
     query = (
-        select(Entrant.name, Task.name, Prediction.n_items, Prediction.n_columns, Prediction.values, Prediction.labels)
+        select(
+            Entrant.name,
+            StoredTask.name,
+            Prediction.n_items,
+            Prediction.n_columns,
+            Prediction.values,
+            Prediction.labels,
+        )
         .join(Entrant, Entrant.id == Prediction.entrant_id)
-        .join(Task, Task.id == Prediction.task_id)
+        .join(StoredTask, StoredTask.id == Prediction.task_id)
         .where(Prediction.submission_id == submission_id, Prediction.entrant_id == entrant_id)
-        .order_by(Task.name)
+        .order_by(StoredTask.name)
     )
     return [
         PredictionBlock(

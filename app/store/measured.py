@@ -21,7 +21,7 @@ from app.boards.coverage import Coverage
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.cache import Cache
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
-from app.db.models import Entry, Measured
+from app.db.models import Entry, StoredMeasurement
 from app.kinds.labels import narrow
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest
@@ -62,7 +62,7 @@ def place_of(pieces: Sequence[Piece], key: str) -> Place:
 
 
 @dataclass(frozen=True)
-class Apart:
+class ColdParts:
     """What is kept apart of a measurement: its losses by task, and its rows of the tables that few are shown in."""
 
     losses: Mapping[str, NDArray[Any]] = field(default_factory=dict)
@@ -78,20 +78,20 @@ class Unread:
     rows: Sequence[str]
     n_bytes: int
 
-    def with_apart(self, read_apart: Callable[[], Apart] = Apart) -> Measurement:
+    def with_apart(self, read_apart: Callable[[], ColdParts] = ColdParts) -> Measurement:
         """Return the measurement; what is apart is read once, when it is asked for."""
         if not self.losses and not self.rows:
             return self.measurement
         apart = cache(read_apart)
-        losses: Kept[NDArray[Any]] = Kept({}, self.losses, lambda: apart().losses)
+        losses: LazyValues[NDArray[Any]] = LazyValues({}, self.losses, lambda: apart().losses)
         return replace(
-            self.measurement, rows=Kept(self.measurement.rows, self.rows, lambda: apart().rows), losses=losses
+            self.measurement, rows=LazyValues(self.measurement.rows, self.rows, lambda: apart().rows), losses=losses
         )
 
 
 KNOWN: Cache[Unread] = Cache(48 << 20)
 
-KNOWN_APART: Cache[Apart] = Cache(64 << 20)
+KNOWN_APART: Cache[ColdParts] = Cache(64 << 20)
 """Enough for the 200 best of a board of 100,000 predictions, 50 MiB."""
 
 READ = """
@@ -121,18 +121,18 @@ def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, 
     return measured
 
 
-def _read_apart(session: Session, pair: Pair, key: str, digest: bytes) -> Apart:
+def _read_apart(session: Session, pair: Pair, key: str, digest: bytes) -> ColdParts:
     known = KNOWN_APART.get(digest)
     if known is not None:
         return known
-    content = session.scalars(select(Measured.apart).where(Measured.key == key, _is_of(pair))).one()
-    apart = Apart() if content is None else unpack_apart(content)
+    content = session.scalars(select(StoredMeasurement.apart).where(StoredMeasurement.key == key, _is_of(pair))).one()
+    apart = ColdParts() if content is None else unpack_apart(content)
     KNOWN_APART.keep(digest, apart, 0 if content is None else len(content))
     return apart
 
 
 def _is_of(pair: Pair) -> ColumnElement[bool]:
-    return and_(Measured.submission_id == pair[0], Measured.entrant_id == pair[1])
+    return and_(StoredMeasurement.submission_id == pair[0], StoredMeasurement.entrant_id == pair[1])
 
 
 NOTHING_APART: frozenset[str] = frozenset()
@@ -145,7 +145,7 @@ def keep_measurements(session: Session, measured: Mapping[Place, Measurement], a
         for (pair, key), measurement in measured.items()
     ]
     if rows:
-        session.execute(insert(Measured).on_conflict_do_nothing(), rows)
+        session.execute(insert(StoredMeasurement).on_conflict_do_nothing(), rows)
 
 
 def _packed(measurement: Measurement, apart: Set[str]) -> dict[str, bytes | None]:
@@ -160,7 +160,7 @@ def _packed(measurement: Measurement, apart: Set[str]) -> dict[str, bytes | None
 V = TypeVar("V")
 
 
-class Kept(Mapping[str, V]):
+class LazyValues(Mapping[str, V]):
     """Values by name, some of them in memory; the others are read together when one is first accessed.
 
     Losses and curves are as large as the evidence, but are shown only for the few best of a thousand entrants.
@@ -230,7 +230,7 @@ def _fewest_bytes(values: FloatArray) -> NDArray[Any]:
     return values.astype(np.int8) if are_flags else values
 
 
-def unpack_apart(content: bytes) -> Apart:
+def unpack_apart(content: bytes) -> ColdParts:
     """Return what `pack_apart` packed."""
     document, arrays = unpack(content)
     losses = {task: arrays[f"{at}"] for at, task in enumerate(document["tasks"])}
@@ -239,7 +239,7 @@ def unpack_apart(content: bytes) -> Apart:
                                  for at, known in enumerate(words)))
         for name, words in document["words"].items()
     }  # fmt: skip
-    return Apart(losses, tables)
+    return ColdParts(losses, tables)
 
 
 def unpack_measurement(content: bytes) -> Unread:

@@ -11,7 +11,7 @@ from typing import Any
 from sqlalchemy import Select, select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, Entrant, Entry, Snapshot, Task
+from app.db.models import Benchmark, Entrant, Entry, Snapshot, StoredTask
 from app.names import first_few
 
 MOST_SNAPSHOTS = 60
@@ -112,7 +112,7 @@ def search(session: Session, text: str) -> list[SearchMatch]:
         return []
     seen = select(Entry.entrant_id).where(Entry.state.in_(("current", "superseded")))
     of_entrants = _named(Entrant.name, Entrant.benchmark_id, text).where(Entrant.id.in_(seen))
-    of_tasks = _named(Task.name, Task.benchmark_id, text)
+    of_tasks = _named(StoredTask.name, StoredTask.benchmark_id, text)
     return [
         *(SearchMatch("entrant", name, slug) for name, slug in session.execute(of_entrants)),
         *(SearchMatch("task", name, slug) for name, slug in session.execute(of_tasks)),

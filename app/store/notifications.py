@@ -24,7 +24,7 @@ MAIL = "mailto:"
 
 
 @dataclass(frozen=True)
-class Order:
+class Subscription:
     """Who is notified of what: `benchmark_id` None is every benchmark."""
 
     token_id: int
@@ -49,7 +49,7 @@ class Due:
     benchmark: str | None
 
 
-def add(session: Session, order: Order) -> Notification:
+def add(session: Session, order: Subscription) -> Notification:
     """Store whom to notify; an address of mail is asked to confirm first. Raises Conflict beyond `MOST` of a token."""
     session.execute(select(Token.id).where(Token.id == order.token_id).with_for_update(key_share=True))
     if len(list_own(session, order.token_id)) >= MOST:

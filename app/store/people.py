@@ -18,9 +18,9 @@ from app.db.models import (
     Entrant,
     EntrantReservation,
     Notification,
-    Prereg,
     PreregBinding,
     RoleGrant,
+    StoredPrereg,
     Submission,
     Token,
     Try,
@@ -70,10 +70,10 @@ def _pseudonymise(session: Session, token: Token) -> str:
 
 def _where_named(token_id: int) -> Select[int]:
     """Select the benchmarks whose pages may name somebody: what they sent, own, registered, hold, or did there."""
-    registered = select(PreregBinding.benchmark).join(Prereg, Prereg.sha256 == PreregBinding.prereg_sha256)
+    registered = select(PreregBinding.benchmark).join(StoredPrereg, StoredPrereg.sha256 == PreregBinding.prereg_sha256)
     slugs: CompoundSelect[Any] = union(
         select(AuditEvent.benchmark).where(AuditEvent.token_id == token_id),
-        registered.where(Prereg.registered_by == token_id),
+        registered.where(StoredPrereg.registered_by == token_id),
         select(EntrantReservation.benchmark).where(EntrantReservation.token_id == token_id),
     )
     ids = union(
@@ -104,7 +104,7 @@ def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
         "entrants": list(session.scalars(
             select(Entrant.name).where(Entrant.owner_id == token.id).order_by(Entrant.id))),
         "registrations": [_plain(each, "sha256", "registered_at") for each in session.scalars(
-            select(Prereg).where(Prereg.registered_by == token.id).order_by(Prereg.registered_at))],
+            select(StoredPrereg).where(StoredPrereg.registered_by == token.id).order_by(StoredPrereg.registered_at))],
         "submissions": [_plain(each, "id", "received_at", "status", "description") for each in session.scalars(
             select(Submission).where(Submission.token_id == token.id).order_by(Submission.id))],
         "tries": [_plain(each, "id", "at", "is_dry", "status", "detail") for each in session.scalars(

@@ -9,7 +9,7 @@ from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
-from app.db.models import Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.db.models import PreregAttestation, PreregBinding, StoredPrereg, Submission, Token
 from app.errors import Forbidden, NotFound
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
@@ -17,7 +17,7 @@ from app.store.sql import one_of
 
 
 @dataclass(frozen=True)
-class Registration:
+class CheckedPrereg:
     """A preregistration as the admission checks see it.
 
     `registered_at` is the earliest time that counts; `attested` says that a steward vouches for it
@@ -48,11 +48,11 @@ class Word:
 
 def register_prereg(
     session: Session, yaml: bytes, parsed: ParsedPrereg, token_id: int, embargo_until: datetime | None = None
-) -> tuple[Prereg, bool]:
+) -> tuple[StoredPrereg, bool]:
     """Store a preregistration and say whether it is new; known bytes keep their first registration."""
     sha256 = sha256_hex(yaml)
     prereg = session.scalar(
-        insert(Prereg)
+        insert(StoredPrereg)
         .values(
             sha256=sha256,
             git_blob_sha1=git_blob_sha1(yaml),
@@ -63,7 +63,7 @@ def register_prereg(
             embargo_until=embargo_until,
         )
         .on_conflict_do_nothing(index_elements=["sha256"])
-        .returning(Prereg)
+        .returning(StoredPrereg)
     )
     if prereg is None:
         return find_prereg(session, sha256), False
@@ -72,7 +72,7 @@ def register_prereg(
     return prereg, True
 
 
-def bind_prereg(session: Session, prereg: Prereg, benchmark: str, token_id: int) -> bool:
+def bind_prereg(session: Session, prereg: StoredPrereg, benchmark: str, token_id: int) -> bool:
     """Register a preregistration for a benchmark from now on, and say whether that is new.
 
     Raises Forbidden for somebody else's, because it would count for its registrant.
@@ -96,22 +96,22 @@ def list_bindings(session: Session, sha256: str) -> Sequence[PreregBinding]:
     return session.scalars(query.order_by(PreregBinding.bound_at, PreregBinding.benchmark)).all()
 
 
-def find_prereg(session: Session, sha256: str) -> Prereg:
+def find_prereg(session: Session, sha256: str) -> StoredPrereg:
     """Return a preregistration by the SHA-256 of its bytes. Raises NotFound."""
-    prereg = session.get(Prereg, sha256)
+    prereg = session.get(StoredPrereg, sha256)
     if prereg is None:
         raise NotFound(f"There is no preregistration with SHA-256 {sha256[:64]}.")
     return prereg
 
 
-def load_registration(session: Session, sha256: str, slug: str | None = None) -> Registration:
+def load_registration(session: Session, sha256: str, slug: str | None = None) -> CheckedPrereg:
     """Return a preregistration with the time that counts for it, in a benchmark or anywhere. Raises NotFound."""
     stored = find_prereg(session, sha256)
     counting = [each for each in list_attestations(session, sha256) if each.benchmark in (None, slug)]
     attested = [attestation.registered_at for attestation in counting]
     bindings = {binding.benchmark: binding.bound_at for binding in list_bindings(session, sha256)}
     earliest = min([stored.registered_at, *attested])
-    return Registration(
+    return CheckedPrereg(
         sha256=sha256,
         git_blob_sha1=stored.git_blob_sha1,
         prereg=parse_stored(stored.yaml),
@@ -129,7 +129,7 @@ def load_parsed(session: Session, sha256s: Iterable[str]) -> dict[str, ParsedPre
     wanted = set(sha256s)
     if not wanted:
         return {}
-    query = select(Prereg.sha256, Prereg.yaml).where(one_of(Prereg.sha256, wanted))
+    query = select(StoredPrereg.sha256, StoredPrereg.yaml).where(one_of(StoredPrereg.sha256, wanted))
     return {sha256: parse_stored(yaml) for sha256, yaml in session.execute(query)}
 
 

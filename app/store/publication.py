@@ -23,14 +23,14 @@ from app.db.models import (
     Entrant,
     Entry,
     LabelSecret,
-    Prereg,
     PreregBinding,
     Snapshot,
     SnapshotEntry,
     StoredFingerprint,
+    StoredPrereg,
+    StoredTask,
     Submission,
     SubmissionEvent,
-    Task,
 )
 from app.errors import Conflict, NotFound
 from app.kinds.registry import kind_of
@@ -76,7 +76,7 @@ class CurrentEvidence:
 
 
 @dataclass(frozen=True)
-class Withdrawal:
+class Tombstone:
     """A tombstone: what was withdrawn, when and why."""
 
     submission_id: int
@@ -92,7 +92,7 @@ class Inputs:
     data_version: int
     declared: Declared
     standings: tuple[CurrentEvidence, ...]
-    withdrawals: tuple[Withdrawal, ...]
+    withdrawals: tuple[Tombstone, ...]
     superseded: tuple[int, ...]
     left_out: frozenset[int] = frozenset()
     known: Mapping[str, Provenance] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Publication:
 
 
 @dataclass(frozen=True)
-class Published:
+class PublicationResult:
     """The result of a publication: the snapshot, and for each newly published submission the time since its upload.
 
     The snapshot is None where something newer is already published.
@@ -152,7 +152,7 @@ class Published:
     under_way_s: Mapping[int, float]
 
 
-def store_publication(session: Session, publication: Publication) -> Published:
+def store_publication(session: Session, publication: Publication) -> PublicationResult:
     """Store a snapshot and make it the current one, unless something newer is published already.
 
     The same inputs, manifest and code give the same snapshot, so a repeat only updates the counters; one that
@@ -162,7 +162,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     _lock_evaluated(session, inputs)
     benchmark = benchmark_rows.lock_benchmark(session, inputs.declared.benchmark.id)
     if benchmark.snapshot_id is not None and benchmark.published_version > inputs.data_version:
-        return Published(None, {})
+        return PublicationResult(None, {})
     same = _find_same(session, publication)
     snapshot = same or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
@@ -175,7 +175,7 @@ def store_publication(session: Session, publication: Publication) -> Published:
     benchmark_rows.mark_boards_changed(session, benchmark.id)
     if under_way_s:
         web_processes.note_published(session, benchmark.id, under_way_s)
-    return Published(snapshot, under_way_s)
+    return PublicationResult(snapshot, under_way_s)
 
 
 def _lock_evaluated(session: Session, inputs: Inputs) -> None:
@@ -240,7 +240,7 @@ def _add_tables(session: Session, snapshot_id: int, publication: Publication) ->
             copy.write_row((snapshot_id, name, content))
 
 
-def _tombstone(withdrawal: Withdrawal) -> dict[str, Any]:
+def _tombstone(withdrawal: Tombstone) -> dict[str, Any]:
     return {
         "submission": withdrawal.submission_id,
         "entrants": list(withdrawal.entrants),
@@ -332,7 +332,7 @@ def _standings(session: Session, benchmark_id: int) -> tuple[CurrentEvidence, ..
     )
 
 
-def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
+def _withdrawals(session: Session, benchmark_id: int) -> tuple[Tombstone, ...]:
     stood = aliased(SubmissionEvent)
     evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
     names = (
@@ -347,7 +347,7 @@ def _withdrawals(session: Session, benchmark_id: int) -> tuple[Withdrawal, ...]:
         .order_by(Submission.id)
     )
     return tuple(
-        Withdrawal(number, tuple(brought or ()), at, reason) for number, brought, at, reason in session.execute(query)
+        Tombstone(number, tuple(brought or ()), at, reason) for number, brought, at, reason in session.execute(query)
     )
 
 
@@ -440,8 +440,10 @@ def _registrations(session: Session, benchmark: Benchmark) -> Counter[int | None
     cited = select(Submission.prereg_sha256).where(
         Submission.benchmark_id == benchmark.id, Submission.prereg_sha256.is_not(None)
     )
-    query = select(Prereg.registered_by, func.count()).where(or_(Prereg.sha256.in_(bound), Prereg.sha256.in_(cited)))
-    return Counter(dict(session.execute(query.group_by(Prereg.registered_by)).all()))
+    query = select(StoredPrereg.registered_by, func.count()).where(
+        or_(StoredPrereg.sha256.in_(bound), StoredPrereg.sha256.in_(cited))
+    )
+    return Counter(dict(session.execute(query.group_by(StoredPrereg.registered_by)).all()))
 
 
 def _sent(session: Session, benchmark_id: int) -> Counter[int | None]:
@@ -502,7 +504,11 @@ def _json(value: Any) -> bytes:
 
 
 def _tasks(session: Session, benchmark_id: int) -> dict[str, list[Any]]:
-    query = select(Task.id, Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id).order_by(Task.id)
+    query = (
+        select(StoredTask.id, StoredTask.name, StoredTask.stratum)
+        .where(StoredTask.benchmark_id == benchmark_id)
+        .order_by(StoredTask.id)
+    )
     return {str(number): [name, stratum] for number, name, stratum in session.execute(query)}
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from sqlalchemy import ScalarSelect, func, or_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, EntrantReservation, Prereg, PreregAttestation, PreregBinding, Submission, Token
+from app.db.models import Entrant, EntrantReservation, PreregAttestation, PreregBinding, StoredPrereg, Submission, Token
 from app.errors import PreregRejected
 from app.names import count
 from app.prereg.prereg import parse_prereg
@@ -55,13 +55,13 @@ BY_SUBMITTER = (
 
 
 @dataclass(frozen=True)
-class Registered:
+class RegistrationStatus:
     """One registration of a benchmark, the submissions that cite it, and when its report is due.
 
     `submitters` names who made each of the submissions, `reserved` are the names that it keeps now.
     """
 
-    prereg: Prereg
+    prereg: StoredPrereg
     registrant: str
     attested_at: datetime | None
     submissions: Sequence[Submission]
@@ -91,22 +91,22 @@ class Registered:
         return bool(states & REPORTED or (states and self.prereg.run_purpose != "leaderboard"))
 
 
-def list_registrations(session: Session, declared: Declared) -> list[Registered]:
+def list_registrations(session: Session, declared: Declared) -> list[RegistrationStatus]:
     """Return every registration for the benchmark, or cited by a submission to it, the newest first."""
     benchmark = declared.benchmark
     bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
     cited = select(Submission.prereg_sha256).where(Submission.benchmark_id == benchmark.id)
     query = (
-        select(Prereg, Token.name, _attested(benchmark.slug))
-        .join(Token, Token.id == Prereg.registered_by)
-        .where(or_(Prereg.sha256.in_(bound), Prereg.sha256.in_(cited)))
-        .order_by(Prereg.registered_at.desc(), Prereg.sha256)
+        select(StoredPrereg, Token.name, _attested(benchmark.slug))
+        .join(Token, Token.id == StoredPrereg.registered_by)
+        .where(or_(StoredPrereg.sha256.in_(bound), StoredPrereg.sha256.in_(cited)))
+        .order_by(StoredPrereg.registered_at.desc(), StoredPrereg.sha256)
     )
     days = declared.manifest.admission.report_within_days
     citing = _by_prereg(session, benchmark.id)
     reserved = reservations.open_names(session, benchmark.slug)
     return [
-        Registered(
+        RegistrationStatus(
             prereg=prereg,
             registrant=name,
             attested_at=attested_at,
@@ -119,19 +119,21 @@ def list_registrations(session: Session, declared: Declared) -> list[Registered]
     ]
 
 
-def count_unbound(session: Session, registrations: Sequence[Registered]) -> int:
+def count_unbound(session: Session, registrations: Sequence[RegistrationStatus]) -> int:
     """Return how many registrations the same submitters made for no benchmark and never cited."""
     registrants = {registered.prereg.registered_by for registered in registrations}
     bound = select(PreregBinding.prereg_sha256)
     cited = select(Submission.prereg_sha256).where(Submission.prereg_sha256.is_not(None))
     query = select(func.count()).where(
-        Prereg.registered_by.in_(registrants), Prereg.sha256.not_in(bound), Prereg.sha256.not_in(cited)
+        StoredPrereg.registered_by.in_(registrants),
+        StoredPrereg.sha256.not_in(bound),
+        StoredPrereg.sha256.not_in(cited),
     )
     return session.scalars(query).one()
 
 
 def registrations_table(
-    declared: Declared, registrations: Sequence[Registered], now: datetime, n_unbound: int = 0
+    declared: Declared, registrations: Sequence[RegistrationStatus], now: datetime, n_unbound: int = 0
 ) -> Table:
     """Return every registration with its outcome; `n_unbound` more of these submitters are for no benchmark."""
     rows = tuple(_row(registered, now) for registered in registrations)
@@ -143,7 +145,7 @@ def registrations_table(
     return Table("registrations", f"Registrations of {declared.manifest.title}", COLUMNS, rows, tuple(notes))
 
 
-def submitters_table(declared: Declared, registrations: Sequence[Registered], now: datetime) -> Table:
+def submitters_table(declared: Declared, registrations: Sequence[RegistrationStatus], now: datetime) -> Table:
     """Return, for each submitter, how many runs were registered and their outcomes."""
     outcomes: dict[str, Counter[str]] = {}
     for registered in registrations:
@@ -154,7 +156,7 @@ def submitters_table(declared: Declared, registrations: Sequence[Registered], no
     return Table("submitters", f"Who registered for {declared.manifest.title}", BY_SUBMITTER, tuple(rows))
 
 
-def _row(registered: Registered, now: datetime) -> tuple[Cell, ...]:
+def _row(registered: RegistrationStatus, now: datetime) -> tuple[Cell, ...]:
     prereg = registered.prereg
     latest = max((submission.id for submission in registered.submissions), default=None)
     return (
@@ -178,7 +180,7 @@ def _attested(slug: str) -> ScalarSelect[datetime]:
     counts = or_(PreregAttestation.benchmark.is_(None), PreregAttestation.benchmark == slug)
     return (
         select(func.min(PreregAttestation.registered_at))
-        .where(PreregAttestation.prereg_sha256 == Prereg.sha256, counts)
+        .where(PreregAttestation.prereg_sha256 == StoredPrereg.sha256, counts)
         .scalar_subquery()
     )
 
@@ -230,11 +232,11 @@ def unreported_table(session: Session, declared: Declared, entrant: Entrant) -> 
     return Table("unreported", f"Registrations of {entrant.name} without a report", UNREPORTED_COLUMNS, rows)
 
 
-def _due(registered: Registered) -> str | None:
+def _due(registered: RegistrationStatus) -> str | None:
     return None if registered.due_at is None else registered.due_at.isoformat()
 
 
-def _entrants(prereg: Prereg) -> Iterator[str]:
+def _entrants(prereg: StoredPrereg) -> Iterator[str]:
     # What was registered could be read then; a later version of the program may read less.
     with suppress(PreregRejected):
         yield from parse_prereg(prereg.yaml).entrants or ()

@@ -17,7 +17,7 @@ from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
 from app.db.engine import SessionFactory, bulk_cursor, read_for_export
-from app.db.models import Entrant, Entry, Score, Snapshot, SnapshotEntry, Submission, Task
+from app.db.models import Entrant, Entry, Score, Snapshot, SnapshotEntry, StoredTask, Submission
 from app.errors import NotFound
 from app.kinds.contract import ROWS_FILE
 from app.kinds.registry import kind_of
@@ -27,7 +27,7 @@ from app.stats.arrays import IntArray
 from app.store import snapshots
 from app.store.benchmarks import Declared
 from app.store.row_blocks import RowBlock
-from app.store.rows import Pair, Stood, TasksOf, read_each, read_evidence
+from app.store.rows import EntrantBlock, Pair, TasksOf, read_each, read_evidence
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -203,7 +203,9 @@ def tasks_table(session: Session, manifest: Manifest, benchmark_id: int, snapsho
 
 def task_table(session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None, task: str) -> Table:
     """Return every entrant's scores on one task, best first by the first metric. Raises NotFound."""
-    known = session.scalar(select(Task.id).where(Task.benchmark_id == benchmark_id, Task.name == task))
+    known = session.scalar(
+        select(StoredTask.id).where(StoredTask.benchmark_id == benchmark_id, StoredTask.name == task)
+    )
     declared = manifest.task_ids()
     if known is None and (declared is None or task not in declared):
         raise NotFound(f"{manifest.slug} has no task {task}.")
@@ -274,10 +276,12 @@ def _with_nulls_last(row: Sequence[Cell]) -> tuple[tuple[bool, Cell], ...]:
 
 
 def _task_names(session: Session, benchmark_id: int) -> dict[int, str]:
-    return dict(session.execute(select(Task.id, Task.name).where(Task.benchmark_id == benchmark_id)).all())
+    return dict(
+        session.execute(select(StoredTask.id, StoredTask.name).where(StoredTask.benchmark_id == benchmark_id)).all()
+    )
 
 
-def _counted(session: Session, snapshot: Snapshot | None, entrant: int | None = None) -> Iterator[list[Stood]]:
+def _counted(session: Session, snapshot: Snapshot | None, entrant: int | None = None) -> Iterator[list[EntrantBlock]]:
     """Yield what counted in a snapshot, of one entrant or of all, in parts that hold all of some entrants' rows."""
     parts = [] if snapshot is None else parts_of(session, snapshot.id, entrant=entrant)
     return (read_evidence(session, list(tasks_of), tasks_of) for tasks_of in parts)

@@ -14,7 +14,7 @@ from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
-from app.db.models import Entry, Evidence, Score, Submission, Task
+from app.db.models import Entry, PackedRows, Score, StoredTask, Submission
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray, IntArray
@@ -95,13 +95,15 @@ def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, A
     if not pairs:
         return {}
     benchmark = select(Submission.benchmark_id).where(Submission.id == pairs[0][0]).scalar_subquery()
-    query = select(Task.id, Task.name, Task.stratum).where(Task.benchmark_id == benchmark)
+    query = select(StoredTask.id, StoredTask.name, StoredTask.stratum).where(StoredTask.benchmark_id == benchmark)
     return {number: (name, stratum) for number, name, stratum in session.execute(query)}
 
 
 def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any]]:
     """Return, by name, what the tasks of a benchmark mean whose names encode a stratum."""
-    query = select(Task.name, Task.stratum).where(Task.benchmark_id == benchmark_id, Task.stratum.is_not(None))
+    query = select(StoredTask.name, StoredTask.stratum).where(
+        StoredTask.benchmark_id == benchmark_id, StoredTask.stratum.is_not(None)
+    )
     return dict(session.execute(query).all())
 
 
@@ -110,7 +112,7 @@ def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any
 
 
 @dataclass(frozen=True)
-class Stood:
+class EntrantBlock:
     """A block with its owner: the rows of one entrant in one submission that count."""
 
     submission: int
@@ -161,7 +163,7 @@ READ = """
 
 def read_evidence(
     session: Session, pairs: Iterable[Pair], tasks_of: Mapping[Pair, Sequence[int] | None] | None = None
-) -> list[Stood]:
+) -> list[EntrantBlock]:
     """Return the rows of (submission, entrant) pairs, in one statement however many they are.
 
     Tasks superseded by newer evidence of the entrant are left out; `tasks_of` instead gives the tasks that counted for
@@ -177,7 +179,9 @@ def read_evidence(
             packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
     unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
     return [
-        Stood(submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant]))
+        EntrantBlock(
+            submission, entrant, name, rows.of_tasks(tasks if tasks_of is None else tasks_of[submission, entrant])
+        )
         for submission, entrant, name, tasks, block in packed
         if (rows := block or unpacked[submission].get(entrant)) is not None
     ]
@@ -190,19 +194,19 @@ def _blocks_of_rows(session: Session, submissions: Iterable[int]) -> dict[int, d
 def unowned_pairs(session: Session, submission: int) -> list[Pair]:
     """Return the pairs of a submission whose entrant has rows and no entry: what is measured between estimators."""
     owned = set(session.scalars(select(Entry.entrant_id).where(Entry.submission_id == submission)))
-    kept = set(session.scalars(select(Evidence.entrant_id).where(Evidence.submission_id == submission)))
+    kept = set(session.scalars(select(PackedRows.entrant_id).where(PackedRows.submission_id == submission)))
     of_rows = select(Score.entrant_id).where(Score.submission_id == submission).distinct()
     return [(submission, entrant) for entrant in sorted((kept or set(session.scalars(of_rows))) - owned)]
 
 
 def rebuild_submission(session: Session, submission: int) -> bool:
     """Rebuild the blocks of a submission from its rows, and say whether they differ from the stored ones."""
-    kept = select(Evidence.entrant_id, Evidence.content).where(Evidence.submission_id == submission)
+    kept = select(PackedRows.entrant_id, PackedRows.content).where(PackedRows.submission_id == submission)
     before: Mapping[int, bytes] = dict(session.execute(kept).all())
     blocks = dict(read_stored(session, submission))
     if before == {entrant: pack_block(block) for entrant, block in blocks.items()}:
         return False
-    session.execute(delete(Evidence).where(Evidence.submission_id == submission))
+    session.execute(delete(PackedRows).where(PackedRows.submission_id == submission))
     write_evidence(session, submission, blocks.items())
     return True
 
@@ -218,7 +222,7 @@ def all_submissions(session: Session) -> Sequence[int]:
 STRATUM = "stratum_json"
 
 
-def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequence[str]) -> ScoreTable:
+def by_entrant(stood: Iterable[EntrantBlock], tasks: Mapping[int, str], columns: Sequence[str]) -> ScoreTable:
     """Return rows in the order of entrant, task, submission and position, with the wanted value columns.
 
     Values of a submission that lacks a column are null there. Words are in alphabetical order.
@@ -247,7 +251,7 @@ def by_entrant(stood: Iterable[Stood], tasks: Mapping[int, str], columns: Sequen
     )
 
 
-def by_upload(stood: Iterable[Stood], tasks: Mapping[int, str], strata: Mapping[int, Any]) -> ScoreTable:
+def by_upload(stood: Iterable[EntrantBlock], tasks: Mapping[int, str], strata: Mapping[int, Any]) -> ScoreTable:
     """Return rows in the order of submission and upload, with the stratum of each task and what was recorded.
 
     Words are in the order in which they first occur.

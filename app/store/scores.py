@@ -12,7 +12,7 @@ from sqlalchemy import ARRAY, Integer, Select, cast, exists, func, literal, sele
 from sqlalchemy.orm import Session
 
 from app.db.engine import bulk_cursor
-from app.db.models import Entrant, Submission, Task
+from app.db.models import Entrant, StoredTask, Submission
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.store.rows import blocks_of, write_evidence
 from app.values.scores import NONE, Coded, ScoreTable
@@ -226,7 +226,7 @@ def refuse_strangers(session: Session, submission_id: int, entrants: Collection[
     Rows hold no other numbers than these, so that there is no need to read the rows.
     """
     query = union_all(
-        _strangers(submission_id, "entrant", Entrant, entrants), _strangers(submission_id, "task", Task, tasks)
+        _strangers(submission_id, "entrant", Entrant, entrants), _strangers(submission_id, "task", StoredTask, tasks)
     )
     stranger = session.execute(query.limit(1)).mappings().first()
     if stranger is not None:
@@ -235,7 +235,7 @@ def refuse_strangers(session: Session, submission_id: int, entrants: Collection[
 
 
 def _strangers(
-    submission_id: int, name: str, table: type[Entrant | Task], numbers: Collection[int]
+    submission_id: int, name: str, table: type[Entrant | StoredTask], numbers: Collection[int]
 ) -> Select[tuple[str, int]]:
     number = func.unnest(cast(list(numbers), ARRAY(Integer))).column_valued("number")
     own = (

@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from app.admission.case import CurrentRecord
 from app.boards.methods.weighted_rank.records import CLASS_LABEL, CLEAN_SERIES
 from app.db.engine import SessionFactory, read_for_export
-from app.db.models import Entrant, Entry, Score, Submission, Task
+from app.db.models import Entrant, Entry, Score, StoredTask, Submission
 from app.kinds.contract import CsvRow, RawFile
 from app.store import snapshots
 from app.store.rows import STRATUM
@@ -48,7 +48,9 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
         name, text = scores.task.at(at), stratum.at(at)
         if name is not None and text is not None:
             session.execute(
-                update(Task).where(Task.id == tasks[name], Task.stratum.is_(None)).values(stratum=json.loads(text))
+                update(StoredTask)
+                .where(StoredTask.id == tasks[name], StoredTask.stratum.is_(None))
+                .values(stratum=json.loads(text))
             )
     return replace(scores, recorded={name: column for name, column in scores.recorded.items() if name != STRATUM})
 
@@ -63,19 +65,19 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
     label = Score.values[func.array_position(Submission.columns, CLASS_LABEL)]
     clean = Score.recorded[CLEAN_SERIES].astext
     query = (
-        select(Score.item, Task.name, func.min(Score.submission_id), func.min(label), func.min(clean))
+        select(Score.item, StoredTask.name, func.min(Score.submission_id), func.min(label), func.min(clean))
         .join(Submission, Submission.id == Score.submission_id)
         .join(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
         .join(Entrant, Entrant.id == Entry.entrant_id)
-        .join(Task, Task.id == Score.task_id)
+        .join(StoredTask, StoredTask.id == Score.task_id)
         .where(
             Entrant.benchmark_id == benchmark_id,
             ~one_of(Entrant.name, besides),
             Entry.state.in_(("pending", "current")),
             Score.item.is_not(None),
         )
-        .group_by(Score.item, Task.name)
-        .order_by(Score.item, Task.name)
+        .group_by(Score.item, StoredTask.name)
+        .order_by(Score.item, StoredTask.name)
     )
     return [CurrentRecord(record or "", *rest) for record, *rest in session.execute(query)]
 
@@ -123,11 +125,11 @@ def _rows(run: _Run) -> Select[Any]:
     owned = select(Entry.entrant_id).where(Entry.submission_id == run.submission)
     return (
         select(
-            Score.position, Entrant.name, Task.name, Task.stratum, Score.item, Score.file, Score.row, Score.reason,
-            Score.recorded, Score.values,
+            Score.position, Entrant.name, StoredTask.name, StoredTask.stratum, Score.item, Score.file, Score.row,
+            Score.reason, Score.recorded, Score.values,
         )
         .join(Entrant, Entrant.id == Score.entrant_id)
-        .join(Task, Task.id == Score.task_id)
+        .join(StoredTask, StoredTask.id == Score.task_id)
         .where(
             Score.submission_id == run.submission,
             Score.entrant_id.in_(run.entrants) | (Score.entrant_id.not_in(owned) if run.with_diagnostics else false()),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, Entry, Score, Task
+from app.db.models import Entrant, Entry, Score, StoredTask
 from app.errors import Conflict
 from app.store.sql import one_of
 
@@ -69,7 +69,7 @@ def _count(session: Session, benchmark_id: int, submitter_id: int) -> _Counts:
     counts = (
         select(func.count()).select_from(Entrant).where(*of_entrants).scalar_subquery(),
         select(func.count()).select_from(Entrant).where(*of_submitter).scalar_subquery(),
-        select(func.count()).select_from(Task).where(Task.benchmark_id == benchmark_id).scalar_subquery(),
+        select(func.count()).select_from(StoredTask).where(StoredTask.benchmark_id == benchmark_id).scalar_subquery(),
     )
     return _Counts(*session.execute(select(*counts)).one())
 
@@ -85,5 +85,5 @@ def _count_tasks(session: Session, benchmark_id: int, names: Collection[str]) ->
     counts = (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id)
     numbers = select(Score.task_id).join(Entry, counts).join(Entrant, Entrant.id == Entry.entrant_id)
     shown = numbers.where(Entrant.benchmark_id == benchmark_id, Entry.state.in_(("pending", "current")))
-    query = select(Task.name).where(Task.benchmark_id == benchmark_id, Task.id.in_(shown))
+    query = select(StoredTask.name).where(StoredTask.benchmark_id == benchmark_id, StoredTask.id.in_(shown))
     return len(set(session.scalars(query)) | set(names))

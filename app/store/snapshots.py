@@ -169,14 +169,14 @@ def entrant_ids(session: Session, snapshot_id: int) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Stood:
+class SnapshotPiece:
     """The evidence of an entrant in a snapshot, and for which of its tasks; None: for all of them."""
 
     entrant: str
     piece: Piece
 
 
-def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) -> list[Stood]:
+def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) -> list[SnapshotPiece]:
     """Return everything that counted in a snapshot, of one entrant or of all, by entrant, the oldest first."""
     query = (
         select(Entrant.name, SnapshotEntry.submission_id, SnapshotEntry.entrant_id, SnapshotEntry.task_ids)
@@ -187,7 +187,7 @@ def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) 
     if entrant is not None:
         query = query.where(SnapshotEntry.entrant_id == entrant)
     return [
-        Stood(name, Piece((submission, number), None if tasks is None else tuple(tasks)))
+        SnapshotPiece(name, Piece((submission, number), None if tasks is None else tuple(tasks)))
         for name, submission, number, tasks in session.execute(query)
     ]
 

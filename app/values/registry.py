@@ -52,7 +52,7 @@ class Registry(Mapping[str, T]):
 
 
 @dataclass(frozen=True)
-class Entry:
+class GlossaryEntry:
     """One explained term; the first sentence of `text` can be read alone, as `brief`."""
 
     anchor: str

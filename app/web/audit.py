@@ -16,7 +16,7 @@ from app.render.pages import audit_table
 from app.rights import roles, tokens
 from app.rights.policy import allows
 from app.store import audit
-from app.store.audit import Wanted
+from app.store.audit import EventQuery
 from app.values.table import Table
 from app.web.answers import csv_answer, json_answer, page, split_format
 from app.web.caller import PUBLIC, Caller, may
@@ -95,10 +95,10 @@ def show_seals(
     return json_answer({"seals": listed})
 
 
-def _wanted(session: Session, caller: Caller, asked: AuditQuery) -> Wanted:
+def _wanted(session: Session, caller: Caller, asked: AuditQuery) -> EventQuery:
     holder = None if asked.token is None else tokens.find_named(session, asked.token).id
     refused = None if asked.outcome is None else asked.outcome == "refused"
-    return Wanted(
+    return EventQuery(
         within=roles.stewarded_slugs(session, caller),
         benchmark=asked.benchmark,
         token_id=holder,

@@ -33,7 +33,7 @@ UNMEASURED = ("/readyz", "/metrics")
 READING = ("GET", "HEAD")
 
 
-class BegunTogether:
+class ConcurrencyLimit:
     """An app with a limited number of concurrent requests; others wait in turns (`app.turns`).
 
     A read holds a place until its answer begins. Of what is written, the part before the body and what is done with
@@ -59,7 +59,7 @@ class BegunTogether:
         scope.setdefault("state", {})
         held = _Place(turns, scope)
         works = None if asks or _has_files(scope) else _Place(self._works, scope)
-        arriving = _Arriving(receive)
+        arriving = _ReceiveAhead(receive)
         try:
             is_there = await arriving.take(held, may_leave=is_read and not _has_body(scope))
         except Busy:
@@ -102,7 +102,7 @@ class _Place:
         self._turns.end(self._turn)
 
 
-class _Arriving:
+class _ReceiveAhead:
     """A client's messages, received also while its request waits: one that disconnects gives up its turn."""
 
     def __init__(self, receive: Receive) -> None:
@@ -145,7 +145,7 @@ class _Arriving:
             coming.cancel()
 
 
-def _receiving(arriving: _Arriving, held: _Place, works: _Place | None) -> Receive:
+def _receiving(arriving: _ReceiveAhead, held: _Place, works: _Place | None) -> Receive:
     async def receiving() -> Message:
         held.give_back()
         message = await arriving.receive()

@@ -10,7 +10,7 @@ from fastapi import UploadFile
 from starlette.requests import Request
 
 from app.errors import TooLarge, UnsupportedMediaType
-from app.files.uploads import Upload
+from app.files.uploads import SentFile
 
 YAML_TYPES = (
     "application/yaml",
@@ -58,12 +58,12 @@ async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
     return bytes(body)
 
 
-def spool(files: Sequence[UploadFile], folder: Path) -> list[Upload]:
+def spool(files: Sequence[UploadFile], folder: Path) -> list[SentFile]:
     """Copy uploaded files into a folder under names of our own."""
     uploads = []
     for position, file in enumerate(files):
         path = folder / str(position)
         with path.open("wb") as copy:
             shutil.copyfileobj(file.file, copy, 1 << 20)
-        uploads.append(Upload(file.filename or "", path))
+        uploads.append(SentFile(file.filename or "", path))
     return uploads

@@ -20,7 +20,7 @@ from app.db.models import Token
 from app.errors import Conflict, TooManyRequests, Unauthenticated
 from app.rights import policy, roles, sessions, tokens, visibility
 from app.rights.policy import ANYWHERE, READ, RIGHTS, Holder
-from app.rights.visibility import DRAFT, STRANGER, Reader
+from app.rights.visibility import DRAFT, STRANGER, ReadingRights
 from app.store import benchmark_rows, benchmarks, rates
 from app.store.audit import Act
 from app.turns import owner_of_token
@@ -249,7 +249,7 @@ def presented_text(request: Request) -> str | None:
     return given[len(SCHEME) :].strip() or None if given.lower().startswith(SCHEME) else None
 
 
-def _find_reader(request: Request) -> Reader:
+def _find_reader(request: Request) -> ReadingRights:
     with request.app.state.plumbline.sessions() as session:
         token = None if is_guessing(session, request) else _find_token(session, request)
         if token is None:

@@ -65,7 +65,7 @@ class Ask:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CachedAnswer:
     """A whole answer of the app: its status, its headers, its body and, where that is worth it, the body compressed."""
 
     status: int
@@ -90,14 +90,14 @@ class Answer:
         await send({"type": "http.response.body", "body": self.body})
 
 
-def gather(messages: Sequence[Message]) -> Answer:
+def gather(messages: Sequence[Message]) -> CachedAnswer:
     """Return the answer that was sent in these messages; compressed here, because here no reader waits."""
     start = messages[0]
     body = b"".join(message.get("body", b"") for message in messages[1:])
-    answer = Answer(start["status"], list(start.get("headers", ())), body)
+    answer = CachedAnswer(start["status"], list(start.get("headers", ())), body)
     if not answer.is_kept or len(body) < COMPRESS_FROM:
         return answer
-    return Answer(answer.status, answer.headers, body, gzip.compress(body, 6, mtime=0))
+    return CachedAnswer(answer.status, answer.headers, body, gzip.compress(body, 6, mtime=0))
 
 
 @dataclass(frozen=True)
@@ -129,7 +129,7 @@ def _with(start: Message, mark: Headers) -> Message:
 
 
 @dataclass
-class Kept:
+class CachedPage:
     """A page: its request, the state of its benchmark, when it was last read and last to be rendered.
 
     `is_unmade` says that the last time it could not be, for the database's sake, and `hurried_at` when it was without
@@ -151,11 +151,11 @@ class Kept:
         return sum(len(each.body["body"]) for each in {id(e): e for e in (self.plain, self.packed)}.values()) + 1000
 
 
-def keep(ask: Ask, answer: Answer, count: int, tried_at: float, read_at: float) -> Kept:
+def keep(ask: Ask, answer: CachedAnswer, count: int, tried_at: float, read_at: float) -> CachedPage:
     """Return an answer as the page that is kept."""
     plain = _encoded(answer.headers, answer.body, ())
     packed = plain if answer.packed is None else _encoded(answer.headers, answer.packed, GZIPPED)
-    return Kept(ask, plain, packed, count, read_at, tried_at)
+    return CachedPage(ask, plain, packed, count, read_at, tried_at)
 
 
 GZIPPED = ((b"content-encoding", b"gzip"),)
@@ -182,11 +182,11 @@ class Shelf:
     """A cache of pages up to a number of bytes; the oldest pages are dropped first."""
 
     def __init__(self, max_bytes: int) -> None:
-        self.pages: OrderedDict[bytes, Kept] = OrderedDict()
+        self.pages: OrderedDict[bytes, CachedPage] = OrderedDict()
         self._max_bytes = max_bytes
         self._n_bytes = 0
 
-    def put(self, address: bytes, page: Kept) -> None:
+    def put(self, address: bytes, page: CachedPage) -> None:
         """Store a page in place of the previous one, unless it is too large."""
         self.drop(address)
         if page.size > self._max_bytes // 4:

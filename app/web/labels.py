@@ -19,7 +19,7 @@ from app.config import MIB, Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import OwnerLink
 from app.errors import NotFound, Problem
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.items import ItemsReading, read_items
 from app.kinds.labels import LabelReading
 from app.reading import LATER
@@ -207,7 +207,7 @@ async def read_and_store(
     state: State,
     uploader: Caller,
     file: UploadFile,
-    read: Callable[[Sequence[Upload], Limits], T],
+    read: Callable[[Sequence[SentFile], Limits], T],
     store: Callable[[T], Response],
 ) -> Response:
     """Read the table in a reader process, then store the result; the client may disconnect meanwhile."""

@@ -204,7 +204,7 @@ ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/against"
 
 
 @dataclass(frozen=True)
-class Compared:
+class ComparedTables:
     """Two entrants with every table about them: the pairwise rows, every metric, the tests."""
 
     pair: PairRows
@@ -260,7 +260,7 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
     return Panel("Task by task", table, name_links(declared)) if table.rows else None
 
 
-def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> Compared:
+def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> ComparedTables:
     """Return what is known of two entrants. Raises FieldRejected for one and the same, NotFound for an unknown one."""
     _refuse_unpaired(view, board, a, b)
     manifest = benchmarks.find_declared(session, view.slug).manifest
@@ -269,7 +269,7 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     metric = str(view.table.meta.get("metric"))
     pages = kind_of(manifest).pages
     measured = measured_by(view.table, manifest, pages.metric_words)
-    return Compared(
+    return ComparedTables(
         pair,
         (
             verdict(pair, measured),
@@ -308,7 +308,7 @@ def _page(
     view: TableView,
     board: str,
     names: tuple[str, str],
-    compared: Compared | None,
+    compared: ComparedTables | None,
     snapshot: int | None,
     by_task: Panel | None,
 ) -> Response:
@@ -340,7 +340,7 @@ def _page(
     )
 
 
-def _tables(compared: Compared) -> list[ShownTable]:
+def _tables(compared: ComparedTables) -> list[ShownTable]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
     titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
     return [ShownTable(replace(table, title=title)) for table, title in titled if table is not None]

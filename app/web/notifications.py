@@ -16,7 +16,7 @@ from app.rights import visibility
 from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, notifications
 from app.store.audit import Change
-from app.store.notifications import MAIL, Order
+from app.store.notifications import MAIL, Subscription
 from app.web.answers import json_answer
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
@@ -63,7 +63,9 @@ def add(
     if order.benchmark is not None:
         refuse_elsewhere(caller, order.benchmark)
     benchmark = None if order.benchmark is None else benchmark_rows.find_benchmark(session, order.benchmark)
-    asked = Order(caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id)
+    asked = Subscription(
+        caller.id, order.address, sorted(set(order.events)), None if benchmark is None else benchmark.id
+    )
     notification = notifications.add(session, asked)
     audit.record(session, caller.act, 201, Change(after={"notification": notification.id}, benchmark=order.benchmark))
     secret = None if notification.address.startswith(MAIL) else shown_secret(notification.secret)

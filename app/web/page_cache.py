@@ -30,11 +30,21 @@ from app.store.web_processes import BEAT, BEGIN, UNSHOWN
 from app.telemetry import PAGES
 from app.turns import Turn
 from app.web.cookies import SESSION
-from app.web.kept_pages import COMPRESS_FROM, SECURITY, Answer, Ask, Headers, Kept, Shelf, accepts_gzip, keep
+from app.web.kept_pages import (
+    COMPRESS_FROM,
+    SECURITY,
+    Ask,
+    CachedAnswer,
+    CachedPage,
+    Headers,
+    Shelf,
+    accepts_gzip,
+    keep,
+)
 from app.web.limits import network_of
 from app.web.problems import TOO_LARGE
 from app.web.queries import without_passed_over
-from app.web.renderer import EXPLORERS, MOST_WAITING, TOO_MANY, Lane, RenderProcess, is_explored
+from app.web.renderer import EXPLORERS, MOST_WAITING, TOO_MANY, RenderProcess, RenderQueue, is_explored
 
 PAUSE_S = 1.0
 
@@ -61,7 +71,7 @@ class Flight:
 
     ask: Ask
     turn: Turn
-    task: asyncio.Task[Kept | Answer] | None = None
+    task: asyncio.Task[CachedPage | CachedAnswer] | None = None
     began_at: float = math.inf
     hurries: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -217,8 +227,8 @@ class PublishedPages:
         self._queried = Shelf(max_bytes // 2)
         self._freshness = freshness
         self._max_stale_s = max_stale_s
-        self._pages = Lane.through(app, [] if renderer is None else [renderer], 1)
-        self._explored = Lane.through(app, explorers, EXPLORERS, MOST_WAITING)
+        self._pages = RenderQueue.through(app, [] if renderer is None else [renderer], 1)
+        self._explored = RenderQueue.through(app, explorers, EXPLORERS, MOST_WAITING)
         self._flights: dict[bytes, Flight] = {}
         self._sees_more = sees_more
 
@@ -242,16 +252,18 @@ class PublishedPages:
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
             return
         answer, age_s = await self._find(asked.ask, part, _owner_of(scope), insists=asked.insists)
-        if isinstance(answer, Answer) and answer.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
+        if isinstance(answer, CachedAnswer) and answer.status == HTTPStatus.NOT_FOUND and asked.by_somebody:
             # It does not exist for the public, but may exist for this reader.
             await self._app({**without_host(scope), "method": method}, receive, secured(send))
-        elif isinstance(answer, Answer):
+        elif isinstance(answer, CachedAnswer):
             await answer.send(secured(send))
         else:
             encoded = answer.packed if asked.packs else answer.plain
             await encoded.send(scope, send, _mark(age_s))
 
-    async def _find(self, ask: Ask, part: Part, owner: str, *, insists: bool) -> tuple[Kept | Answer, float | None]:
+    async def _find(
+        self, ask: Ask, part: Part, owner: str, *, insists: bool
+    ) -> tuple[CachedPage | CachedAnswer, float | None]:
         """Return a page, and for how long it has been stale (None: it is not). A client that insists gets no stale
         page.
         """
@@ -271,21 +283,21 @@ class PublishedPages:
             return page, now - since
         PAGES["rendered"] += 1
         answer = await self._wait(ask, part, owner, hurries=self._freshness.is_refused(part, page.count))
-        if isinstance(answer[0], Kept) or not self._is_all_there_is(page, since) or self._kept(ask, part) is None:
+        if isinstance(answer[0], CachedPage) or not self._is_all_there_is(page, since) or self._kept(ask, part) is None:
             return answer
         return page, self._freshness.clock() - since
 
-    def _kept(self, ask: Ask, part: Part) -> Kept | None:
+    def _kept(self, ask: Ask, part: Part) -> CachedPage | None:
         """Return the page that is kept, unless its benchmark is public no longer."""
         shelf = self._shelf(ask)
         if self._freshness.is_withdrawn(part):
             shelf.drop(ask.address)
         return shelf.pages.get(ask.address)
 
-    def _may_be_shown(self, part: Part, page: Kept, stale_s: float) -> bool:
+    def _may_be_shown(self, part: Part, page: CachedPage, stale_s: float) -> bool:
         return stale_s < self._max_stale_s and not self._freshness.is_refused(part, page.count)
 
-    def _is_all_there_is(self, page: Kept, since: float) -> bool:
+    def _is_all_there_is(self, page: CachedPage, since: float) -> bool:
         """Say whether a page cannot be made anew, because the database does not answer (RFC 5861, stale-if-error).
 
         What changed before was public too, and was read; one whose benchmark is public no longer is not kept.
@@ -295,7 +307,7 @@ class PublishedPages:
 
     async def _wait(
         self, ask: Ask, part: Part, owner: str, *, hurries: bool = False
-    ) -> tuple[Kept | Answer, float | None]:
+    ) -> tuple[CachedPage | CachedAnswer, float | None]:
         """Wait for a render that began after the request arrived, so that it includes the reader's own writes.
 
         Where it `hurries`, because something is published, it waits for no pause; but so only once in a while.
@@ -312,9 +324,9 @@ class PublishedPages:
             answer = await asyncio.shield(flight.task)
             if flight.began_at < arrived_at:
                 continue
-            if isinstance(answer, Answer) and flight.ask != ask:
+            if isinstance(answer, CachedAnswer) and flight.ask != ask:
                 return await self._in_turn(ask, Turn.of(owner, NEXT)), None
-            since = None if isinstance(answer, Answer) else self._freshness.stale_since(part, answer.count)
+            since = None if isinstance(answer, CachedAnswer) else self._freshness.stale_since(part, answer.count)
             return answer, None if since is None else self._freshness.clock() - max(since, flight.began_at)
 
     def _may_hurry(self, ask: Ask) -> bool:
@@ -336,7 +348,7 @@ class PublishedPages:
             self._lane(ask).turns.join(flight.turn, owner)
         return flight
 
-    async def _land(self, flight: Flight, part: Part) -> Kept | Answer:
+    async def _land(self, flight: Flight, part: Part) -> CachedPage | CachedAnswer:
         """Render a page and keep it, but not more often than once in a while."""
         ask, clock = flight.ask, self._freshness.clock
         shelf = self._shelf(ask)
@@ -365,14 +377,14 @@ class PublishedPages:
         finally:
             del self._flights[ask.address]
 
-    async def _in_turn(self, ask: Ask, turn: Turn) -> Answer:
+    async def _in_turn(self, ask: Ask, turn: Turn) -> CachedAnswer:
         try:
             async with self._lane(ask).taken(turn) as render:
                 return await render(ask)
         except Busy:
             return TOO_MANY
 
-    def _lane(self, ask: Ask) -> Lane:
+    def _lane(self, ask: Ask) -> RenderQueue:
         """Return where a page is rendered: a board computed for one reader must not delay other pages."""
         return self._explored if is_explored(ask.path, ask.query) else self._pages
 
@@ -445,7 +457,7 @@ class PublishedPages:
         return self._queried if ask.query else self._plain
 
 
-def _for_caches(ask: Ask, part: Part, answer: Answer) -> Answer:
+def _for_caches(ask: Ask, part: Part, answer: CachedAnswer) -> CachedAnswer:
     """Return an answer about a numbered snapshot marked as one that never changes; a page may come to look different.
 
     A badge says whether its snapshot is the current one, so it is not marked.
@@ -463,14 +475,14 @@ def _owner_of(scope: Scope) -> str:
     return network_of(str((scope.get("client") or ("",))[0]))
 
 
-def _priority(ask: Ask, page: Kept | None) -> int:
+def _priority(ask: Ask, page: CachedPage | None) -> int:
     """Return the priority of a render: pages in use first, then new ones, then queries, whose number is unlimited."""
     if ask.query:
         return LAST
     return NEXT if page is None else FIRST
 
 
-def _look_at(task: asyncio.Task[Kept | Answer]) -> None:
+def _look_at(task: asyncio.Task[CachedPage | CachedAnswer]) -> None:
     """Take note of an error that nobody waits for: the page stays old, and the next reader asks again."""
     if not task.cancelled():
         task.exception()

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from app.admission.claims import unknown_sides
 from app.admission.rules import shortfalls, unknown_names
 from app.boards.claims import source_of
-from app.db.models import Prereg, Submission
+from app.db.models import StoredPrereg, Submission
 from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
@@ -247,7 +247,7 @@ def _refuse_another(named: str | None, asked: str) -> None:
         raise FieldRejected("The preregistration is for another benchmark.", [problem])
 
 
-def _about(session: Session, stored: Prereg) -> dict[str, Any]:
+def _about(session: Session, stored: StoredPrereg) -> dict[str, Any]:
     bindings = preregs.list_bindings(session, stored.sha256)
     return {
         "sha256": stored.sha256,

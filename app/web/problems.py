@@ -25,7 +25,7 @@ from app.render.html import render
 from app.retries import RETRY_AFTER_S
 from app.telemetry import REFUSALS
 from app.web import forms
-from app.web.kept_pages import Answer
+from app.web.kept_pages import CachedAnswer
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"
@@ -188,7 +188,7 @@ def _fault(request: Request, error: Exception) -> Response:
     return answer(request, 500, detail, headers={"Connection": "close"})
 
 
-def problem(status: HTTPStatus, detail: str, retry_after_s: int | None = None) -> Answer:
+def problem(status: HTTPStatus, detail: str, retry_after_s: int | None = None) -> CachedAnswer:
     """Return a problem as an answer outside the framework, with when to come again."""
     body = to_json(_document(status, detail, None))
     headers = [
@@ -198,7 +198,7 @@ def problem(status: HTTPStatus, detail: str, retry_after_s: int | None = None) -
     ]
     if retry_after_s is not None:
         headers.append((b"retry-after", b"%d" % retry_after_s))
-    return Answer(status, headers, body)
+    return CachedAnswer(status, headers, body)
 
 
 def answer(

@@ -32,7 +32,7 @@ from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
 from app.retries import RETRY_AFTER_S
 from app.turns import Turn, Turns
-from app.web.kept_pages import Answer, Ask, gather
+from app.web.kept_pages import Ask, CachedAnswer, gather
 from app.web.problems import problem
 
 logger = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ TOO_SLOW, TOO_MANY = (
     )
 )
 
-Render = Callable[[Ask], Awaitable[Answer]]
+Render = Callable[[Ask], Awaitable[CachedAnswer]]
 
 
 async def _nothing_to_receive() -> Message:
@@ -76,7 +76,7 @@ async def collect(app: ASGIApp, ask: Ask) -> list[Message]:
 def render_here(app: ASGIApp) -> Render:
     """Return a renderer in this process."""
 
-    async def render(ask: Ask) -> Answer:
+    async def render(ask: Ask) -> CachedAnswer:
         return await run_in_threadpool(gather, await collect(app, ask))
 
     return render
@@ -133,7 +133,7 @@ class RenderProcess:
     def or_here(self, here: Render) -> Render:
         """Return a renderer that uses the process when it is warm, and `here` before that or when it dies."""
 
-        async def render(ask: Ask) -> Answer:
+        async def render(ask: Ask) -> CachedAnswer:
             if not self._is_warm:
                 return await here(ask)
             try:
@@ -145,7 +145,7 @@ class RenderProcess:
 
         return render
 
-    async def _render_apart(self, ask: Ask) -> Answer:
+    async def _render_apart(self, ask: Ask) -> CachedAnswer:
         """Return the answer of the process; one that takes longer than a page may is ended, and 503 the answer."""
         asked = asyncio.get_running_loop().run_in_executor(self._pool, _render, ask)
         try:
@@ -197,7 +197,7 @@ def _end_with_parent() -> None:
         os._exit(0)
 
 
-def _render(ask: Ask) -> Answer:
+def _render(ask: Ask) -> CachedAnswer:
     return gather(_Rendering.runner.run(collect(_Rendering.app, ask)))
 
 
@@ -227,7 +227,7 @@ def is_explored(path: str, query: bytes) -> bool:
     return EXPLORED.fullmatch(path) is not None or (asks_more and PICTURED.fullmatch(path) is not None)
 
 
-class Lane:
+class RenderQueue:
     """A queue that renders pages, as many at a time as it has places; at most `room` wait for it."""
 
     def __init__(self, renders: Sequence[Render], room: int | None = None) -> None:
@@ -237,7 +237,9 @@ class Lane:
         heapify(self._free)
 
     @classmethod
-    def through(cls, app: ASGIApp, processes: Sequence[RenderProcess], places: int, room: int | None = None) -> "Lane":
+    def through(
+        cls, app: ASGIApp, processes: Sequence[RenderProcess], places: int, room: int | None = None
+    ) -> "RenderQueue":
         """Return a lane that renders in separate processes, or in this one where there are none."""
         here = render_here(app)
         return cls([each.or_here(here) for each in processes] or [here] * places, room)

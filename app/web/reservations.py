@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import Prereg
+from app.db.models import StoredPrereg
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.render.text import name_in_path
 from app.rights import roles
@@ -30,7 +30,7 @@ router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
 
 
 def reserve_names(
-    session: Session, stored: Prereg, parsed: ParsedPrereg, slug: str | None, token_id: int
+    session: Session, stored: StoredPrereg, parsed: ParsedPrereg, slug: str | None, token_id: int
 ) -> list[dict[str, str]]:
     """Reserve the entrants that a registration lists for its registrant; return which are not reserved, and why.
 

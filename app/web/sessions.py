@@ -206,7 +206,9 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
     return answer
 
 
-def _signed_in(session: Session, request: Request, state: State, claimed: oidc.Claimed, proved_at: float | None) -> str:
+def _signed_in(
+    session: Session, request: Request, state: State, claimed: oidc.ProviderClaims, proved_at: float | None
+) -> str:
     """Return the secret of a new session of somebody's token, with what it changed in the audit."""
     own = state.settings.oidc
     if own is None:

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response, StreamingResponse
 
 from app import errors
-from app.admission.case import Fields, TokenHolder
+from app.admission.case import SubmissionFields, TokenHolder
 from app.admission.rules import is_admitted
 from app.config import Settings
 from app.db.engine import LONG_REQUESTS, allow
@@ -132,7 +132,7 @@ async def take(
     caller: Caller,
     slug: str,
     files: Sequence[UploadFile],
-    fields: Callable[[Manifest], Fields],
+    fields: Callable[[Manifest], SubmissionFields],
     *,
     is_dry: bool,
     with_impact: bool = True,
@@ -162,7 +162,7 @@ def _upload(
     caller: Caller,
     slug: str,
     files: Sequence[UploadFile],
-    fields: Callable[[Manifest], Fields],
+    fields: Callable[[Manifest], SubmissionFields],
     folder: Path,
     is_dry: bool,
 ) -> tuple[Upload, Callable[[], Evidence]]:
@@ -285,10 +285,10 @@ def fields_of(
     metadata: str | None,
     claims: str | None = None,
     idempotency_key: str | None = None,
-) -> Fields:
+) -> SubmissionFields:
     """Return the fields of an upload to a benchmark. Raises FieldRejected."""
     described_by = _parse(metadata_of(manifest.metadata), metadata or "{}", "metadata")
-    return Fields(
+    return SubmissionFields(
         # One byte beyond the limit is enough for the reader to refuse it.
         prereg=None if prereg is None else prereg.file.read(settings.max_yaml_kib * 1024 + 1),
         prereg_sha256=prereg_sha256,

@@ -16,7 +16,7 @@ from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
 from app.config import Settings
-from app.db.models import Benchmark, Prereg, PreregBinding
+from app.db.models import Benchmark, PreregBinding, StoredPrereg
 from app.errors import Forbidden, NotFound, PlumblineError, Unauthenticated
 from app.manifest.model import MOST_DECLARED
 from app.render.pages import submit_example
@@ -102,10 +102,10 @@ def _caller(request: Request, state: State) -> Caller | None:
         return None
 
 
-def _own_preregs(session: SessionDep, slug: str, token_id: int) -> list[Prereg]:
-    query = select(Prereg).join(PreregBinding, PreregBinding.prereg_sha256 == Prereg.sha256)
+def _own_preregs(session: SessionDep, slug: str, token_id: int) -> list[StoredPrereg]:
+    query = select(StoredPrereg).join(PreregBinding, PreregBinding.prereg_sha256 == StoredPrereg.sha256)
     query = query.where(PreregBinding.benchmark == slug, PreregBinding.bound_by == token_id)
-    return list(session.scalars(query.order_by(Prereg.registered_at.desc()).limit(MOST_PREREGS)))
+    return list(session.scalars(query.order_by(StoredPrereg.registered_at.desc()).limit(MOST_PREREGS)))
 
 
 async def submit_form(

@@ -9,7 +9,7 @@ import pytest
 from app.admission.case import EarlierIdentity, identity_findings, says_dirty
 from app.cli.demo import Example
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 from app.prereg.prereg import parse_prereg
@@ -26,7 +26,7 @@ def given(entrant: str) -> BundleFacts:
     """Return what a published bundle of the campaign says of itself."""
     declared = parse_manifest(Path(COCARRY.manifest).read_bytes())
     (files,) = [sent.files for sent in COCARRY.submissions if sent.entrant == entrant and "pilot" not in str(sent)]
-    uploads = [Upload(path.name, path) for path in files]
+    uploads = [SentFile(path.name, path) for path in files]
     (bundle,) = read_evidence(declared, uploads, entrant, Limits.from_settings(Settings())).facts.bundles
     return bundle
 

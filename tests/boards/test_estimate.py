@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claims import COLUMNS, AskedClaim, Contrast, decide_claims
+from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.errors import BoardUnavailable, ManifestRejected
@@ -394,7 +394,7 @@ def two_conditions(near: dict[int, list[float]], far: dict[int, list[float]]) ->
 
 def decided(scores: ScoreTable, threshold: float) -> dict[str, object]:
     """Return the one row of a claim that near exceeds far."""
-    contrast = Contrast("gap", "manifest", "near", "far", "success", threshold, "greater")
+    contrast = ClaimedContrast("gap", "manifest", "near", "far", "success", threshold, "greater")
     (row,) = decide_claims([contrast], scores, AskedClaim(7))
     return dict(zip([column.name for column in COLUMNS], row, strict=True))
 
@@ -438,7 +438,7 @@ def test_a_gap_of_a_quarter_is_hidden_by_the_interquartile_mean() -> None:
 
 def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> None:
     """Neither side is there; the row has no entrant."""
-    contrast = Contrast("gap", "manifest", "up", "down", "success", 0.2, "greater")
+    contrast = ClaimedContrast("gap", "manifest", "up", "down", "success", 0.2, "greater")
     (row,) = decide_claims([contrast], rows(GOOD), AskedClaim(7))
     claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 
@@ -448,7 +448,7 @@ def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> N
 
 def test_a_claim_of_which_one_condition_is_there_names_the_other() -> None:
     """Near was delivered, down was not."""
-    contrast = Contrast("gap", "manifest", "near", "down", "success", 0.2, "greater")
+    contrast = ClaimedContrast("gap", "manifest", "near", "down", "success", 0.2, "greater")
     (row,) = decide_claims([contrast], rows(GOOD), AskedClaim(7))
     claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 

@@ -3,7 +3,7 @@
 import pytest
 
 from app.boards import coverage
-from app.boards.columns import COLUMNS, Place, board_table
+from app.boards.columns import COLUMNS, BoardRow, board_table
 from app.boards.methods.estimate import EstimateBoard
 from app.values.frame import Frame, FrameField, with_interval
 from app.values.registry import Registry
@@ -35,7 +35,7 @@ def test_an_interval_is_two_details_behind_its_number() -> None:
 
 def test_a_board_begins_and_ends_as_every_board() -> None:
     """The method's own columns stand between the entrant and the ends of the rank."""
-    rows = [(Place("A", 1, 1, 2, 0.75, True, 1), "abc"), (Place("B"), "d")]
+    rows = [(BoardRow("A", 1, 1, 2, 0.75, True, 1), "abc"), (BoardRow("B"), "d")]
     table = board_table(SPEC, [LENGTH], rows, (), {})
 
     assert table.column_names()[:6] == ("rank", "entrant", "length", "rank_low", "rank_high", "p_best")
@@ -47,11 +47,11 @@ def test_a_board_begins_and_ends_as_every_board() -> None:
 
 def test_a_column_of_every_board_is_there_for_a_while() -> None:
     """Inside the `with` block, and not behind it."""
-    field: FrameField[Place] = FrameField(Column("again", "Again", "text"), lambda place: place.entrant)
+    field: FrameField[BoardRow] = FrameField(Column("again", "Again", "text"), lambda place: place.entrant)
     with COLUMNS.also("again", field):
-        assert board_table(SPEC, [], [(Place("A"), None)], (), {}).rows[0][-1] == "A"
+        assert board_table(SPEC, [], [(BoardRow("A"), None)], (), {}).rows[0][-1] == "A"
 
-    assert "again" not in board_table(SPEC, [], [(Place("A"), None)], (), {}).column_names()
+    assert "again" not in board_table(SPEC, [], [(BoardRow("A"), None)], (), {}).column_names()
 
 
 def test_a_name_is_given_once() -> None:

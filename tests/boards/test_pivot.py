@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from app.boards.cells import Pivot, Places, WholePlaces
+from app.boards.cells import ArrayPlaces, Pivot, WholePlaces
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 
@@ -44,8 +44,8 @@ def test_rows_of_which_one_is_gone_or_twice_there_are_not_taken_as_whole() -> No
     twice = whole().take(np.array([0, 1, 2, 3, 4, 4]))
 
     assert isinstance(Pivot(whole()).places(TASKS, ENTRANTS), WholePlaces)
-    assert isinstance(Pivot(whole().take(np.arange(5))).places(TASKS, ENTRANTS), Places)
-    assert isinstance(Pivot(twice).places(TASKS, ENTRANTS), Places)
+    assert isinstance(Pivot(whole().take(np.arange(5))).places(TASKS, ENTRANTS), ArrayPlaces)
+    assert isinstance(Pivot(twice).places(TASKS, ENTRANTS), ArrayPlaces)
     assert np.isnan(cells(twice, TASKS, ENTRANTS)[2, 1])
 
 

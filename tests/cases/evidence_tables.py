@@ -7,7 +7,7 @@ import pytest
 from pydantic import ConfigDict
 
 from app.errors import EvidenceRejected, Problem
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import known_keys
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.build import build_manifest
@@ -64,7 +64,7 @@ def read(
     for position, (name, content) in enumerate(files.items()):
         path = folder / f"upload{position}"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        uploads.append(Upload(name, path))
+        uploads.append(SentFile(name, path))
     return read_evidence(manifest or make_manifest(), uploads, entrant, limits)
 
 

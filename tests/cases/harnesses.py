@@ -6,7 +6,7 @@ from pathlib import Path
 
 from app.config import Settings
 from app.files.findings import Findings
-from app.files.uploads import Limits, Unpacking, Upload
+from app.files.uploads import Limits, SentFile, Unpacking
 from app.harnesses.contract import HarnessRun, Row
 from app.harnesses.registry import split_harnesses
 from app.kinds.parse import parse_manifest
@@ -66,7 +66,7 @@ def rows_of(paths: Sequence[Path], folder: Path, level: str = "items") -> tuple[
     """Return the rows of the one harness whose files these are, and what was found of them."""
     findings = Findings()
     unpacking = Unpacking(LIMITS, folder, findings, SUFFIXES)
-    unpacking.take_all([Upload(path.name, path) for path in paths])
+    unpacking.take_all([SentFile(path.name, path) for path in paths])
     ((harness, files),) = split_harnesses(unpacking.files)[0]
     run = HarnessRun(files, findings)
     return list(getattr(harness, level)(run)), run
@@ -74,5 +74,5 @@ def rows_of(paths: Sequence[Path], folder: Path, level: str = "items") -> tuple[
 
 def read(paths: Sequence[Path], manifest: str, entrant: str | None = None) -> Evidence:
     """Read files as the evidence of a manifest."""
-    uploads = [Upload(path.name, path) for path in paths]
+    uploads = [SentFile(path.name, path) for path in paths]
     return read_evidence(parse_manifest(manifest.encode()), uploads, entrant, LIMITS)

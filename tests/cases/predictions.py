@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.errors import EvidenceRejected, Problem
-from app.files.uploads import Upload
+from app.files.uploads import SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.manifest.model import Manifest
@@ -56,13 +56,13 @@ def labels(*items: str, task: str = "t") -> dict[str, Labels]:
     return {task: Labels(task, items, np.arange(len(items), dtype=np.float64) % 2)}
 
 
-def uploaded(folder: Path, files: Mapping[str, bytes | str]) -> list[Upload]:
+def uploaded(folder: Path, files: Mapping[str, bytes | str]) -> list[SentFile]:
     """Return files of the given contents as they arrive."""
     uploads = []
     for position, (name, content) in enumerate(files.items()):
         path = folder / f"upload{position}"
         path.write_bytes(content.encode() if isinstance(content, str) else content)
-        uploads.append(Upload(name, path))
+        uploads.append(SentFile(name, path))
     return uploads
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from sqlalchemy import any_, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Entrant, Entry, Score, Submission, Task
+from app.db.models import Entrant, Entry, Score, StoredTask, Submission
 from app.values.scores import NONE, Coded, ScoreTable
 
 Pair = tuple[int, int]
@@ -74,11 +74,11 @@ def _rows(session: Session, submission: int, entrant: int) -> list[Any]:
     taken_over = Entry.task_ids.is_not(None) & (Score.task_id != any_(Entry.task_ids))
     query = (
         select(
-            Entrant.name.label("entrant"), Task.name.label("task"), Task.stratum, Submission.columns,
+            Entrant.name.label("entrant"), StoredTask.name.label("task"), StoredTask.stratum, Submission.columns,
             *Score.__table__.columns,
         )
         .join(Entrant, Entrant.id == Score.entrant_id)
-        .join(Task, Task.id == Score.task_id)
+        .join(StoredTask, StoredTask.id == Score.task_id)
         .join(Submission, Submission.id == Score.submission_id)
         .outerjoin(Entry, (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id))
         .where(Score.submission_id == submission, Score.entrant_id == entrant, taken_over.is_not(True))

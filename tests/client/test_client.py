@@ -10,7 +10,7 @@ import pytest
 
 import plumbline
 from app.cli.__main__ import run
-from app.cli.remote import Refused, Unreachable
+from app.cli.remote import ServerRefused, Unreachable
 from plumbline.calls import LONGEST_PAUSE_S, pauses
 from tests.cases import patient
 from tests.cases.publications import table
@@ -95,7 +95,7 @@ def test_every_problem_that_the_server_found_is_raised(server: RunningServer, tm
     path = tmp_path / "bad.csv"
     path.write_text("model,task,score\na,t1,fast\na,t9,0.5\n")
 
-    with plumbline.Client(server.address, TOKEN) as client, pytest.raises(Refused) as refused:
+    with plumbline.Client(server.address, TOKEN) as client, pytest.raises(ServerRefused) as refused:
         client.submit("tiny", path)
 
     assert {(each.row, each.column) for each in refused.value.problems} == {(2, "score"), (3, "task")}
@@ -127,7 +127,7 @@ def test_the_awaited_client_raises_what_the_server_refuses(server: RunningServer
         async with plumbline.AsyncClient(server.address) as client:
             await client.board("tiny", "nothing")
 
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(ServerRefused) as refused:
         asyncio.run(ask())
 
     assert refused.value.status == 404

@@ -15,7 +15,7 @@ import pytest
 
 from app.config import Settings
 from app.errors import EvidenceRejected, TooLarge
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.reader import read_evidence
 from tests.cases.evidence_tables import LIMITS, make_manifest, problems, read, the_problem
 
@@ -214,7 +214,7 @@ def test_two_files_of_one_name_are_refused(tmp_path: Path) -> None:
     """Problems could not say which of them is meant."""
     from_upload = tmp_path / "a"
     from_upload.write_bytes(A)
-    twice = [Upload("a.csv", from_upload), Upload("a.csv", from_upload)]
+    twice = [SentFile("a.csv", from_upload), SentFile("a.csv", from_upload)]
 
     with pytest.raises(EvidenceRejected) as refused:
         read_evidence(make_manifest(), twice, None, LIMITS)

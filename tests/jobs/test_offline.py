@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
@@ -21,7 +21,7 @@ def test_an_offline_board_equals_the_published_one(roomy_site: Site, tmp_path: P
         roomy_site.work()
         path = tmp_path / f"{number}.csv"
         path.write_bytes(content)
-        read = read_evidence(manifest, [Upload(path.name, path)], None, Limits.from_settings(Settings()))
+        read = read_evidence(manifest, [SentFile(path.name, path)], None, Limits.from_settings(Settings()))
         submissions.append(OfflineSubmission(number, read.scores))
     computed = {table.name: table for table in OfflineBenchmark(manifest, submissions).tables()}
 

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from app.admission.case import Check, Claims
-from app.admission.claims import Claimed, own_means
+from app.admission.claims import SubmissionClaims, own_means
 from app.cli.demo import Example
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.episodes.summary import episodes_drawn
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
@@ -41,7 +41,7 @@ def given(name: str, at: int = 0) -> tuple[Manifest, Evidence]:
     example = Example(EXAMPLES / name)
     declared = parse_manifest(Path(example.manifest).read_bytes())
     submission = example.submissions[at]
-    uploads = [Upload(path.name, path) for path in submission.files]
+    uploads = [SentFile(path.name, path) for path in submission.files]
     return declared, read_evidence(declared, uploads, submission.entrant, Limits.from_settings(Settings()))
 
 
@@ -49,7 +49,7 @@ def check_own_claims(
     declared: Manifest, scores: ScoreTable, stated: RunFacts, claims: Claims | None, *, is_request: bool = False
 ) -> list[Check]:
     """Return what the benchmark's kind of evidence makes of the claims."""
-    return kind_of(declared).own_claims(Claimed(declared, scores, stated, claims, is_request))
+    return kind_of(declared).own_claims(SubmissionClaims(declared, scores, stated, claims, is_request))
 
 
 def summarised(n_bundles: int = 1, **changed: Any) -> RunFacts:

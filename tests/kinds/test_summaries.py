@@ -7,7 +7,7 @@ import pytest
 
 from app.admission.case import Claims
 from app.admission.claims import check_claims
-from app.boards.claims import COLUMNS, AskedClaim, Contrast, decide_claims
+from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.summary import summarise_means
@@ -94,7 +94,7 @@ def test_the_interval_of_a_claim_holds_95() -> None:
     differences, clusters = SPREAD[::2] - SPREAD[1::2], SEEDS[::2]
     sample = group_sample(differences, clusters)
     (counts,) = draw_clusters(sample, 2000, board_generator(0, "claim", "A", "near", "far", "x"))
-    contrast = Contrast("c", "manifest", "near", "far", "x", 0.1, "greater")
+    contrast = ClaimedContrast("c", "manifest", "near", "far", "x", 0.1, "greater")
     (row,) = decide_claims([contrast], small_table(SPREAD, is_episodes=True), AskedClaim(1))
     named = dict(zip((column.name for column in COLUMNS), row, strict=True))
 

@@ -10,7 +10,7 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from app.admission.case import Check, Fields, Registered, TokenHolder
+from app.admission.case import Check, Registered, SubmissionFields, TokenHolder
 from app.db.engine import make_engine, make_session_factory
 from app.db.models import Submission
 from app.errors import FieldRejected
@@ -66,7 +66,7 @@ def desk(database_url: str, tmp_path: Path) -> Iterator[Desk]:
         declared = benchmarks.create_benchmark(session, manifest, MANIFEST.encode(), token.id)
         preregs.register_prereg(session, PREREG, parse_prereg(PREREG), token.id)
         evidence = read(tmp_path, {"results.csv": GOOD}, manifest)
-        fields, by = Fields(prereg=PREREG, dirty=False), TokenHolder(token.id, token.name)
+        fields, by = SubmissionFields(prereg=PREREG, dirty=False), TokenHolder(token.id, token.name)
         yield Desk(session, Upload([declared], [], fields, by, False, datetime.now(UTC)), evidence, [])
     engine.dispose()
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from app.boards.claims import FRAME, AskedClaim, Contrast, undelivered
+from app.boards.claims import FRAME, AskedClaim, ClaimedContrast, undelivered
 from app.render.columns import shown_columns
 from app.render.table_page import MAX_PAIRS, apart, tally, tier_starts
 from app.values.table import Column, Table
@@ -106,7 +106,7 @@ def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
 
 def test_the_threshold_of_a_claim_stands_before_the_names_of_its_sides() -> None:
     """Names of conditions are long: behind them it would be off the screen."""
-    asked = Contrast("c", "manifest", "A", "B", "x", 0.2, "greater")
+    asked = ClaimedContrast("c", "manifest", "A", "B", "x", 0.2, "greater")
     table = FRAME.table("claims", "Claims", [undelivered(asked, ["B"], AskedClaim(1))])
     names = [shown.column.name for shown in shown_columns(table, detail=False)]
 

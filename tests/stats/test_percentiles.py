@@ -6,7 +6,7 @@ from numpy.testing import assert_array_equal
 
 from app.stats.arrays import FloatArray
 from app.stats.pairs import skill
-from app.stats.resample import Scale, ends_of, order_replicates, percentile_interval
+from app.stats.resample import MonotoneScale, ends_of, order_replicates, percentile_interval
 
 LEVELS = (0.95, 0.9, 0.5, 1 / 3, 0.999)
 
@@ -44,8 +44,8 @@ def test_the_ends_on_a_scale_are_those_of_all_replicates_on_it(n_resamples: int,
     """A scale that falls, and its mirror image, of which only the replicates beside the ends are made."""
     ordered = order_replicates(drawn(n_resamples))
 
-    falling = ends_of(ordered, level, Scale(skill, falls=True))
-    rising = ends_of(ordered, level, Scale(lambda means: skill(-means), falls=False))
+    falling = ends_of(ordered, level, MonotoneScale(skill, falls=True))
+    rising = ends_of(ordered, level, MonotoneScale(lambda means: skill(-means), falls=False))
 
     assert_array_equal(np.array(falling), numpys(skill(drawn(n_resamples)), level))
     assert_array_equal(np.array(rising), numpys(skill(-drawn(n_resamples)), level))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from app.store.row_blocks import RowBlock
-from app.store.rows import Stood, by_entrant, narrowed
+from app.store.rows import EntrantBlock, by_entrant, narrowed
 from app.values.scores import Coded
 
 
@@ -26,7 +26,7 @@ def test_rows_are_put_in_order_though_a_code_alone_takes_16_bits() -> None:
     """The number of a cell is larger than any code: of 300 tasks and 300 entrants it does not fit into as many bits."""
     backwards = list(range(299, -1, -1))
     table = by_entrant(
-        [Stood(1, at, f"m{at:03}", block(backwards)) for at in range(300)],
+        [EntrantBlock(1, at, f"m{at:03}", block(backwards)) for at in range(300)],
         {at: f"t{at:03}" for at in range(300)},
         ["x"],
     )

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select, text, update
 
-from app.db.models import Entry, Evidence, Score, Submission
+from app.db.models import Entry, PackedRows, Score, Submission
 from app.store.row_blocks import RowBlock, pack, pack_block, unpack, unpack_block
 from app.store.rows import read_records, read_scores, rebuild_submission, unowned_pairs
 from tests.cases import publications
@@ -116,13 +116,17 @@ def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
     """Only what differs from the rows is written, and then it is what it was."""
     pairs = arrive(site, "summary")
     with site.as_owner() as session:
-        before = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
+        before = session.scalars(
+            select(PackedRows.content).order_by(PackedRows.submission_id, PackedRows.entrant_id)
+        ).all()
         session.execute(text("DELETE FROM evidence WHERE submission_id = :number"), {"number": pairs[-1][0]})
 
         actual = [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})]
 
         assert actual == [False, True]
-        after = session.scalars(select(Evidence.content).order_by(Evidence.submission_id, Evidence.entrant_id)).all()
+        after = session.scalars(
+            select(PackedRows.content).order_by(PackedRows.submission_id, PackedRows.entrant_id)
+        ).all()
         assert after == before
 
 
@@ -143,7 +147,7 @@ def test_every_submission_with_rows_has_its_blocks_at_once(site: Site) -> None:
     number = publications.send(site, slug, "f.csv", ODD_SUMMARY).json()["id"]
 
     with site.sessions() as session:
-        kept = session.scalars(select(Evidence.content).where(Evidence.submission_id == number)).all()
+        kept = session.scalars(select(PackedRows.content).where(PackedRows.submission_id == number)).all()
         n_rows = session.scalars(select(Submission.n_rows).where(Submission.id == number)).one()
         assert sum(len(block) for content in kept if (block := unpack_block(content)) is not None) == n_rows == 3
 

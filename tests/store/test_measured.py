@@ -7,7 +7,7 @@ import pytest
 from app.boards.measured import Measurement
 from app.db.engine import make_engine, make_session_factory
 from app.store.measured import (
-    Apart,
+    ColdParts,
     keep_measurements,
     load_measurements,
     pack_apart,
@@ -33,9 +33,9 @@ def test_curves_and_losses_are_read_once_and_only_when_they_are_asked_for() -> N
     measured = Measurement("A", {}, rows=CURVE, losses={"t": np.ones(3)})
     asked: list[bytes | None] = []
 
-    def read() -> Apart:
+    def read() -> ColdParts:
         asked.append(pack_apart(measured, {"roc"}))
-        return Apart() if asked[-1] is None else unpack_apart(asked[-1])
+        return ColdParts() if asked[-1] is None else unpack_apart(asked[-1])
 
     back = unpack_measurement(pack_measurement(measured, {"roc"})).with_apart(read)
     known = set(back.rows), "t" in back.losses, back.rows.get("pr"), list(back.rows["intervals"]), len(asked)

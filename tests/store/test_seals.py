@@ -12,7 +12,7 @@ from app.db.engine import SessionFactory, make_engine, make_session_factory
 from app.jobs.refresh import seal
 from app.rights import tokens
 from app.store import audit, people
-from app.store.audit import Act, Break, Check
+from app.store.audit import Act, AuditCheck, Break
 from tests.cases.databases import tampering
 from tests.fixtures import Site
 
@@ -47,7 +47,7 @@ def sessions(database_url: str) -> Iterator[SessionFactory]:
 def breaks(sessions: SessionFactory, heads: dict[int, str] | None = None) -> list[Break]:
     """Return every break of the record."""
     with sessions() as session:
-        return list(Check(session.connection(), heads).breaks())
+        return list(AuditCheck(session.connection(), heads).breaks())
 
 
 def kinds(sessions: SessionFactory) -> list[str]:
@@ -236,7 +236,7 @@ def test_two_workers_seal_at_once(sessions: SessionFactory, monkeypatch: pytest.
     assert breaks(sessions) == []
     assert head(sessions)[0] == 3 + 60 // 5
     with sessions() as session:
-        assert Check(session.connection()).checked().n_waiting == 0
+        assert AuditCheck(session.connection()).checked().n_waiting == 0
 
 
 def test_a_worker_that_dies_before_its_commit_has_sealed_nothing(sessions: SessionFactory) -> None:
@@ -263,7 +263,7 @@ def test_what_waits_is_told_with_its_time(sessions: SessionFactory, database_url
     rewrite(database_url, ["DELETE FROM audit_seal", "INSERT INTO audit_unsealed SELECT id FROM audit_event"])
 
     with sessions() as session:
-        checking = Check(session.connection(), dict([kept]))
+        checking = AuditCheck(session.connection(), dict([kept]))
         assert [each.kind for each in checking.breaks()] == ["seals missing"]
         checked = checking.checked()
         first = session.execute(text("SELECT min(at) FROM audit_event")).scalar_one()
@@ -284,7 +284,7 @@ def test_a_check_reads_batch_after_batch(sessions: SessionFactory, monkeypatch: 
     """With two events in memory at a time it finds the same."""
     monkeypatch.setattr(audit, "CHECKED_TOGETHER", 2)
     with sessions() as session:
-        checking = Check(session.connection())
+        checking = AuditCheck(session.connection())
         assert list(checking.breaks()) == []
         checked = checking.checked()
 

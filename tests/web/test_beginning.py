@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app.store.audit import Act
-from app.web.beginning import MOST_BEGUN, ROOM, BegunTogether
+from app.web.beginning import MOST_BEGUN, ROOM, ConcurrencyLimit
 from app.web.caller import Caller
 
 
@@ -28,7 +28,7 @@ async def begun_of(n_sent: int, handle: Callable[[Any, Any], Awaitable[object]],
         begun += 1
         await handle(receive, send)
 
-    bounded = BegunTogether(app, most)
+    bounded = ConcurrencyLimit(app, most)
     requests = ({"type": "http", "client": (f"a{n}", 1)} for n in range(n_sent))
     sent = [asyncio.create_task(bounded(request, nothing_more, ignored)) for request in requests]
     for _ in range(50):
@@ -118,12 +118,12 @@ def staying() -> Callable[[], Awaitable[dict[str, Any]]]:
     return receive
 
 
-def reached_of(asking: Callable[[BegunTogether], list[Any]]) -> list[tuple[str, str]]:
+def reached_of(asking: Callable[[ConcurrencyLimit], list[Any]]) -> list[tuple[str, str]]:
     """Return what reached an app of three places for reads and two for bodies while it answered nobody."""
 
     async def main() -> list[tuple[str, str]]:
         app = Waited()
-        sent = [asyncio.create_task(each) for each in asking(BegunTogether(app))]
+        sent = [asyncio.create_task(each) for each in asking(ConcurrencyLimit(app))]
         await settled()
         reached = list(app.reached)
         for each in sent:
@@ -137,7 +137,7 @@ def reached_of(asking: Callable[[BegunTogether], list[Any]]) -> list[tuple[str, 
 def test_one_client_leaves_a_read_to_the_others() -> None:
     """A hundred reads of one address are made two at a time, and somebody else's beside them."""
 
-    def asking(bounded: BegunTogether) -> list[Any]:
+    def asking(bounded: ConcurrencyLimit) -> list[Any]:
         flood = [bounded(asked("a", "/search"), staying(), ignored) for _ in range(100)]
         return [*flood, bounded(asked("b", "/search"), staying(), ignored)]
 
@@ -147,7 +147,7 @@ def test_one_client_leaves_a_read_to_the_others() -> None:
 def test_readiness_waits_for_nobodys_reads() -> None:
     """A flood of reads must not make a server look unready."""
 
-    def asking(bounded: BegunTogether) -> list[Any]:
+    def asking(bounded: ConcurrencyLimit) -> list[Any]:
         flood = [bounded(asked("a", "/search"), staying(), ignored) for _ in range(100)]
         return [*flood, bounded(asked("a", "/readyz"), staying(), ignored)]
 
@@ -157,7 +157,7 @@ def test_readiness_waits_for_nobodys_reads() -> None:
 def test_a_token_has_one_body_worked_on_at_a_time() -> None:
     """Wherever it sends from; another token's is worked on beside it, and files have turns elsewhere."""
 
-    def asking(bounded: BegunTogether) -> list[Any]:
+    def asking(bounded: ConcurrencyLimit) -> list[Any]:
         flood = [bounded(asked(f"a{n}", "/preregs", "POST", token=1), whole_body, ignored) for n in range(12)]
         files = bounded(asked("c", "/files", "POST", kind="multipart/form-data; boundary=b"), whole_body, ignored)
         return [*flood, bounded(asked("b", "/preregs", "POST", token=2), whole_body, ignored), files]
@@ -170,7 +170,7 @@ def test_who_goes_away_while_waiting_is_not_worked_for() -> None:
 
     async def main() -> list[tuple[str, str]]:
         app = Waited()
-        bounded = BegunTogether(app)
+        bounded = ConcurrencyLimit(app)
         left = asyncio.Event()
 
         async def leave() -> dict[str, Any]:
@@ -204,7 +204,7 @@ def test_writes_that_nobody_has_looked_at_are_refused_beyond_a_room() -> None:
             await go_on.wait()
             await send({"type": "http.response.start", "status": 202, "headers": []})
 
-        bounded, statuses = BegunTogether(app), []
+        bounded, statuses = ConcurrencyLimit(app), []
 
         async def sending(message: Any) -> None:
             if message["type"] == "http.response.start":

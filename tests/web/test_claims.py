@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from app.db.models import SubmissionTable
 from app.prereg.prereg import sha256_hex
 from app.store import rows
-from app.store.rows import Pair, Stood, read_evidence
+from app.store.rows import EntrantBlock, Pair, read_evidence
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
 from tests.cases.html_pages import in_one_line
@@ -40,7 +40,7 @@ def reading() -> Iterator[Counter[int]]:
     """Count how often the evidence of each submission is read, which it is all the same."""
     read: Counter[int] = Counter()
 
-    def count(session: Session, pairs: Iterable[Pair], *more: Any) -> list[Stood]:
+    def count(session: Session, pairs: Iterable[Pair], *more: Any) -> list[EntrantBlock]:
         wanted = list(pairs)
         read.update({submission for submission, _ in wanted})
         return read_evidence(session, wanted, *more)

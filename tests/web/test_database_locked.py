@@ -21,7 +21,7 @@ from app.db.engine import (
     JOBS,
     LONG_REQUESTS,
     REQUESTS,
-    Lane,
+    TransactionLimits,
     allow,
     is_transient,
     make_engine,
@@ -36,7 +36,7 @@ from tests.cases.waiting import eventually
 from tests.cases.walkthrough import BASE, declare, send
 from tests.fixtures import Site, open_site
 
-SHORT = Lane(lock_s=0.4, statement_s=5, idle_s=60)
+SHORT = TransactionLimits(lock_s=0.4, statement_s=5, idle_s=60)
 """As a request's own, but so that a test does not wait for five seconds."""
 
 
@@ -160,7 +160,7 @@ def test_every_transaction_has_its_limits(database_url: str, is_pooled: bool) ->
 
 def test_a_job_that_waits_for_a_table_is_tried_again(database_url: str) -> None:
     """It fails as one does whose database is away: no submission is at fault, and the sweep queues it once more."""
-    engine = make_engine(database_url, pool_size=1, lane=Lane(lock_s=0.1, statement_s=JOBS.statement_s))
+    engine = make_engine(database_url, pool_size=1, lane=TransactionLimits(lock_s=0.1, statement_s=JOBS.statement_s))
     with (
         holding(database_url, "submission"),
         engine.connect() as connection,

@@ -76,7 +76,7 @@ def count(site: Site, model: Any) -> int:
 def newest(site: Site) -> tuple[str, int | None, str | None]:
     """Return action, status and refusal of the newest event."""
     with site.sessions() as session:
-        event = audit.list_events(session, audit.Wanted(limit=1))[0].event
+        event = audit.list_events(session, audit.EventQuery(limit=1))[0].event
     return event.action, event.status, event.refusal
 
 

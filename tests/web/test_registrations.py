@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.db.models import Prereg, Submission
+from app.db.models import StoredPrereg, Submission
 from app.prereg.prereg import sha256_hex
-from app.store.registrations import Registered
+from app.store.registrations import RegistrationStatus
 from tests.cases.chamber import MANIFEST as ARM
 from tests.cases.chamber import PREREG as DOCUMENT
 from tests.cases.chamber import bundle, zipped
@@ -35,13 +35,13 @@ leaderboards: [{name: mean, method: mean, metric: MASE}]
 
 def registered(
     *statuses: str, days_ago: int = 1, purpose: str = "leaderboard", within: int | None = 30, by: int = 1
-) -> Registered:
+) -> RegistrationStatus:
     """Return a registration of some days ago with submissions in the given states."""
     at = NOW - timedelta(days=days_ago)
     due = None if within is None else at + timedelta(days=within)
-    prereg = Prereg(sha256="a" * 64, registered_at=at, registered_by=1, run_purpose=purpose)
+    prereg = StoredPrereg(sha256="a" * 64, registered_at=at, registered_by=1, run_purpose=purpose)
     sent = [Submission(status=status, token_id=by) for status in statuses]
-    return Registered(prereg, "lab", None, sent, ["lab"] * len(sent), due)
+    return RegistrationStatus(prereg, "lab", None, sent, ["lab"] * len(sent), due)
 
 
 def test_a_report_counts_even_when_another_attempt_failed() -> None:

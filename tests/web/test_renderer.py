@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.config import Settings
-from app.web.kept_pages import Answer, Ask
+from app.web.kept_pages import Ask, CachedAnswer
 from app.web.renderer import Render, RenderProcess, render_here
 
 pytestmark = pytest.mark.heavy
@@ -46,7 +46,7 @@ async def rendering(within_s: float, *, forked: bool) -> AsyncIterator[Render]:
         renderer.stop()
 
 
-def pid_of(answer: Answer) -> int:
+def pid_of(answer: CachedAnswer) -> int:
     """Return the number of the process that rendered."""
     return int(answer.body)
 

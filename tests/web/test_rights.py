@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.config import Settings
 from app.errors import Forbidden
 from app.rights import tokens
-from app.rights.policy import RIGHTS, Holder, Standing, require
+from app.rights.policy import RIGHTS, Holder, Relation, require
 from app.store import audit
 from app.web.caller import may
 from app.web.checked_first import CheckedFirst
@@ -48,12 +48,12 @@ class World:
     def newest_event(self) -> int:
         """Return the number of the newest event of the audit."""
         with self.site.sessions() as session:
-            return audit.list_events(session, audit.Wanted(limit=1))[0].event.id
+            return audit.list_events(session, audit.EventQuery(limit=1))[0].event.id
 
     def events_after(self, number: int) -> list[tuple[int | None, int | None]]:
         """Return the status of each event since then but logins, and whose it was, the oldest first."""
         with self.site.sessions() as session:
-            listed = [each.event for each in audit.list_events(session, audit.Wanted()) if each.event.id > number]
+            listed = [each.event for each in audit.list_events(session, audit.EventQuery()) if each.event.id > number]
         return [(each.status, each.token_id) for each in reversed(listed) if each.action != "POST /login"]
 
     def token_id(self, example: Example, name: str) -> int | None:
@@ -222,12 +222,12 @@ def documented() -> list[str]:
 def test_who_has_no_scope_for_it_is_told_which() -> None:
     """A refusal says who may, and whom to ask, or what the token lacks."""
     holder = Holder(1, "ann", "steward", scopes=frozenset({"read"}))
-    here = Standing("tiny", frozenset({"steward"}))
+    here = Relation("tiny", frozenset({"steward"}))
 
     with pytest.raises(Forbidden, match="only for read; this needs one for steward"):
         require("close a benchmark", holder, here)
     with pytest.raises(Forbidden, match=r"Only a steward of tiny may do this\. Ask ann or bea\."):
-        require("close a benchmark", holder, Standing("tiny"), lambda: "ann or bea")
+        require("close a benchmark", holder, Relation("tiny"), lambda: "ann or bea")
 
 
 def test_a_route_says_which_action_it_is() -> None:

@@ -31,7 +31,7 @@ def test_a_wrong_token_begins_no_session(site: Site, token: str) -> None:
     """A sentence says so, and the try is in the audit."""
     answer = login(site, token=token)
     with site.sessions() as session:
-        noted = audit.list_events(session, audit.Wanted(limit=1))[0].event
+        noted = audit.list_events(session, audit.EventQuery(limit=1))[0].event
 
     assert (answer.status_code, SESSION in str(answer.headers)) == (401, False)
     assert (noted.action, noted.status) == ("POST /login", 401)
@@ -94,7 +94,7 @@ def test_a_write_in_a_session_is_in_the_audit_with_it(site: Site) -> None:
     path = f"/tokens?csrf={form_key(site, headers)}"
     site.http.post(path, json={"name": "new", "role": "submitter"}, headers=headers).raise_for_status()
     with site.sessions() as session:
-        noted = audit.list_events(session, audit.Wanted(limit=1))[0].event
+        noted = audit.list_events(session, audit.EventQuery(limit=1))[0].event
 
     assert (noted.action, noted.session_id) == ("POST /tokens", 1)
 

@@ -218,7 +218,7 @@ def test_a_token_in_the_query_string_is_no_token(site: Site, name: str) -> None:
     read = site.http.get("/tokens", params={name: text})
     written = site.http.post("/tokens", params={name: text}, json={"name": "new", "role": "submitter"})
     with site.sessions() as session:
-        noted = audit.list_events(session, audit.Wanted(limit=1))[0].event
+        noted = audit.list_events(session, audit.EventQuery(limit=1))[0].event
 
     assert (read.status_code, written.status_code) == (422, 401)
     assert (noted.status, text in f"{noted.subject}{noted.refusal}{noted.action}") == (401, False)

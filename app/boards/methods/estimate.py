@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from app.boards.calibrated import DrawnSpread, few_units_note, range_of
-from app.boards.columns import Place, board_table
+from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Coverage, RankStatus, Roster, call_roster, commonly_held, rank_among
 from app.boards.measured import (
     ALL_ITEMS,
@@ -327,7 +327,7 @@ class Ranked:
     sign: float
     label_holders: frozenset[str] = frozenset()
 
-    def placed(self) -> list[tuple[Place, Measurement]]:
+    def placed(self) -> list[tuple[BoardRow, Measurement]]:
         """Return everybody's place; an entrant without replicates of the score has no rank interval."""
         places = [] if self.standing is None else [
             (self.standing.place(at, m.entrant), m) for at, m in enumerate(self.contenders)
@@ -341,16 +341,16 @@ class Ranked:
         points = np.array([sign * float(_point(m, name) or 0.0) for m in self.contenders])
         return dict(zip([m.entrant for m in self.contenders], competition_ranks(points).tolist(), strict=True))
 
-    def _below(self, metric: str) -> Iterator[tuple[Place, Measurement]]:
+    def _below(self, metric: str) -> Iterator[tuple[BoardRow, Measurement]]:
         """Yield those behind the contenders, those listed separately, and last those labelled or without a score."""
         by_name = {m.entrant: m for m in self.others}
         points = {name: self.sign * float(_point(m, metric) or 0.0) for name, m in by_name.items()}
         listed = [place for place in unranked_places(self.roster, points) if place.entrant in by_name]
         others = [name for name in by_name if name not in {place.entrant for place in listed}]
-        for place in (*listed, *map(Place, others)):
+        for place in (*listed, *map(BoardRow, others)):
             yield place, by_name[place.entrant]
 
-    def with_coverage(self, placed: Sequence[tuple[Place, Measurement]]) -> list[tuple[Place, Measurement]]:
+    def with_coverage(self, placed: Sequence[tuple[BoardRow, Measurement]]) -> list[tuple[BoardRow, Measurement]]:
         """Return the places with each entrant's coverage added."""
         return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
 

@@ -25,7 +25,7 @@ from app.boards.calibrated import (
     task_intervals,
 )
 from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
-from app.boards.columns import Place, board_table, cell_at, ends_at
+from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import Columns, remembered_pairs
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
@@ -184,7 +184,7 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, n_weighed)
 
 
-def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Place, int]]:
+def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[BoardRow, int]]:
     """Return everybody's place with its column: the ranked by rank, those behind, those listed separately."""
     roster, sign = ranking.roster, ranking.sign
     placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]

@@ -23,7 +23,7 @@ from app.boards.calibrated import (
     task_intervals,
 )
 from app.boards.cells import CellMatrix, build_cells, filled, quantity, task_roster
-from app.boards.columns import Place, board_table, cell_at, ends_at
+from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.provenance import SERVED_BY_LEAKS
 from app.boards.remembered import Columns, remembered_pairs
@@ -180,7 +180,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
     ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
-    places = Places.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
+    places = RankInputs.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
     gaps = among.gaps(ranked[0])
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
@@ -781,7 +781,7 @@ def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Places:
+class RankInputs:
     """What places need once the ranks are known, without the errors behind it.
 
     `at` maps names to columns, `bounds` gives the ranks of incomplete entrants if missing errors were worst and best,
@@ -794,13 +794,13 @@ class Places:
     scores: Mapping[str, float]
 
     @classmethod
-    def of(cls, among: Among, rank_by: str, scores: Mapping[str, float]) -> "Places":
+    def of(cls, among: Among, rank_by: str, scores: Mapping[str, float]) -> "RankInputs":
         """Return the places of everybody on the board."""
         names = among.cells.entrants
         bounds = {name: among.bounds(name, rank_by) for name in names}
         return cls(among.roster, {name: at for at, name in enumerate(names)}, bounds, scores)
 
-    def all_of(self, own: Own) -> list[tuple[Place, int]]:
+    def all_of(self, own: Own) -> list[tuple[BoardRow, int]]:
         """Return everybody's place with its column: the ranked by rank, those behind, those listed separately."""
         places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
         return [

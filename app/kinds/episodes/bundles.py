@@ -26,7 +26,7 @@ from app.files.tables import (
     wrong_cells,
 )
 from app.files.uploads import ReceivedFile, hash_file
-from app.kinds.episodes.cells import Source
+from app.kinds.episodes.cells import EpisodeSource
 from app.names import clip_for_message
 from app.prereg.prereg import git_blob_sha1, sha256_hex
 from app.values.facts import BundleFacts
@@ -163,14 +163,14 @@ def _wrong_hashes(bundle: Bundle, declared: Mapping[str, str], listed_in: str, c
             yield Problem(message, file.name, column=column, value=clip_for_message(digest))
 
 
-def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[tuple[Source, ReceivedFile]]:
+def sources_of(bundle: Bundle, entrant: str | None, findings: Findings) -> list[tuple[EpisodeSource, ReceivedFile]]:
     """Return the bundle's files of episodes, each with what its episodes have in common."""
     described = bundle.files[DESCRIPTION].name
     policy, task = bundle.description.get("policy_id"), bundle.description.get("task_id")
     sources = []
     for name, file in bundle.files.items():
         if (promised := EPISODES.fullmatch(name)) is not None:
-            source = Source(
+            source = EpisodeSource(
                 file.name,
                 file.position,
                 entrant or (policy if isinstance(policy, str) else None),
@@ -361,10 +361,10 @@ def episodes_of(file: ReceivedFile, document: Mapping[str, Any], findings: Findi
             )
 
 
-def source_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> Source:
+def source_of(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> EpisodeSource:
     """Return what the episodes have in common: the task is the axis."""
     axis = document.get("axis")
-    return Source(file.name, file.position, entrant, axis if isinstance(axis, str) else None, boolean=BOOLEAN)
+    return EpisodeSource(file.name, file.position, entrant, axis if isinstance(axis, str) else None, boolean=BOOLEAN)
 
 
 def facts_of_spike_run(file: ReceivedFile, document: Mapping[str, Any], entrant: str | None) -> BundleFacts:

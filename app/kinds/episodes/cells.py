@@ -22,7 +22,7 @@ _WHOLE = re.compile(r"-?[0-9]{1,19}")
 
 
 @dataclass(frozen=True)
-class Source:
+class EpisodeSource:
     """Where episodes come from: a file, by name and position, and what they have in common.
 
     `is_text` means that every cell is text, as in CSV. `seed` is the seed in the file's name, `boolean` are the columns
@@ -41,7 +41,7 @@ class Source:
 class EpisodeCells:
     """The cells of one episode; each method notes what is wrong and then returns None, or NaN for a score."""
 
-    def __init__(self, source: Source, row: int, cells: Mapping[str, Any], findings: Findings) -> None:
+    def __init__(self, source: EpisodeSource, row: int, cells: Mapping[str, Any], findings: Findings) -> None:
         self._source = source
         self._row = row
         self._cells = cells

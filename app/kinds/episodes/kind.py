@@ -6,7 +6,7 @@ from app.admission.case import Case, Check, KindRules, Registered
 from app.boards.coverage import Coverage
 from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.boards.methods.estimate import EstimateBoard
-from app.kinds.contract import Kind, Rows
+from app.kinds.contract import Kind, RowStorage
 from app.kinds.episodes.coverage import counted_rows, delivered
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.kinds.episodes.measure import measure_episodes
@@ -92,7 +92,7 @@ EPISODES = Kind(
         needs_values=True,
         conditions=_conditions,
     ),
-    rows=Rows(by_task=_is_composed_of_tasks),
+    rows=RowStorage(by_task=_is_composed_of_tasks),
     delivered=_delivered,
     measured=MeasuredEvidence(
         measure=measure_episodes, words=_words, further_tables=further_tables, counted=counted_rows

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from app.kinds.contract import ANY_CONDITION, MODEL, ColumnUse, Pages, Rule, UploadExample, example_score, first_task
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import FILE, Manifest, part_of
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:
@@ -75,7 +75,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
 # Glossary entries of multi-seed evidence: estimates of episodes. Read by `app.kinds.episodes.kind`.
 
 ENTRIES = (
-    Entry(
+    GlossaryEntry(
         "estimate",
         "Estimate with its interval",
         "A metric of one entrant with the interval that its own evidence supports. Every entrant is measured apart, so "
@@ -84,7 +84,7 @@ ENTRIES = (
         source="STATISTICS contract; Agarwal et al. 2021, Deep reinforcement learning at the edge of the statistical "
         "precipice",
     ),
-    Entry(
+    GlossaryEntry(
         "cluster",
         "Cluster bootstrap",
         "Seeds are drawn with replacement, then episodes with replacement within each drawn seed. Episodes of one seed "
@@ -93,7 +93,7 @@ ENTRIES = (
         "draw S seeds, then n episodes in each drawn seed; the statistic of what was drawn",
         "Davison & Hinkley 1997, Bootstrap methods and their application, section 3.8",
     ),
-    Entry(
+    GlossaryEntry(
         "iqm",
         "Interquartile mean (IQM)",
         "The mean of the middle half of the scores. A quarter is dropped at each end, rounded down, so that a few "
@@ -103,7 +103,7 @@ ENTRIES = (
         "sort, drop floor(n / 4) at each end, mean of the rest",
         "Agarwal et al. 2021, section 4.3",
     ),
-    Entry(
+    GlossaryEntry(
         "optimality_gap",
         "Optimality gap",
         "How far scores stay below a declared threshold, on average. Scores above the threshold count as reaching it "
@@ -111,7 +111,7 @@ ENTRIES = (
         "mean(max(threshold − x, 0))",
         "Agarwal et al. 2021, section 4.3",
     ),
-    Entry(
+    GlossaryEntry(
         "profile",
         "Performance profile",
         "For each threshold the share of episodes that score above it. A curve above another one everywhere is better "
@@ -121,14 +121,14 @@ ENTRIES = (
         "share of x > τ",
         "Dolan & Moré 2002; Agarwal et al. 2021, section 4.2",
     ),
-    Entry(
+    GlossaryEntry(
         "composite",
         "Composite (HRS)",
         "A weighted mean over axes, of those that are there, with its components beside it. CHAMBER's weights are CM "
         "1.0, PF 0.9, CR 0.8, SA 0.7, OM 0.6 and AS 0.5; where an axis is missing the composite is marked as partial.",
         "Σ wᵢ sᵢ / Σ wᵢ",
     ),
-    Entry(
+    GlossaryEntry(
         "gap",
         "Gap of an axis",
         "How much more an entrant scores in the condition that an axis is compared with (homogeneous) than in the one "
@@ -137,7 +137,7 @@ ENTRIES = (
         "mean over pairs of homogeneous − heterogeneous",
         "CHAMBER, HRS vector",
     ),
-    Entry(
+    GlossaryEntry(
         "quantile",
         "Quantile",
         "The value that a share of the episodes does not exceed: p50 is the median, max the largest. Its interval are "
@@ -147,14 +147,16 @@ ENTRIES = (
         "linear between scores; interval by inverting that of the share at most x",
         "Woodruff 1952, Confidence intervals for medians and other position measures",
     ),
-    Entry("partial", "Partial", "Some of the tasks or axes that the board counts have no result of this entrant."),
-    Entry(
+    GlossaryEntry(
+        "partial", "Partial", "Some of the tasks or axes that the board counts have no result of this entrant."
+    ),
+    GlossaryEntry(
         "labels",
         "Not a contender",
         "Shown for comparison and never ranked. An oracle reference or an upper anchor has information, or a "
         "partner, that a contender cannot have.",
     ),
-    Entry(
+    GlossaryEntry(
         "counts",
         "Seeds, episodes, records, examples, failed",
         "How many seeds, episodes, records, examples or groups of them the numbers rest on. Failed ones were attempted "
@@ -162,7 +164,7 @@ ENTRIES = (
         "counts as the worst value there is, where its registration allows one at all; so does an example without a "
         "prediction, which has a truth to be compared with.",
     ),
-    Entry(
+    GlossaryEntry(
         "difference",
         "Difference",
         "A minus B in the metric's own unit, with its interval. Where both were measured on the same episodes or "

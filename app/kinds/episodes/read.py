@@ -26,7 +26,7 @@ from app.files.tables import (
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, Row
 from app.harnesses.registry import split_harnesses
-from app.kinds.contract import Reading, Request, checked_entrant
+from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.episodes import bundles
 from app.kinds.episodes.bundles import (
     DESCRIPTION,
@@ -37,7 +37,7 @@ from app.kinds.episodes.bundles import (
     sources_of,
     split_bundles,
 )
-from app.kinds.episodes.cells import EpisodeCells, Source
+from app.kinds.episodes.cells import EpisodeCells, EpisodeSource
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import Manifest, Metric, part_of
 from app.values.facts import BundleFacts, RunFacts
@@ -48,7 +48,7 @@ from app.values.table import Table
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
 
 
-def read_episodes(request: Request) -> Reading | None:
+def read_episodes(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     return _Submission(request).read(request.files)
 
@@ -56,7 +56,7 @@ def read_episodes(request: Request) -> Reading | None:
 class _Submission:
     """The files of one submission on their way to one table."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ReadRequest) -> None:
         self._findings = request.findings
         self._entrant = checked_entrant(request)
         self._max_rows = request.max_rows
@@ -127,8 +127,8 @@ class _Submission:
         else:
             self._warnings.append(Problem("the file belongs to no bundle and was ignored", file=file.name))
 
-    def _plain(self, file: ReceivedFile, *, is_text: bool = False) -> Source:
-        return Source(file.name, file.position, self._entrant, None, is_text=is_text)
+    def _plain(self, file: ReceivedFile, *, is_text: bool = False) -> EpisodeSource:
+        return EpisodeSource(file.name, file.position, self._entrant, None, is_text=is_text)
 
     def _take_harness(self, harness: Harness, files: Sequence[ReceivedFile]) -> None:
         """Take what a harness wrote of items; a row without a metric of the benchmark is none."""
@@ -147,14 +147,14 @@ class _Submission:
         self._tables += [] if stated is None else [stated]
 
     def _add_harness_row(self, row: Row) -> None:
-        source = Source(row.file.name, row.file.position, self._entrant or row.entrant, row.task)
+        source = EpisodeSource(row.file.name, row.file.position, self._entrant or row.entrant, row.task)
         where = self._where
         names = {where.entrant: row.entrant, where.seed or "seed": row.seed, where.task or "task": row.task}
         self._add(source, row.file, row.row, {**row.cells(), **names})
 
     def _take_lines(
         self,
-        source: Source,
+        source: EpisodeSource,
         file: ReceivedFile,
         read: Callable[[Any], Iterable[Record | BadRecord]] = records_of_lines,
     ) -> None:
@@ -200,7 +200,7 @@ class _Submission:
                 self._findings.add(Problem("the submission contains this safety table twice", file=file.name))
             self._tables.append(table)
 
-    def _add(self, source: Source, file: ReceivedFile, row: int, cells: Any) -> None:
+    def _add(self, source: EpisodeSource, file: ReceivedFile, row: int, cells: Any) -> None:
         self._count(file)
         self._rows.add(source, row, cells)
 
@@ -269,7 +269,7 @@ class EpisodeRows:
     def __len__(self) -> int:
         return len(self._columns.row)
 
-    def add(self, source: Source, row: int, cells: Mapping[str, Any]) -> None:
+    def add(self, source: EpisodeSource, row: int, cells: Mapping[str, Any]) -> None:
         """Take one episode, or note every reason why it cannot be taken."""
         if len(self.columns) < MAX_SHOWN_COLUMNS:
             self.columns.update(islice(cells, MAX_SHOWN_COLUMNS))

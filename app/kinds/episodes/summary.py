@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from app.admission.case import Check, some
-from app.admission.claims import SHOWN, Claimed, check_claims, decided_later, own_means
+from app.admission.claims import SHOWN, SubmissionClaims, check_claims, decided_later, own_means
 from app.boards.coverage import with_worst
 from app.kinds.contract import Evaluation, Summary
 from app.manifest.model import Manifest
@@ -120,7 +120,7 @@ Computed = Sequence[tuple[BundleFacts, Mapping[str, float]]]
 """Bundles, each with the values computed from its own episodes."""
 
 
-def own_claims(claimed: Claimed) -> list[Check]:
+def own_claims(claimed: SubmissionClaims) -> list[Check]:
     """Compare claimed means and the bundles' summaries with the episodes, an empty score counted as the worst."""
     manifest, bundles = claimed.manifest, claimed.facts.bundles
     scores = with_worst(manifest, claimed.scores)

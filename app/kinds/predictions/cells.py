@@ -260,7 +260,7 @@ NUMBER = NumberRule("a prediction", -LARGEST, LARGEST)
 
 
 @dataclass(frozen=True)
-class Cells:
+class NumberCells:
     """Numbers read from a block, [n_rows, n_columns], and which of them were empty."""
 
     values: FloatArray
@@ -317,11 +317,11 @@ class ValueReader:
                 return read.values[:, [self._positive]]
         return read.values
 
-    def _read_cells(self, cells: RowCells, columns: Sequence[str]) -> Cells:
+    def _read_cells(self, cells: RowCells, columns: Sequence[str]) -> NumberCells:
         if columns[0] != PREDICTION:
             # A binary file may hold the positive class alone.
             read = [cells.numbers(column, self._rule) for column in columns]
-            return Cells(
+            return NumberCells(
                 np.column_stack([each.values for each in read]), np.column_stack([each.empty for each in read])
             )
         is_list = _are_lists(cells.columns[PREDICTION]) if self._classes else np.zeros(len(cells), dtype=np.bool_)
@@ -332,10 +332,10 @@ class ValueReader:
             wanted = f"a list of {len(self._classes)} probabilities, or a column {CLASS_PREFIX}… for each class"
             cells.refuse(PREDICTION, ~numbers.empty, lambda _: f"one number for several classes; send {wanted}")
             shape = (len(cells), self._part.n_columns)
-            return Cells(np.full(shape, np.nan), np.broadcast_to(numbers.empty[:, None], shape))
-        return Cells(numbers.values[:, None], numbers.empty[:, None])
+            return NumberCells(np.full(shape, np.nan), np.broadcast_to(numbers.empty[:, None], shape))
+        return NumberCells(numbers.values[:, None], numbers.empty[:, None])
 
-    def _read_lists(self, cells: RowCells, is_list: BoolArray) -> Cells:
+    def _read_lists(self, cells: RowCells, is_list: BoolArray) -> NumberCells:
         """Read lists of one probability per class; in a column of lists every cell that is not empty is one."""
         n_classes = len(self._classes)
         column = cells.columns[PREDICTION]
@@ -345,7 +345,7 @@ class ValueReader:
         cells.refuse(PREDICTION, ~long_enough & ~empty, lambda _: message)
         values = np.full((len(cells), n_classes), np.nan)
         values[long_enough] = self._numbers_of(cells, column, long_enough)
-        return Cells(values, np.broadcast_to(empty[:, None], values.shape))
+        return NumberCells(values, np.broadcast_to(empty[:, None], values.shape))
 
     def _numbers_of(self, cells: RowCells, column: Texts, which: BoolArray) -> FloatArray:
         numbers = to_numbers(_list_elements(column.filter(pa.array(which))))

@@ -37,7 +37,7 @@ from app.stats.calibrated import (
 from app.stats.classification import SMALLEST, constant_predictor, predicted_classes
 from app.stats.curves import area_spread, at_recall, recall_at
 from app.stats.spreads import SHARE, Range, Spread
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 
 YDF_LEVEL = 0.9
 
@@ -101,7 +101,7 @@ def against_rest(
     of: OfClass,
     pooled: Score,
     words: str,
-    entry: Entry,
+    entry: GlossaryEntry,
     averaged: OfClass | None = None,
     suffix: str = "",
     beside: tuple[str, ...] = (),
@@ -196,7 +196,7 @@ CLASS_METRICS = (
         beside=("best_threshold",),
         default=_default_accuracy,
         closed=_around_accuracy,
-        entry=Entry(
+        entry=GlossaryEntry(
             "accuracy",
             "Accuracy",
             "The share of examples whose class was predicted right; higher is better. Of two classes the second one is "
@@ -213,7 +213,7 @@ CLASS_METRICS = (
         of=f1,
         pooled=accuracy,
         words="F1",
-        entry=Entry(
+        entry=GlossaryEntry(
             "f1",
             "F1",
             "The harmonic mean of precision and recall; higher is better. It is near the worse of the two, and does "
@@ -228,7 +228,7 @@ CLASS_METRICS = (
         pooled=accuracy,
         words="precision",
         averaged=precision_or_zero,
-        entry=Entry(
+        entry=GlossaryEntry(
             "precision",
             "Precision",
             "Of the examples that were called positive, the share that is; higher is better. Where nothing is called "
@@ -242,7 +242,7 @@ CLASS_METRICS = (
         pooled=accuracy,
         words="recall",
         beside_macro=("sklearn",),
-        entry=Entry(
+        entry=GlossaryEntry(
             "recall",
             "Recall",
             "Of the positive examples, the share that was called so; higher is better. Also called sensitivity, or "
@@ -257,7 +257,7 @@ CLASS_METRICS = (
         within=SHARE,
         score=over_classes(recall_or_zero),
         words="macro-averaged recall by scikit-learn's rule",
-        entry=Entry(
+        entry=GlossaryEntry(
             "sklearn",
             "As scikit-learn computes it",
             "The same average over the classes by the rule of scikit-learn, which also counts classes that the labels "
@@ -275,7 +275,7 @@ CLASS_METRICS = (
         score=mean_of(surprise),
         words="log-loss",
         default=_default_logloss,
-        entry=Entry(
+        entry=GlossaryEntry(
             "logloss",
             "Log-loss",
             "How surprised the predicted probabilities are by the truth, on average; lower is better. It is in nats, 0 "
@@ -292,7 +292,7 @@ CLASS_METRICS = (
         within=Range(low=0.0),
         score=_brier,
         words="Brier score",
-        entry=Entry(
+        entry=GlossaryEntry(
             "brier",
             "Brier score",
             "The mean squared distance of the predicted probabilities from what came true; lower is better. Of two "
@@ -404,7 +404,7 @@ CURVE_METRICS = (
         default=_half,
         closed=_around_auc,
         spread=_spread_of_auc,
-        entry=Entry(
+        entry=GlossaryEntry(
             "auc",
             "AUC",
             "The probability that a random positive example is scored above a random negative one, half for ties; "
@@ -422,7 +422,7 @@ CURVE_METRICS = (
         beside=("ydf",),
         default=_share_of_positives,
         closed=_around_pr_auc,
-        entry=Entry(
+        entry=GlossaryEntry(
             "pr_auc",
             "PR-AUC",
             "The area under precision by recall; higher is better. What chance gives is not one half but the share of "
@@ -451,7 +451,7 @@ CURVE_METRICS = (
         words="AP",
         beside=("ydf",),
         default=_share_of_positives,
-        entry=Entry(
+        entry=GlossaryEntry(
             "ap",
             "AP, average precision",
             "Precision averaged over the gains in recall, in steps and without drawing lines between them; higher is "
@@ -472,7 +472,7 @@ CURVE_METRICS = (
         score=positive(best_accuracy),
         words="accuracy at the best threshold",
         default=_best_constant,
-        entry=Entry(
+        entry=GlossaryEntry(
             "best_threshold",
             "Accuracy at the best threshold",
             "The share of examples whose class is right at the threshold that makes most of them right; higher is "

@@ -4,11 +4,11 @@ The metrics themselves are explained in the table of `app.kinds.predictions.metr
 `glossary_reports`.
 """
 
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 
 YDF = "YDF (Yggdrasil Decision Forests), its glossary of metrics"
 
-METRIC_AT = Entry(
+METRIC_AT = GlossaryEntry(
     "metric_at",
     "X@Y: a metric at a constraint",
     "The metric X at a threshold that meets the constraint Y, such as precision@recall=0.8. It is conservative: "
@@ -19,7 +19,7 @@ METRIC_AT = Entry(
     YDF,
 )
 
-YDF_RULE = Entry(
+YDF_RULE = GlossaryEntry(
     "ydf",
     "As YDF computes it",
     "The same metric by the rule of YDF, to compare with what that program prints; nothing is ranked by it unless the"
@@ -33,7 +33,7 @@ YDF_RULE = Entry(
 
 TERMS = (
     METRIC_AT,
-    Entry(
+    GlossaryEntry(
         "ece",
         "Expected calibration error",
         "How far predicted probabilities are from the observed shares, on average over ten bins of equal width; lower "
@@ -42,14 +42,14 @@ TERMS = (
         "Σ over bins of weight × |mean prediction − observed share| / total weight",
         "Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning",
     ),
-    Entry(
+    GlossaryEntry(
         "one_vs_rest",
         "One against the rest, macro, micro",
         "Of several classes each one is taken as positive and all others as negative. Macro is the plain average over "
         "the classes, so that a rare one counts as much as a common one; micro pools all decisions first, so that "
         "common ones count more.",
     ),
-    Entry(
+    GlossaryEntry(
         "truncation",
         "Truncation",
         "How many items from the top of each ranking count. A curve over truncations shows whether an advantage is at "
@@ -61,13 +61,13 @@ TERMS = (
 # Glossary entries of predictions: plots, intervals, tests. Read by `app.kinds.predictions.kind`.
 
 PLOTS = (
-    Entry(
+    GlossaryEntry(
         "confusion",
         "Confusion matrix",
         "How many examples of each true class, in the rows, were predicted as which class, in the columns. What is "
         "right is on the diagonal. With weights it holds weights instead of counts.",
     ),
-    Entry(
+    GlossaryEntry(
         "roc",
         "ROC curve",
         "Recall against the false positive rate, as the threshold falls; nearer to the upper left corner is better. "
@@ -76,7 +76,7 @@ PLOTS = (
         "(false positives / negatives, true positives / positives)",
         "Fawcett 2006, An introduction to ROC analysis",
     ),
-    Entry(
+    GlossaryEntry(
         "pr",
         "Precision and recall curve",
         "Precision against recall, as the threshold falls; nearer to the upper right corner is better. What chance "
@@ -84,14 +84,14 @@ PLOTS = (
         "small false positive rate can still be most of what is called.",
         source="Davis & Goadrich 2006, The relationship between precision-recall and ROC curves",
     ),
-    Entry(
+    GlossaryEntry(
         "thresholds",
         "Threshold, accuracy and volume",
         "What is called positive when the score must exceed the threshold: the volume is the share of examples that "
         "is, the accuracy the share that is then called right. The two together show what a stricter threshold costs.",
         "volume = called positive / all; accuracy = (true positives + true negatives) / all",
     ),
-    Entry(
+    GlossaryEntry(
         "reliability",
         "Reliability diagram",
         "The observed share against the predicted probability, in bins of the prediction. On the diagonal "
@@ -99,14 +99,14 @@ PLOTS = (
         "left blank.",
         source="DeGroot & Fienberg 1983, The comparison and evaluation of forecasters",
     ),
-    Entry(
+    GlossaryEntry(
         "residuals",
         "Residuals",
         "The truth minus the prediction, counted in bins of equal width. A histogram beside zero shows a bias; a long "
         "tail shows a few large errors that decide the RMSE.",
         "truth − prediction",
     ),
-    Entry(
+    GlossaryEntry(
         "qq",
         "Normal probability plot (QQ)",
         "The residuals in order against what a normal distribution would give, both in standard deviations. On the "
@@ -115,7 +115,7 @@ PLOTS = (
         "observed: (residual − mean) / standard deviation; expected: Φ⁻¹(middle of its weight / total weight)",
         "Wilk & Gnanadesikan 1968, Probability plotting methods for the analysis of data",
     ),
-    Entry(
+    GlossaryEntry(
         "curve_band",
         "Band of a curve",
         "Where a curve would lie with other examples of the same kind: the percentiles of its height at each place, "
@@ -124,7 +124,7 @@ PLOTS = (
         "with at least the recall.",
         source="Fawcett 2006, An introduction to ROC analysis, section 8.1, vertical averaging",
     ),
-    Entry(
+    GlossaryEntry(
         "operating_points",
         "Operating points",
         "Where a classifier would be used: at the thresholds that the manifest declares (0.5 where it declares none), "
@@ -132,7 +132,7 @@ PLOTS = (
         "a recall of at least 0.8. A threshold that was chosen by these labels promises a little too much on others.",
         source="YDF 0.16, metrics at a constraint, conservative and without interpolation",
     ),
-    Entry(
+    GlossaryEntry(
         "conditional",
         "Conditional plot",
         "The mean truth in bins of the prediction, and the mean prediction in bins of the truth, at the centres of the "
@@ -143,7 +143,7 @@ PLOTS = (
 )
 
 INTERVALS = (
-    Entry(
+    GlossaryEntry(
         "interval_tags",
         "Interval tags: B, C, W, H, L, X2",
         "The letter beside an interval says how it was made. B: percentile bootstrap over examples, over groups for "
@@ -161,7 +161,7 @@ INTERVALS = (
         "Wilson 1927; Hanley & McNeil 1982; Boyd, Eng & Page 2013; Efron & Tibshirani 1993, chapter 13; "
         "Kish 1965 for the effective number",
     ),
-    Entry(
+    GlossaryEntry(
         "acc_ci_ydf",
         "acc_ci_ydf: Clopper–Pearson, 90 % two-sided",
         "The interval that YDF prints beside an accuracy as [W] is the exact one of Clopper and Pearson with 5 % in "
@@ -170,7 +170,7 @@ INTERVALS = (
         "[Beta(0.05; k, n − k + 1), Beta(0.95; k + 1, n − k)] for k right of n",
         "Clopper & Pearson 1934, The use of confidence or fiducial limits",
     ),
-    Entry(
+    GlossaryEntry(
         "default_metrics",
         "Constant predictor (default metrics)",
         "What a prediction reaches that is the same for every example: the commonest class for accuracy, the classes' "
@@ -181,7 +181,7 @@ INTERVALS = (
 )
 
 TESTS = (
-    Entry(
+    GlossaryEntry(
         "mcnemar",
         "McNemar's test",
         "Whether A is right on more examples than B, judged by the examples on which exactly one of them is. It is "
@@ -191,7 +191,7 @@ TESTS = (
         "P(X ≥ right: A only), X ~ Binomial(A only + B only, ½)",
         "McNemar 1947, Note on the sampling error of the difference between correlated proportions",
     ),
-    Entry(
+    GlossaryEntry(
         "paired_t",
         "Paired t-test",
         "Whether the mean difference between A and B is above zero, example by example for predicted values (squared "
@@ -200,7 +200,7 @@ TESTS = (
         "t = mean / (s / √n), n − 1 degrees of freedom",
         "Student 1908, The probable error of a mean",
     ),
-    Entry(
+    GlossaryEntry(
         "holm",
         "Holm's correction",
         "The two-sided p-value of a pair after allowing for every pair and task of the same table. Among a hundred "
@@ -210,7 +210,7 @@ TESTS = (
         "min(1, (m − k + 1) p₂)",
         "Holm 1979, A simple sequentially rejective multiple test procedure",
     ),
-    Entry(
+    GlossaryEntry(
         "examples_needed",
         "Examples needed",
         "How many examples in all would show a difference of the observed size with 80 % power, if it is the true one. "
@@ -227,7 +227,7 @@ REPORTS = (*PLOTS, *INTERVALS, *TESTS)
 # Glossary entries of labels that are a secret. Read by `app.kinds.predictions.kind`.
 
 SECRET = (
-    Entry(
+    GlossaryEntry(
         "public_part",
         "Public part, private part",
         "Where labels are a secret a share of the items is public: their scores are shown at once. The others are "
@@ -237,7 +237,7 @@ SECRET = (
         "an item is public where HMAC(key, task, item) is among the smallest share of its stratum",
         "Blum & Hardt 2015, The Ladder",
     ),
-    Entry(
+    GlossaryEntry(
         "ladder",
         "Ladder",
         "A score against private labels is shown only if it is better than the best that its owner was shown, by more "
@@ -246,7 +246,7 @@ SECRET = (
         "new − best > max(error of new, error of best)",
         "Blum & Hardt 2015, The Ladder: a reliable leaderboard for machine learning competitions",
     ),
-    Entry(
+    GlossaryEntry(
         "label_rounding",
         "Digits of private labels",
         "Numbers computed from private labels are published in steps of 1, 2 or 5 times a power of ten, at least "
@@ -254,7 +254,7 @@ SECRET = (
         "rounded outwards. Anything finer is noise, but many noisy digits together would reveal the labels.",
         "step ≥ ½ standard error",
     ),
-    Entry(
+    GlossaryEntry(
         "label_commitment",
         "Commitment to the labels",
         "The steward is committed to the labels from their upload on: their digest with a random salt is "
@@ -262,7 +262,7 @@ SECRET = (
         "and anybody can compute the digest again.",
         "SHA-256 of the lines: form, salt, public share, SHA-256 of the labels",
     ),
-    Entry(
+    GlossaryEntry(
         "label_disclosure",
         "What was disclosed of the labels",
         "Each scored entrant is an answer about the labels, whatever its run is for and whatever becomes of it. The "

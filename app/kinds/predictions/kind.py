@@ -7,7 +7,7 @@ from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
-from app.kinds.contract import Kind, Rows
+from app.kinds.contract import Kind, RowStorage
 from app.kinds.labels import KindLabels
 from app.kinds.predictions.cells import SUFFIXES
 from app.kinds.predictions.declared import Predictions
@@ -87,7 +87,7 @@ PREDICTIONS = Kind(
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
-    rows=Rows(are_packed=True, file=None),
+    rows=RowStorage(are_packed=True, file=None),
     measured=MeasuredEvidence(
         measure=measure_disclosed,
         words=_words,

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.findings import Findings
 from app.files.tables import LARGEST, TableFile, Texts, WantedColumns, local_codes
-from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.labels import LabelReading, take_labels
 from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames
 from app.kinds.predictions.declared import Predictions
@@ -47,7 +47,7 @@ def _n_classes(labels: Labels) -> int:
     return len(np.unique(counted))
 
 
-def read_labels(manifest: Manifest, uploads: Sequence[Upload], limits: Limits) -> LabelReading:
+def read_labels(manifest: Manifest, uploads: Sequence[SentFile], limits: Limits) -> LabelReading:
     """Read the labels that a steward puts. Raises EvidenceRejected with every problem and no label, and TooLarge."""
     part, findings = part_of(manifest, PredictionsPart).predictions, Findings()
     with tempfile.TemporaryDirectory(prefix="plumbline-labels-") as folder:

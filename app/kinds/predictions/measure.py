@@ -17,7 +17,7 @@ from app.boards.methods.estimate import EstimateBoard
 from app.kinds.predictions.classification import constraint_of
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.kinds.predictions.metrics import beside, find_metric, scorer_of, unit_losses
-from app.kinds.predictions.report import MAX_UNDEFINED, Resamples, interval_rows, report_metrics, report_rows
+from app.kinds.predictions.report import MAX_UNDEFINED, ExampleResamples, interval_rows, report_metrics, report_rows
 from app.kinds.predictions.task import MeanOf, PredictionMetric, TaskPredictions, complete
 from app.manifest.model import Manifest, part_of
 from app.stats.arrays import Counts, FloatArray
@@ -70,7 +70,7 @@ class Spreading:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class MetricReplicates:
     """A metric's estimate, and its replicates [n_resamples], NaN where undefined, with their precision; None when there
     are none. `spreading` is that of one task's metric, where it has one.
     """
@@ -84,7 +84,7 @@ class Drawn:
 @dataclass(frozen=True)
 class _Measured:
     task: TaskPredictions
-    estimates: Mapping[str, Drawn]
+    estimates: Mapping[str, MetricReplicates]
 
 
 def _tasks(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Iterator[TaskPredictions]:
@@ -105,7 +105,7 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     resamples = _resamples(manifest, spec, entrant, task)
     if resamples is None:
         return _Measured(
-            task, {metric: Drawn(_without(points[metric], "too_few_examples"), None) for metric in metrics}
+            task, {metric: MetricReplicates(_without(points[metric], "too_few_examples"), None) for metric in metrics}
         )
 
     def resampled(counts: Counts) -> Mapping[str, FloatArray]:
@@ -123,38 +123,38 @@ def _measure(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPr
     return _Measured(task, {metric: _calibrated(metric, task, each, level) for metric, each in known.items()})
 
 
-def _resamples(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> Resamples | None:
+def _resamples(manifest: Manifest, spec: EstimateBoard, entrant: str, task: TaskPredictions) -> ExampleResamples | None:
     """Return how the examples of a task are drawn; None where there are too few to draw from."""
     if len(task.unit_weights) < MIN_UNITS:
         return None
     names = () if holds_labels(manifest) else (entrant,)
-    return Resamples(
+    return ExampleResamples(
         spec.uncertainty.rng_seed, (spec.name, "examples", task.task, *names), spec.uncertainty.n_resamples
     )
 
 
-def _calibrated(metric: str, task: TaskPredictions, drawn: Drawn, level: float) -> Drawn:
+def _calibrated(metric: str, task: TaskPredictions, drawn: MetricReplicates, level: float) -> MetricReplicates:
     spreading = spreading_of(metric, task, drawn.estimate.point, drawn.drawn)
     interval = calibrated_metric(metric, task, drawn.estimate.point, spreading, level)
     return replace(drawn, estimate=replace(drawn.estimate, calibrated=interval), spreading=spreading)
 
 
-def estimate(point: float, replicates: FloatArray, level: float) -> Drawn:
+def estimate(point: float, replicates: FloatArray, level: float) -> MetricReplicates:
     """Return a point with the percentile interval of its replicates; those that are undefined are left out."""
     if np.isnan(point):
-        return Drawn(Estimate(None, reason="undefined"), None)
+        return MetricReplicates(Estimate(None, reason="undefined"), None)
     known = replicates[~np.isnan(replicates)]
     if len(known) < (1.0 - MAX_UNDEFINED) * len(replicates):
-        return Drawn(_without(point, "undefined_in_resamples"), None)
+        return MetricReplicates(_without(point, "undefined_in_resamples"), None)
     low, high = percentile_interval(known[:, None], level)
-    return Drawn(Estimate(float(point), float(low[0]), float(high[0])), replicates)
+    return MetricReplicates(Estimate(float(point), float(low[0]), float(high[0])), replicates)
 
 
 def _without(point: float, reason: str) -> Estimate:
     return Estimate(None, reason="undefined") if np.isnan(point) else Estimate(float(point), reason=reason)
 
 
-def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured]) -> Drawn:
+def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured]) -> MetricReplicates:
     """Average the tasks that have a value; tasks are drawn independently of each other."""
     with_values = [(one.task.task, one.estimates[metric]) for one in measured]
     with_values = [(task, drawn) for task, drawn in with_values if drawn.estimate.point is not None]
@@ -162,7 +162,7 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
         return with_values[0][1]
     if not with_values:
         reason = measured[0].estimates[metric].estimate.reason if measured else "nothing_to_aggregate"
-        return Drawn(Estimate(None, reason=reason), None)
+        return MetricReplicates(Estimate(None, reason=reason), None)
     weights = np.array([1.0 if spec.composite is None else spec.composite.weights[task] for task, _ in with_values])
     weights /= weights.sum()
     point = float(np.dot(np.array([drawn.estimate.point for _, drawn in with_values], dtype=np.float64), weights))
@@ -175,11 +175,11 @@ def _over_tasks(metric: str, spec: EstimateBoard, measured: Sequence[_Measured])
     columns = [drawn.drawn for _, drawn in with_values if drawn.drawn is not None]
     if len(columns) < len(with_values):
         reasons = [drawn.estimate.reason for _, drawn in with_values if drawn.drawn is None]
-        return Drawn(Estimate(point, reason=reasons[0], calibrated=calibrated), None)
+        return MetricReplicates(Estimate(point, reason=reasons[0], calibrated=calibrated), None)
     averaged = estimate(point, np.column_stack(columns) @ weights, spec.uncertainty.level)
     precisions = [drawn.precision for _, drawn in with_values if drawn.precision is not None]
     precision = None if averaged.drawn is None else pooled(weights, columns, precisions)
-    return Drawn(replace(averaged.estimate, calibrated=calibrated), averaged.drawn, precision)
+    return MetricReplicates(replace(averaged.estimate, calibrated=calibrated), averaged.drawn, precision)
 
 
 def _facts(manifest: Manifest, spec: EstimateBoard, tasks: Sequence[TaskPredictions]) -> dict[str, Cell]:

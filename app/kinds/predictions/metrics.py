@@ -40,7 +40,7 @@ from app.stats.curves import calibrated_root_mean_square
 from app.stats.ranking import RankedGroups
 from app.stats.regression import default_rmse
 from app.stats.spreads import SHARE, Range
-from app.values.registry import Entry, Registry
+from app.values.registry import GlossaryEntry, Registry
 
 # The metrics of predicted values. Read by `app.kinds.predictions.metrics`.
 
@@ -81,7 +81,7 @@ VALUE_METRICS = (
         closed=_around_rmse,
         within=Range(low=0.0),
         calibrated=_calibrated_rmse,
-        entry=Entry(
+        entry=GlossaryEntry(
             "rmse",
             "RMSE",
             "The root of the mean squared error, in the unit of what is predicted; lower is better. Large errors count "
@@ -96,7 +96,7 @@ VALUE_METRICS = (
         within=Range(low=0.0),
         score=mean_of(_absolute_error),
         words="MAE",
-        entry=Entry(
+        entry=GlossaryEntry(
             "mae",
             "MAE",
             "The mean size of the errors, in the unit of what is predicted; lower is better. Every unit of error "
@@ -111,7 +111,7 @@ VALUE_METRICS = (
         within=Range(high=1.0),
         score=_r2,
         words="R²",
-        entry=Entry(
+        entry=GlossaryEntry(
             "r2",
             "R²",
             "The share of the variation of the truth that the predictions explain; higher is better. 0 is as good as "
@@ -157,7 +157,13 @@ def _ndcg(ranked: RankedGroups, truncation: int) -> FloatArray:
 
 
 def _row(
-    name: str, of: OfGroups, words: str, entry: Entry, *, metric: str | None = None, beside: tuple[str, ...] = ()
+    name: str,
+    of: OfGroups,
+    words: str,
+    entry: GlossaryEntry,
+    *,
+    metric: str | None = None,
+    beside: tuple[str, ...] = (),
 ) -> PredictionMetric:
     of_metric = metric or name
     return PredictionMetric(
@@ -178,7 +184,7 @@ RANKING_METRICS = (
         "ndcg",
         _ndcg,
         "NDCG",
-        Entry(
+        GlossaryEntry(
             "ndcg",
             "NDCG",
             "How much of the possible gain the top of a ranking has, relevant items counting more the higher they "
@@ -192,7 +198,7 @@ RANKING_METRICS = (
         "mrr",
         _mrr,
         "MRR",
-        Entry(
+        GlossaryEntry(
             "mrr",
             "MRR",
             "The mean over groups of one over the rank of the first relevant item; higher is better. A group without "
@@ -208,7 +214,7 @@ RANKING_METRICS = (
         "map",
         _map,
         "MAP",
-        Entry(
+        GlossaryEntry(
             "map",
             "MAP",
             "The mean over groups of the precision at each relevant item among the first T, a relevant item that is "
@@ -226,7 +232,7 @@ RANKING_METRICS = (
         "precision@1",
         _precision_at_1,
         "precision@1",
-        Entry(
+        GlossaryEntry(
             "precision_at_1",
             "Precision@1",
             "The share of groups whose first item is one of the most relevant; higher is better. Of several items with "
@@ -300,7 +306,7 @@ def metric_words(name: str) -> str:
     return name if metric is None else metric.words
 
 
-def metric_entries() -> tuple[Entry, ...]:
+def metric_entries() -> tuple[GlossaryEntry, ...]:
     """Return what explains the metrics, each entry once."""
     return tuple({metric.entry.anchor: metric.entry for metric in METRICS.values()}.values())
 

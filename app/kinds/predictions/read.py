@@ -17,7 +17,7 @@ from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case
 from app.files.tables import Block, TableFile, Texts, WantedColumns, local_codes
 from app.files.uploads import ReceivedFile
-from app.kinds.contract import Reading, Request, checked_entrant
+from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.predictions.cells import (
     ENTRANT,
     ITEM,
@@ -46,7 +46,7 @@ from app.values.facts import RunFacts
 from app.values.scores import NONE, Coded, Labels, PredictionBlock, ScoreTable
 
 
-def read_predictions(request: Request) -> Reading | None:
+def read_predictions(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     part = part_of(request.manifest, PredictionsPart).predictions
     with tempfile.TemporaryDirectory(prefix="plumbline-predictions-") as folder:
@@ -71,7 +71,7 @@ class _Part:
 
 
 @dataclass(frozen=True)
-class Rows:
+class SubmittedRows:
     """Every row of a submission; `entrant` and `task` are numbers of the words."""
 
     entrants: Sequence[str]
@@ -86,7 +86,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Matched:
+class TaskPredictions:
     """The predictions of one entrant for one task, the first row that holds one, and how many items have none."""
 
     block: PredictionBlock
@@ -97,12 +97,12 @@ class Matched:
 class Matching:
     """The rows of one submission on their way to blocks."""
 
-    def __init__(self, rows: Rows, files: Mapping[int, str], findings: Findings) -> None:
+    def __init__(self, rows: SubmittedRows, files: Mapping[int, str], findings: Findings) -> None:
         self._rows = rows
         self._files = files
         self._findings = findings
 
-    def with_labels(self, labels: Mapping[str, Labels], *, may_lack: bool) -> Iterator[Matched]:
+    def with_labels(self, labels: Mapping[str, Labels], *, may_lack: bool) -> Iterator[TaskPredictions]:
         """Yield blocks in the order of the labels' items; items without a prediction are NaN. Raises TooLarge.
 
         An entrant that may lack items has a block for every task, also for one of which it has no row.
@@ -126,7 +126,7 @@ class Matching:
                 self._refuse_missing(known[1], at, rows[0])
             block = PredictionBlock(self._rows.entrants[entrant], self._rows.tasks[task], values)
             first = int(rows.min()) if len(rows) else int(np.argmax(self._rows.entrant == entrant))
-            yield Matched(block, first, int(np.isnan(values[:, 0]).sum()))
+            yield TaskPredictions(block, first, int(np.isnan(values[:, 0]).sum()))
 
     def refuse_absent(self, tasks: Iterable[str]) -> None:
         """Add a problem for each entrant and task without a single row: only whole tables can be compared."""
@@ -142,7 +142,7 @@ class Matching:
         for entrant in sorted({entrant for entrant, _ in delivered}):
             yield from ((entrant, task, _NO_ROWS) for task in numbers if (entrant, task) not in delivered)
 
-    def with_own_labels(self, cells: LabelCells) -> Iterator[Matched]:
+    def with_own_labels(self, cells: LabelCells) -> Iterator[TaskPredictions]:
         """Yield blocks with the labels of their own rows, in the order of the items' names. Raises TooLarge."""
         if self._rows.values.size > MAX_VALUES:
             raise TooLarge(f"The submission has more than {MAX_VALUES:,} numbers.")
@@ -155,7 +155,7 @@ class Matching:
             labels = cells.take(mine).as_labels(name, tuple(items.take(pa.array(order)).to_pylist()), mine)
             values = self._rows.values[mine]
             block = PredictionBlock(self._rows.entrants[entrant], name, values, labels)
-            yield Matched(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
+            yield TaskPredictions(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
 
     @cached_property
     def _runs(self) -> list[tuple[int, int, IntArray]]:
@@ -213,7 +213,7 @@ class Matching:
 class _Submission:
     """The files of one submission on their way to blocks of predictions."""
 
-    def __init__(self, request: Request, part: Predictions, folder: Path) -> None:
+    def __init__(self, request: ReadRequest, part: Predictions, folder: Path) -> None:
         self._request = request
         self._part = part
         self._findings = request.findings
@@ -288,10 +288,10 @@ class _Submission:
             file=file.position,
         )
 
-    def _rows(self) -> Rows:
+    def _rows(self) -> SubmittedRows:
         parts, self._parts = self._parts, []
         own = [part.labels for part in parts if part.labels is not None]
-        return Rows(
+        return SubmittedRows(
             entrants=self._entrants.words,
             tasks=self._tasks.words,
             item=pa.concat_arrays([part.item for part in parts]),
@@ -303,7 +303,7 @@ class _Submission:
             labels=join_cells(own) if own else None,
         )
 
-    def _match(self, matching: Matching, rows: Rows) -> Iterator[Matched]:
+    def _match(self, matching: Matching, rows: SubmittedRows) -> Iterator[TaskPredictions]:
         # Rows of unknown tasks or entrants would show up as missing a second time.
         all_named = not ((rows.entrant == NONE) | (rows.task == NONE)).any()
         may_lack = self._part.missing == "failure" or not all_named
@@ -315,7 +315,7 @@ class _Submission:
             matching.refuse_absent(self._request.labels)
         return matching.with_labels(self._request.labels, may_lack=may_lack)
 
-    def _warnings(self, matched: Sequence[Matched]) -> Iterator[Problem]:
+    def _warnings(self, matched: Sequence[TaskPredictions]) -> Iterator[Problem]:
         for each in matched:
             name = clip_for_message(f"{each.block.entrant}, {each.block.task}")
             if each.n_missing:
@@ -325,11 +325,11 @@ class _Submission:
                 yield from (Problem(text) for text in warn_of_labels(each.block.labels, self._part, what))
 
 
-def _missing(matched: Matched) -> str:
+def _missing(matched: TaskPredictions) -> str:
     return f"{matched.n_missing} of {len(matched.block.values)} items have no prediction"
 
 
-def _table(matched: Sequence[Matched], rows: Rows) -> ScoreTable:
+def _table(matched: Sequence[TaskPredictions], rows: SubmittedRows) -> ScoreTable:
     """Return a row for each entrant and task, without values: those are in the blocks."""
     first = np.array([each.first for each in matched], dtype=np.int64)
     reasons = tuple(dict.fromkeys(_missing(each) for each in matched if each.n_missing))

@@ -54,7 +54,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
-class Resamples:
+class ExampleResamples:
     """The resamples of one task's examples under a board, which can be drawn again from the first one on."""
 
     rng_seed: int
@@ -87,7 +87,7 @@ class Resamples:
 
 
 def report_rows(
-    task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: Resamples | None = None
+    task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: ExampleResamples | None = None
 ) -> Mapping[str, Rows]:
     """Return the rows of each table of the report of a task, by its name, without the entrant.
 
@@ -459,7 +459,7 @@ def smallest_cell(task: TaskPredictions) -> int:
 
 
 def class_rows(
-    task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: Resamples | None = None
+    task: TaskPredictions, level: float, estimates: Mapping[str, Estimate], resamples: ExampleResamples | None = None
 ) -> dict[str, Rows]:
     """Return the rows of each table of the report of class predictions; `estimates` are those of `class_areas` too."""
     curves = [(name, at, _curve(task, at)) for name, at in _shown_classes(task)]
@@ -553,7 +553,9 @@ class Bands:
     pr: Band
 
 
-def _bands(task: TaskPredictions, at: int, shown: ShownCurve, level: float, resamples: Resamples | None) -> Bands:
+def _bands(
+    task: TaskPredictions, at: int, shown: ShownCurve, level: float, resamples: ExampleResamples | None
+) -> Bands:
     curve, steps = shown.curve, shown.steps
     return curve_bands(task, at, curve.false_positive_rate[steps], curve.recall[steps], level, resamples)
 
@@ -823,7 +825,12 @@ LEAST_RESAMPLES, MOST_COUNTS = 200, 20_000_000
 
 
 def curve_bands(
-    task: TaskPredictions, at: int, rates: FloatArray, recalls: FloatArray, level: float, resamples: Resamples | None
+    task: TaskPredictions,
+    at: int,
+    rates: FloatArray,
+    recalls: FloatArray,
+    level: float,
+    resamples: ExampleResamples | None,
 ) -> Bands:
     """Return the bands of a class at false positive rates and recalls, in any order; without resamples none."""
     places = (np.unique(rates), np.unique(recalls))
@@ -832,7 +839,9 @@ def curve_bands(
     return Bands(_band_of_curve(recall, places[0], rates, level), _band_of_curve(precision, places[1], recalls, level))
 
 
-def _drawn(task: TaskPredictions, at: int, places: tuple[FloatArray, FloatArray], resamples: Resamples) -> Heights:
+def _drawn(
+    task: TaskPredictions, at: int, places: tuple[FloatArray, FloatArray], resamples: ExampleResamples
+) -> Heights:
     scores = fall(task.probabilities[:, at], task.class_number == at, task.by_fall(at))
     n_resamples = min(resamples.n_resamples, max(LEAST_RESAMPLES, MOST_COUNTS // len(task)))
     of = partial(_heights, scores, None if task.weights is None else task.item_weights, places)

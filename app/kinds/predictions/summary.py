@@ -1,7 +1,7 @@
 """A submission of predictions, measured: its reports, and its claims compared with what was measured."""
 
 from app.admission.case import Check
-from app.admission.claims import LATER, Claimed, check_claims
+from app.admission.claims import LATER, SubmissionClaims, check_claims
 from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Evaluation, Summary
 from app.kinds.predictions.manifest_part import has_private_labels
@@ -26,7 +26,7 @@ def summarise(evaluation: Evaluation) -> Summary:
     return Summary(reports, check_claims(evaluation.claims, measured))
 
 
-def own_claims(claimed: Claimed) -> list[Check]:
+def own_claims(claimed: SubmissionClaims) -> list[Check]:
     """Leave claims to the evaluation, which alone measures predictions."""
     if claimed.claims is None:
         return []

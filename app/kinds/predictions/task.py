@@ -27,7 +27,7 @@ from app.stats.curves import (
 )
 from app.stats.ranking import RankedGroups, rank_groups
 from app.stats.spreads import Range, Spread
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.scores import Labels, PredictionBlock
 
 
@@ -332,7 +332,7 @@ class PredictionMetric:
     direction: Direction
     score: Score
     words: str
-    entry: Entry
+    entry: GlossaryEntry
     beside: tuple[str, ...] = ()
     default: Callable[[TaskPredictions], float | None] = no_default
     closed: Callable[[TaskPredictions, float, float], Iterator[Closed]] = no_closed

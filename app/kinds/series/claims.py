@@ -73,7 +73,7 @@ class Backing:
 
 
 @dataclass(frozen=True)
-class Place:
+class ClaimPlace:
     """Where a claim is written."""
 
     file: str
@@ -90,7 +90,7 @@ class Claims:
         self._claims: dict[ClaimedValue, None] = {}
         self._n_beyond = 0
 
-    def take(self, claims: Iterable[tuple[ClaimedValue, Place]]) -> None:
+    def take(self, claims: Iterable[tuple[ClaimedValue, ClaimPlace]]) -> None:
         """Keep the claims that are backed and about metrics of the benchmark."""
         for claim, place in claims:
             known = CATALOG.get(split_identity(claim.metric)[0])
@@ -102,7 +102,7 @@ class Claims:
             elif claim.metric in self._metrics:
                 self._keep(claim)
 
-    def take_board(self, rows: Iterable[tuple["BoardRow", Place]], boards: Sequence[str]) -> None:
+    def take_board(self, rows: Iterable[tuple["BoardRow", ClaimPlace]], boards: Sequence[str]) -> None:
         """Keep what leaderboards say, whose names are `boards` in order; each estimator must have rows."""
         for row, place in rows:
             if row.estimator in self._backing.estimators:
@@ -128,7 +128,9 @@ class Claims:
         return tuple(self._claims)
 
 
-def claims_of_rows(rows: MetricRows, words: Words, files: Mapping[int, str]) -> Iterator[tuple[ClaimedValue, Place]]:
+def claims_of_rows(
+    rows: MetricRows, words: Words, files: Mapping[int, str]
+) -> Iterator[tuple[ClaimedValue, ClaimPlace]]:
     """Yield what rows of aggregates and of uncertainty claim; rows with a wrong cell are left out."""
     for at in range(len(rows)):
         stratum = words.strata[rows.stratum[at]]
@@ -153,7 +155,7 @@ def claims_of_rows(rows: MetricRows, words: Words, files: Mapping[int, str]) -> 
                 high=metadata.high,
                 aggregation=metadata.aggregation,
             )
-        yield claim, Place(files[int(rows.file[at])], int(rows.row[at]))
+        yield claim, ClaimPlace(files[int(rows.file[at])], int(rows.row[at]))
 
 
 @dataclass(frozen=True)
@@ -204,7 +206,7 @@ class ClaimedTable:
     reader: MetricRowReader
     findings: Findings
 
-    def claims(self) -> Iterator[tuple[ClaimedValue, Place]]:
+    def claims(self) -> Iterator[tuple[ClaimedValue, ClaimPlace]]:
         """Yield what each row claims."""
         for block in self.blocks:
             rows = self.reader.read(self._as_metric_rows(block), self.file)
@@ -216,8 +218,8 @@ class ClaimedTable:
         return Block(block.rows, {**block.columns, "scope": scope, "record_id": pa.nulls(len(block), pa.string())})
 
     def _with_cells(
-        self, claims: Iterator[tuple[ClaimedValue, Place]], block: Block
-    ) -> Iterator[tuple[ClaimedValue, Place]]:
+        self, claims: Iterator[tuple[ClaimedValue, ClaimPlace]], block: Block
+    ) -> Iterator[tuple[ClaimedValue, ClaimPlace]]:
         cells = Cells(self.file.name, block.rows, block.columns, self.findings)
         nominal, low, high = (numbers_of(cells, column).tolist() for column in INTERVAL_COLUMNS)
         aggregation = cells.texts(AGGREGATION).to_pylist()
@@ -238,7 +240,9 @@ def numbers_of(cells: Cells, column: str) -> FloatArray:
     return np.where(wrong, np.nan, numbers.values)
 
 
-def board_rows(file: ReceivedFile, blocks: Iterator[Block], findings: Findings) -> Iterator[tuple[BoardRow, Place]]:
+def board_rows(
+    file: ReceivedFile, blocks: Iterator[Block], findings: Findings
+) -> Iterator[tuple[BoardRow, ClaimPlace]]:
     """Yield the rows of a table of leaderboards; components are in columns, or in a column of JSON."""
     seen: Counter[str] = Counter()
     for block in blocks:
@@ -247,7 +251,7 @@ def board_rows(file: ReceivedFile, blocks: Iterator[Block], findings: Findings) 
         numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted}
         for at, name in enumerate(_names(cells)):
             values = {column: _known(cells_of[at]) for column, cells_of in numbers.items()}
-            place = Place(file.name, int(block.rows[at]))
+            place = ClaimPlace(file.name, int(block.rows[at]))
             yield BoardRow(name, seen[name], {**values, **_components(cells, at)}), place
             seen[name] += 1
 

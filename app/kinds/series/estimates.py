@@ -28,7 +28,7 @@ from app.files.tables import (
     wrong_cells,
 )
 from app.files.uploads import ReceivedFile
-from app.kinds.series.claims import Place, numbers_of
+from app.kinds.series.claims import ClaimPlace, numbers_of
 from app.kinds.series.manifest_part import RECORD_RULE, VARIANT_MARK, is_record_id
 from app.kinds.series.rows import EMPTY, MetricRows, NotAnObject, Stratum, Words, is_storable, value_of, write
 from app.names import clip_for_message
@@ -89,7 +89,7 @@ class Estimates:
         kept = {name: cells.texts(name) for name in KEPT}
         self._parts.append(_Part(records * ESTIMATOR_LIMIT + estimators, position, block.rows, kept))
 
-    def match(self, scores: ScoreTable, files: Mapping[int, str]) -> "Matched":
+    def match(self, scores: ScoreTable, files: Mapping[int, str]) -> "MatchedEstimates":
         """Return the estimate of each row of a table; an estimate that is there twice is a problem."""
         empty = np.zeros(0, dtype=np.int64)
         keys, file, row = (
@@ -102,7 +102,7 @@ class Estimates:
             self._refuse_repeat(int(keys[later]), *places)
         position = _position(self._keys_of(scores), distinct, first)
         cells = {name: pa.concat_arrays([part.cells[name] for part in self._parts]) for name in KEPT if self._parts}
-        return Matched(position, file, row, cells)
+        return MatchedEstimates(position, file, row, cells)
 
     def _refuse_repeat(self, key: int, place: tuple[str, int], earlier: tuple[str, int]) -> None:
         record, estimator = divmod(key, ESTIMATOR_LIMIT)
@@ -119,7 +119,7 @@ class Estimates:
 
 
 @dataclass(frozen=True)
-class Matched:
+class MatchedEstimates:
     """Estimates beside the rows of a table: `position` [n_rows] says which each row has, NONE where it has none."""
 
     position: IntArray
@@ -242,7 +242,7 @@ class _Truth:
 
     value: float
     is_primary: bool
-    place: Place
+    place: ClaimPlace
 
 
 class Truths:
@@ -260,7 +260,7 @@ class Truths:
         for row, value, record, estimand, flag in zip(block.rows.tolist(), values, *texts, strict=True):
             if record is None or estimand is None or value != value:
                 continue
-            truth = _Truth(value, FLAGS.get(flag or "", False), Place(file.name, int(row)))
+            truth = _Truth(value, FLAGS.get(flag or "", False), ClaimPlace(file.name, int(row)))
             earlier = self._known.setdefault(record, {}).setdefault(estimand, truth)
             if earlier.value != value:
                 message = f"another truth of this record than in row {earlier.place.row} of {earlier.place.file}"
@@ -328,7 +328,7 @@ ESTIMATOR, DIAGNOSTIC = "estimator", "diagnostic"
 
 
 @dataclass(frozen=True)
-class Pivot:
+class PivotedEstimates:
     """Per-series rows, and the row of the ScoreTable that each belongs to: `wide` [n_long], `first` [n_wide]."""
 
     rows: MetricRows
@@ -339,7 +339,7 @@ class Pivot:
     columns: Sequence[int]
 
     @classmethod
-    def of(cls, rows: MetricRows, words: Words, files: Mapping[int, str]) -> "Pivot":
+    def of(cls, rows: MetricRows, words: Words, files: Mapping[int, str]) -> "PivotedEstimates":
         """Number the pairs of estimator and record by first appearance, and the metrics too."""
         wide, first = _by_appearance(rows.record * len(words.estimators) + rows.estimator)
         named = rows.metric[rows.metric != NONE]

@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from app.admission.case import Case, Check, KindRules
 from app.boards.methods.weighted_rank.records import strata_of_grid
-from app.kinds.contract import Kind, Published, Rows
+from app.kinds.contract import Kind, PublishedBoards, RowStorage
 from app.kinds.series.contract import contract_leaderboard, metadata_table, note_estimands, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.pages import ENTRIES, PAGES
@@ -23,7 +23,7 @@ def _records(case: Case) -> list[Check]:
     return check_records(case.scores, case.standing, strata_of_grid(case.manifest.asked))
 
 
-def _tables(published: Published) -> list[Table]:
+def _tables(published: PublishedBoards) -> list[Table]:
     """Return the boards with the tables of lrdbench's contract, and what the estimators are where runs say it."""
     tables, rows = list(published.boards), published.rows()
     if len(rows):
@@ -56,7 +56,7 @@ SERIES = Kind(
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(run=_records, enrolled=_enrolled),
-    rows=Rows(in_upload_order=True, file="raw/metrics.csv", raw=RAW),
+    rows=RowStorage(in_upload_order=True, file="raw/metrics.csv", raw=RAW),
     benchmark_tables=_tables,
     importers={"lrdbench": "app.kinds.series.from_lrdbench:import_lrdbench"},
 )

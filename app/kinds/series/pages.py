@@ -6,7 +6,7 @@ from app.kinds.contract import EXAMPLE_VALUE, ColumnUse, PageFacts, Pages, Uploa
 from app.kinds.series.manifest_part import Mode, SeriesPart
 from app.kinds.series.rows import COLUMNS, METRICS, SCOPES
 from app.manifest.model import Manifest, part_of
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.table import Column
 
 
@@ -63,7 +63,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
 # Glossary entries of series benchmarks: strata, weighted ranks, failures. Read by `app.kinds.series.kind`.
 
 ENTRIES = (
-    Entry(
+    GlossaryEntry(
         "balanced_global",
         "Balanced over strata",
         "Means within each stratum first, then the plain mean of the strata that have one. So a stratum with many "
@@ -71,7 +71,7 @@ ENTRIES = (
         "mean over strata of mean over records",
         "lrdbench 2.0, interpretation semantics",
     ),
-    Entry(
+    GlossaryEntry(
         "discrimination",
         "Telling classes apart",
         "ROC-AUC, balanced accuracy, true and false positive rate of estimators that say how sure they are that a "
@@ -83,7 +83,7 @@ ENTRIES = (
         "lrdbench's definitions; ties of a score share it",
         "lrdbench 2.0, classification metrics of lrd_class",
     ),
-    Entry(
+    GlossaryEntry(
         "weighted_rank",
         "Weighted rank",
         "In each component the estimators are ranked, ties sharing the average rank and a missing value taking the "
@@ -95,14 +95,14 @@ ENTRIES = (
         "Σ weight × rank; ties of the score are broken by one component, then ranks are shared (1, 1, 3)",
         "lrdbench 2.0, ranking rule 2",
     ),
-    Entry(
+    GlossaryEntry(
         "rule_1",
         "Rule 1: left to the name",
         "The share of the weight whose component is a tie, which this older rule breaks in the order of the names. An "
         "estimator called A is then ahead of an equal one called B for no other reason.",
         source="lrdbench, ranking rule 1",
     ),
-    Entry(
+    GlossaryEntry(
         "records",
         "Records of a board",
         "Absent are the values that most estimators have a row for and this one does not. Ranks are about the records "
@@ -110,7 +110,7 @@ ENTRIES = (
         "some of these is shown without a rank, because a mean over a chosen few is not the mean over all. A row that "
         "says that an estimate failed is a row.",
     ),
-    Entry(
+    GlossaryEntry(
         "aggregate_bootstrap",
         "Uncertainty of the benchmark",
         "How far an aggregate may be from what other series of the same kind would give: records are drawn again "
@@ -119,13 +119,13 @@ ENTRIES = (
         "percentile bootstrap of the aggregate",
         "lrdbench 2.0, interpretation semantics",
     ),
-    Entry(
+    GlossaryEntry(
         "estimand",
         "Estimand",
         "What an estimator estimates. Two estimators of different estimands answer different questions, and a board "
         "that ranks both says so.",
     ),
-    Entry(
+    GlossaryEntry(
         "invalid_rate",
         "Invalid",
         "The share of an estimator's attempts that gave no valid estimate. Accuracy is measured on the valid ones "

@@ -21,7 +21,7 @@ from app.errors import Problem, TooLarge
 from app.files.findings import Findings, problems_of_case
 from app.files.tables import FLAGS, Block, Cells, open_table
 from app.files.uploads import ReceivedFile
-from app.kinds.contract import Reading, Request
+from app.kinds.contract import Reading, ReadRequest
 from app.kinds.series import estimates as series_estimates
 from app.kinds.series import estimates as series_truths
 from app.kinds.series import rows as series_run
@@ -44,7 +44,7 @@ from app.kinds.series.estimates import (
     ESTIMATOR,
     Described,
     Estimates,
-    Pivot,
+    PivotedEstimates,
     Truths,
     code_texts,
     described_by,
@@ -93,7 +93,7 @@ CLASS_METRICS = frozenset(OF_CLASSES)
 BOARDS = (series_run.BOARD, series_run.RAW_BOARD)
 
 
-def read_series_metrics(request: Request) -> Reading | None:
+def read_series_metrics(request: ReadRequest) -> Reading | None:
     """Read every run; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     return _Submission(request).read()
 
@@ -277,7 +277,7 @@ class RecordStrata:
 class _Submission:
     """The runs of one submission on their way to one table."""
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: ReadRequest) -> None:
         self._request = request
         self._findings = request.findings
         self._warnings: list[Problem] = []
@@ -390,7 +390,7 @@ class _Submission:
         if not kept.any():
             self._findings.add(Problem("no per-series row has a metric of this benchmark", column="metric_name"))
             return None
-        pivot = Pivot.of(checks.rows.where(kept), checks.words, self._files)
+        pivot = PivotedEstimates.of(checks.rows.where(kept), checks.words, self._files)
         is_estimator = np.zeros(len(pivot.first), dtype=np.bool_)
         is_estimator[pivot.wide[~checks.is_diagnostic()[kept]]] = True
         roles = np.where(is_estimator, ESTIMATOR, DIAGNOSTIC).tolist()
@@ -419,14 +419,14 @@ class _Submission:
             scores, scores.recorded, self._truths, estimands, metrics, self._complete.__contains__
         )
         if differences:
-            shown = first_few(differences, MOST_SHOWN, Difference.in_words, between="; ")
+            shown = first_few(differences, MOST_SHOWN, StatedDifference.in_words, between="; ")
             why = "values do not follow from the run's estimates and truths, which count"
             self._warnings.append(Problem(f"{len(differences):,} {why}: {shown}", column="value"))
         if not CLASS_METRICS & self._request.manifest.metrics.keys():
             return recomputed
         return with_classes(recomputed, scores.recorded, self._truths, estimands, self._complete.__contains__)
 
-    def _warnings_of_order(self, pivot: Pivot) -> list[Problem]:
+    def _warnings_of_order(self, pivot: PivotedEstimates) -> list[Problem]:
         uncertainty = part_of(self._request.manifest, SeriesPart).uncertainty
         if uncertainty is None or uncertainty.stream != "lrdbench" or pivot.is_contiguous():
             return []
@@ -519,7 +519,7 @@ TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
-class Difference:
+class StatedDifference:
     """A stated value that does not follow from the estimate and the truth; None is null."""
 
     estimator: str
@@ -541,7 +541,7 @@ def recompute(
     estimands: Mapping[str, str],
     metrics: Collection[str],
     is_complete: Callable[[int], bool],
-) -> tuple[ScoreTable, list[Difference]]:
+) -> tuple[ScoreTable, list[StatedDifference]]:
     """Return the scores with what can be recomputed, and where that differs from what the run states.
 
     `recorded` are the cells of each row's estimate, `is_complete` says of a file's position whether its run carries
@@ -554,7 +554,7 @@ def recompute(
     values[:, : len(scores.columns)] = scores.values
     lists = _lists(scores)
     missing = [words.split() for words in _texts(scores.recorded.get("missing_ci"), len(scores))]
-    differences: list[Difference] = []
+    differences: list[StatedDifference] = []
     estimates = list(_estimates(recorded, len(scores)))
     cleans = _CleanEstimates.of(scores, estimates)
     for at, estimate in enumerate(estimates):
@@ -576,7 +576,7 @@ def recompute(
                 continue
             stated = None if np.isnan(values[at, place]) else float(values[at, place])
             if metric in lists[at] and _differ(stated, recomputed):
-                differences.append(Difference(estimator, record or "", metric, stated, recomputed))
+                differences.append(StatedDifference(estimator, record or "", metric, stated, recomputed))
             values[at, place] = np.nan if recomputed is None else recomputed
             lists[at] += [] if metric in lists[at] else [metric]
             lacks = recomputed is None and split_identity(metric)[0] in OF_INTERVALS
@@ -587,7 +587,9 @@ def recompute(
             stated_errors, values[at, places] = values[at, places].copy(), pair.errors()
             for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
                 if _differ(_known(stated_error), _known(error)):
-                    differences.append(Difference(estimator, record or "", name, _known(stated_error), _known(error)))
+                    differences.append(
+                        StatedDifference(estimator, record or "", name, _known(stated_error), _known(error))
+                    )
     kept = {**scores.recorded, "metrics": code_texts([" ".join(names) or None for names in lists]),
             "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences

@@ -91,7 +91,7 @@ EMPTY = "{}"
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata:
+class RowMetadata:
     """The metadata of a row. `nominal` is the metric's own level, or the interval's in a row of uncertainty, where
     `metric_nominal` is the metric's. `errors` are those of PAIRED_ERRORS, None in rows that are no part of a ratio.
     """
@@ -116,7 +116,7 @@ class Words:
     estimators: Sequence[str]
     metrics: Sequence[str]
     strata: Sequence[Stratum | None]
-    metadata: Sequence[Metadata]
+    metadata: Sequence[RowMetadata]
 
 
 def concatenate(parts: Sequence[MetricRows]) -> MetricRows:
@@ -136,14 +136,14 @@ class MetricRowReader:
         self._identities = Vocabulary(lambda _: True)
         self._strata = ObjectTexts(stratum_of)
         self._metadata = ObjectTexts(metadata_of)
-        self._known: list[Metadata] = []
+        self._known: list[RowMetadata] = []
         # One text in two spellings is one stratum: each has the code of the first.
         self._first_of: dict[str, int] = {}
         self._canonical: list[int] = []
 
     def words(self) -> Words:
         """Return what the codes mean that have been given so far."""
-        metadata = [parsed or Metadata() for parsed in self._metadata.parsed]
+        metadata = [parsed or RowMetadata() for parsed in self._metadata.parsed]
         return Words(self._records.words, self._estimators.words, self._identities.words, self._strata.parsed, metadata)
 
     def read(self, block: Block, file: ReceivedFile) -> MetricRows:
@@ -188,7 +188,7 @@ class MetricRowReader:
 
     def _read_metadata(self, cells: Cells) -> IntArray:
         codes = self._metadata.encode(cells.texts("metadata_json"))
-        self._known += [parsed or Metadata() for parsed in self._metadata.parsed[len(self._known) :]]
+        self._known += [parsed or RowMetadata() for parsed in self._metadata.parsed[len(self._known) :]]
         _refuse_codes(cells, "metadata_json", codes, self._metadata.wrong)
         return codes
 
@@ -454,9 +454,9 @@ REPEATED = frozenset({"stratum_key", "nominal"})
 MAX_METADATA_TEXT = 500
 
 
-def metadata_of(stated: Mapping[str, Any]) -> Metadata:
+def metadata_of(stated: Mapping[str, Any]) -> RowMetadata:
     """Return what is kept of an object. Raises NotAnObject when a value that means something is of another type."""
-    return Metadata(
+    return RowMetadata(
         text=write({key: value for key, value in stated.items() if key not in REPEATED}),
         nominal=_level(stated, "nominal"),
         metric_nominal=_level(stated, "metric_nominal"),

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.admission.case import Check
-from app.admission.claims import SHOWN, Claimed, Means, check_claims, decided_later
+from app.admission.claims import SHOWN, Means, SubmissionClaims, check_claims, decided_later
 from app.boards.methods.weighted_rank.method import RankedRows, rank_rows
 from app.boards.methods.weighted_rank.records import (
     WeightedRank,
@@ -46,7 +46,7 @@ def summarise(evaluation: Evaluation) -> Summary:
     return Summary([summarise_series(evaluation.manifest, evaluation.rows)], own_claims(evaluation.claimed()))
 
 
-def own_claims(claimed: Claimed) -> list[Check]:
+def own_claims(claimed: SubmissionClaims) -> list[Check]:
     """Compare claimed means over strata, and the tables that the runs brought, with the rows."""
     manifest, scores, brought = claimed.manifest, claimed.scores, claimed.facts.claimed
     checks = check_claims(claimed.claims, {} if claimed.claims is None else _own_means(manifest, scores))
@@ -112,7 +112,7 @@ Ends = tuple[float | None, float | None]
 
 
 @dataclass(frozen=True)
-class Compared:
+class ClaimComparison:
     """How many claims could be compared with the rows, a sentence for each that differs, and how many could not.
 
     `n_of_boards` of those are about leaderboards.
@@ -124,14 +124,14 @@ class Compared:
     n_of_boards: int
 
 
-def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> Compared:
+def compare_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequence[ClaimedValue]) -> ClaimComparison:
     """Compare what a run claims with what its own rows come to."""
     own = _Own.of(manifest, scores, claimed)
     outcomes = [(claim, own.outcome(claim)) for claim in claimed if not own.is_no_claim(claim)]
     comparable = [outcome for _, outcome in outcomes if outcome is not None]
     beyond = [claim for claim, outcome in outcomes if outcome is None]
     different = [sentence for sentence in comparable if sentence]
-    return Compared(len(comparable), different, len(beyond), sum(claim.table == BOARD for claim in beyond))
+    return ClaimComparison(len(comparable), different, len(beyond), sum(claim.table == BOARD for claim in beyond))
 
 
 @dataclass(frozen=True)

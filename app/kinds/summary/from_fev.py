@@ -20,10 +20,10 @@ from app.config import MIB
 from app.errors import ManifestRejected, Problem
 from app.files.findings import Findings
 from app.files.tables import open_table
-from app.files.uploads import Limits, ReceivedFile, Unpacking, Upload
+from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
-from app.kinds.summary.read import BlockReader, FileColumns, Part, columns_of
+from app.kinds.summary.read import BlockPart, BlockReader, FileColumns, columns_of
 from app.manifest.build import SCHEMA_LINE
 from app.manifest.model import Manifest
 from app.names import clip_for_message, first_few, is_name
@@ -528,7 +528,7 @@ def read_results(places: Sequence[Path], manifest: Manifest) -> FevResults:
     findings, results = Findings(), FevResults()
     with tempfile.TemporaryDirectory(prefix="plumbline-results-") as folder:
         unpacking = Unpacking(LIMITS, Path(folder), findings, SUFFIXES)
-        unpacking.take_all([Upload(path.name, path) for path in result_files(places)])
+        unpacking.take_all([SentFile(path.name, path) for path in result_files(places)])
         for file in unpacking.files:
             _take(file, manifest, findings, results)
     if findings.n_problems:
@@ -553,7 +553,7 @@ def _take(file: ReceivedFile, manifest: Manifest, findings: Findings, results: F
         _add(part, reader, columns.value_names().index("n_forecasts"), bad, results)
 
 
-def _add(part: Part, reader: BlockReader, counted: int, bad: set[int | None] | None, results: FevResults) -> None:
+def _add(part: BlockPart, reader: BlockReader, counted: int, bad: set[int | None] | None, results: FevResults) -> None:
     names, tasks = reader.entrants.words, reader.tasks.words
     rows = zip(part.entrant.tolist(), part.task.tolist(), part.leaked.tolist(), part.values, part.row, strict=True)
     for entrant, task, leaked, values, row in rows:

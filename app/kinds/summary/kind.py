@@ -2,7 +2,7 @@
 
 from app.files.tables import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
-from app.kinds.contract import Kind, Rows
+from app.kinds.contract import Kind, RowStorage
 from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.pages import PAGES
 from app.kinds.summary.read import HUB_SUFFIXES, read_evaluation_summary
@@ -19,6 +19,6 @@ SUMMARY = Kind(
     summarise=summarise,
     suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES),
     pages=PAGES,
-    rows=Rows(beside=QUANTITIES),
+    rows=RowStorage(beside=QUANTITIES),
     importers={"fev": "app.kinds.summary.from_fev:import_fev"},
 )

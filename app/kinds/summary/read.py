@@ -42,7 +42,7 @@ from app.files.tables import (
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
 from app.harnesses.registry import split_harnesses
-from app.kinds.contract import Reading, Request, checked_entrant
+from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.model import Manifest, OpenTasks, part_of
 from app.names import clip_for_message, complain_about_name, count, first_few, is_name
@@ -54,7 +54,7 @@ from app.values.table import Table
 HUB_SUFFIXES = (".yaml", ".yml", ".md")
 
 
-def read_evaluation_summary(request: Request) -> Reading | None:
+def read_evaluation_summary(request: ReadRequest) -> Reading | None:
     """Read every file; None when there is a problem in any, all of them in its findings. Raises TooLarge."""
     entrant = checked_entrant(request)
     with tempfile.TemporaryDirectory(prefix="plumbline-summary-") as folder:
@@ -62,7 +62,7 @@ def read_evaluation_summary(request: Request) -> Reading | None:
 
 
 @dataclass(frozen=True)
-class Part:
+class BlockPart:
     """The rows of one block; names are numbers of the reader's vocabularies, `file` the place of all or of each.
 
     `unsaid` marks rows that do not say whether their entrant has seen the task's data; they are not `leaked`.
@@ -171,14 +171,14 @@ class _Batch:
     """Rows of a harness that were read together, and their files."""
 
     columns: FileColumns
-    part: Part
+    part: BlockPart
     files: tuple[str, ...]
 
 
 class _Submission:
     """The files of one submission on their way to one table."""
 
-    def __init__(self, request: Request, entrant: str | None, folder: Path) -> None:
+    def __init__(self, request: ReadRequest, entrant: str | None, folder: Path) -> None:
         self._columns = columns_of(request.manifest)
         self._entrant = entrant
         self._folder = folder
@@ -186,7 +186,7 @@ class _Submission:
         self._findings = request.findings
         self._warnings: list[Problem] = []
         self._reader = BlockReader(request.manifest, self._columns, entrant, request.findings)
-        self._parts: list[Part] = []
+        self._parts: list[BlockPart] = []
         self._stated: list[Table] = []
         self._n_rows: dict[int, int] = {}
 
@@ -296,7 +296,7 @@ class _Submission:
             raise TooLarge(f"The submission has more than {self._max_rows:,} rows.")
 
     def _problems_of_missing(
-        self, columns: FileColumns, file: str, parts: Sequence[Part], elsewhere: Collection[str] = ()
+        self, columns: FileColumns, file: str, parts: Sequence[BlockPart], elsewhere: Collection[str] = ()
     ) -> Iterator[Problem]:
         """Yield the columns that a file lacks; not for a file of another benchmark, of which every row says so."""
         tasks = np.concatenate([part.task for part in parts]) if parts else np.zeros(0, dtype=np.int64)
@@ -355,7 +355,7 @@ class BlockReader:
 
     def read(
         self, block: Block, columns: FileColumns, file: ReceivedFile, each: Sequence[ReceivedFile] | None = None
-    ) -> Part:
+    ) -> BlockPart:
         """Return the rows of a block; a wrong cell becomes a problem and an empty value.
 
         `each` is the file of each row, where they are of several.
@@ -365,7 +365,7 @@ class BlockReader:
         entrants, tasks = self._read_entrants(cells), self._read_tasks(cells)
         self._check_definition(cells, tasks)
         leaked, unsaid = self._read_flags(cells, entrants, tasks)
-        return Part(
+        return BlockPart(
             entrant=entrants,
             task=tasks,
             values=self._read_values(cells, tasks),
@@ -487,7 +487,7 @@ class BlockReader:
         return codes
 
 
-def _table(parts: Sequence[Part], reader: BlockReader, columns: SummaryColumns) -> ScoreTable:
+def _table(parts: Sequence[BlockPart], reader: BlockReader, columns: SummaryColumns) -> ScoreTable:
     values, names = np.concatenate([part.values for part in parts]), columns.value_names()
     unsaid = np.concatenate([part.unsaid for part in parts])
     if unsaid.any():
@@ -520,7 +520,7 @@ def _reasons(empty: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], metrics: Se
     return Coded(words, codes)
 
 
-def _recorded(parts: Sequence[Part], vocabularies: Mapping[str, Vocabulary]) -> dict[str, Coded]:
+def _recorded(parts: Sequence[BlockPart], vocabularies: Mapping[str, Vocabulary]) -> dict[str, Coded]:
     return {
         name: coded(vocabulary.words, np.concatenate([part.recorded[name] for part in parts]))
         for name, vocabulary in vocabularies.items()

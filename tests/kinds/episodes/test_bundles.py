@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.admission.claims import Claimed
+from app.admission.claims import SubmissionClaims
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import kind_of
 from app.prereg.prereg import git_blob_sha1
@@ -203,7 +203,7 @@ def test_the_real_bundles_of_a_jointly_trained_pair_are_read(tmp_path: Path, see
     folder = DATA / "bundles" / f"b-joint-seed{seed}"
     sent = {path.name: path.read_bytes() for path in folder.iterdir()}
     evidence = read(tmp_path, sent, declared, "B-JOINT")
-    (claimed,) = kind_of(declared).own_claims(Claimed(declared, evidence.scores, evidence.facts, None))
+    (claimed,) = kind_of(declared).own_claims(SubmissionClaims(declared, evidence.scores, evidence.facts, None))
 
     assert evidence.scores.condition is not None
     assert (evidence.scores.condition.words, len(evidence.scores)) == (("frozen_cocarry_joint",), 50)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
@@ -34,7 +34,7 @@ def tables(folder: Path) -> dict[str, Table]:
     path = folder / "quiz.csv"
     path.write_text("\n".join(["model,subject,question,acc", *rows]) + "\n")
     manifest = parse_manifest(MANIFEST.encode())
-    read = read_evidence(manifest, [Upload(path.name, path)], None, Limits.from_settings(Settings()))
+    read = read_evidence(manifest, [SentFile(path.name, path)], None, Limits.from_settings(Settings()))
     return {table.name: table for table in OfflineBenchmark(manifest, [OfflineSubmission(1, read.scores)]).tables()}
 
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 from sqlalchemy import delete, select, text, update
 
-from app.db.models import LabelPart, LabelSet, Measured
+from app.db.models import LabelPart, LabelSet, StoredMeasurement
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import labels_digest
 from app.store.disclosure import close_due, pack_floats, unpack_floats
@@ -71,7 +71,7 @@ def turn_private_labels(site: Site) -> None:
         public = np.unpackbits(np.frombuffer(packed, dtype=np.uint8), count=N_ITEMS).astype(np.bool_)
         turned = np.where(public, unpack_floats(label), 1.0 - unpack_floats(label))
         session.execute(update(LabelSet).values(label=pack_floats(turned)))
-        session.execute(delete(Measured))
+        session.execute(delete(StoredMeasurement))
 
 
 def test_the_commitment_is_opened_at_the_close(site: Site) -> None:

@@ -3,7 +3,7 @@
 import pytest
 
 from app.admission.case import Claims
-from app.admission.claims import Claimed
+from app.admission.claims import SubmissionClaims
 from app.kinds.contract import Evaluation
 from app.kinds.predictions.summary import own_claims, summarise
 from app.values.facts import RunFacts
@@ -20,7 +20,7 @@ def checks(labels: str, claims: Claims | None) -> tuple[list[tuple[str, str]], l
     measured = measure(manifest, "A", scores, truth)
     evaluation = Evaluation(manifest=manifest, rows=empty_scores(), facts=RunFacts(), claims=claims,
                             bootstrap_method="cluster", measure=lambda board: [measured])  # fmt: skip
-    early = own_claims(Claimed(manifest, empty_scores(), RunFacts(), claims))
+    early = own_claims(SubmissionClaims(manifest, empty_scores(), RunFacts(), claims))
     return tuple([(each.outcome, each.reason) for each in some] for some in (early, summarise(evaluation).checks))  # type: ignore[return-value]
 
 

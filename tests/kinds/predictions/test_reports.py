@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from app.admission.claims import Claimed
+from app.admission.claims import SubmissionClaims
 from app.boards.measured import Measurement
 from app.kinds.predictions.disclosed import Grain
 from app.kinds.predictions.report import MAX_REPORTED, report_tables, reports_beside, share_step
@@ -282,7 +282,7 @@ def test_claims_about_predictions_wait_for_the_evaluation() -> None:
     """Before it nothing is measured, which is a warning and no refusal."""
     manifest = benchmark(f"{BINARY}, labels: submitted", ["auc"])
     (check,) = own_claims(
-        Claimed(manifest, small_table(np.ones(1), is_episodes=False), RunFacts(), {"A": {"auc": 0.5}})
+        SubmissionClaims(manifest, small_table(np.ones(1), is_episodes=False), RunFacts(), {"A": {"auc": 0.5}})
     )
 
     assert (check.rule, check.outcome) == ("claims", "warned")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from app.admission.case import CurrentRecord
-from app.admission.claims import Claimed
+from app.admission.claims import SubmissionClaims
 from app.boards.example import rows
 from app.kinds.series.contract import contract_leaderboard, series_tables
 from app.kinds.series.rules import check_records
@@ -27,7 +27,7 @@ def test_the_own_numbers_of_a_run_are_as_they_were(run: str, tmp_path: Path) -> 
     own = summarise_series(manifest, evidence.scores)
     means = {row["entrant"]: {str(row["metric"]): 0.5} for row in own.records()}
     checks = [
-        (name, own_claims(Claimed(manifest, evidence.scores, evidence.facts, claims)))
+        (name, own_claims(SubmissionClaims(manifest, evidence.scores, evidence.facts, claims)))
         for name, claims in (("of the run", None), ("of the submitter", means))
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.errors import EvidenceRejected
-from app.files.uploads import Upload
+from app.files.uploads import SentFile
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.summary.from_fev import manifest_from_fev_tasks
 from app.manifest.model import Manifest
@@ -32,7 +32,7 @@ def manifest() -> Manifest:
 @pytest.fixture(scope="module")
 def evidence(manifest: Manifest) -> Evidence:
     """Return every given result file as one submission."""
-    uploads = [Upload(path.name, path) for path in sorted((FEV / "results").glob("*.csv"))]
+    uploads = [SentFile(path.name, path) for path in sorted((FEV / "results").glob("*.csv"))]
     return read_evidence(manifest, uploads, None, LIMITS)
 
 
@@ -96,7 +96,7 @@ def test_a_file_of_another_benchmark_is_refused_row_by_row(manifest: Manifest) -
     """27 rows, 27 problems, each with its own row and what no task of the benchmark has."""
     path = FEV / "rejected" / "timecopilot.csv"
     with pytest.raises(EvidenceRejected) as refused:
-        read_evidence(manifest, [Upload(path.name, path)], None, LIMITS)
+        read_evidence(manifest, [SentFile(path.name, path)], None, LIMITS)
 
     assert refused.value.n_problems == 27
     assert [problem.row for problem in refused.value.problems] == list(range(2, 29))

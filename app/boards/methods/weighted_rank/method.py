@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from app.boards.calibrated import DrawnSpread, how_of, range_of
-from app.boards.columns import Place, board_table
+from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Roster
 from app.boards.methods.weighted_rank.coverage import (
     CoveredMetric,
@@ -60,7 +60,7 @@ from app.boards.tables import (
     RESAMPLED,
     Beside,
     BoardTables,
-    Pair,
+    ComparedPair,
     TableMethod,
     contrast_field,
     pairs_beside,
@@ -154,7 +154,7 @@ class RankedRows:
     labels: FloatArray
     roster: Roster
     over_strata: Sequence[Aggregate]
-    points: "Points"
+    points: "RankPoints"
     n_enrolled: int
     gaps: BoolArray
     last: BoolArray
@@ -236,7 +236,7 @@ class Components:
 
 
 @dataclass(frozen=True)
-class Points:
+class RankPoints:
     """Ranks by the points alone; `placed` are (position, rank) from best to worst."""
 
     components: Components
@@ -252,7 +252,7 @@ def rank_points(
     over_strata: Sequence[Aggregate],
     n_enrolled: int,
     last: BoolArray | None = None,
-) -> Points:
+) -> RankPoints:
     """Rank the named estimators by their aggregates over strata, among `n_enrolled`; smaller is better.
 
     A missing aggregate, NaN, takes the worst rank. `last` [n_estimators, n_components] marks what ranks behind all
@@ -270,7 +270,7 @@ def rank_points(
         components = replace(components, oriented=oriented)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
-    return Points(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
+    return RankPoints(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
 
 
 def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
@@ -465,7 +465,7 @@ def leaderboard(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> T
     return board_table(spec, list(_fields(manifest, spec)), rows, notes, _meta(manifest, spec, shown))
 
 
-def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[BoardRow, _Line]]:
     ends = _score_ends(spec, shown)
     by_name = decided_by_name(shown.components.oriented, list(spec.weights.values()))
     for place, at in _places(shown):
@@ -484,7 +484,7 @@ def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Place
         )
 
 
-def _other_rows(shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
+def _other_rows(shown: RankedBoard) -> Iterator[tuple[BoardRow, _Line]]:
     values = dict(zip(shown.others.names, shown.others.values, strict=True))
     for place in unranked_places(shown.roster, shown.behind):
         standing = shown.roster.standing(place.entrant, shown.bounds[place.entrant])
@@ -494,7 +494,7 @@ def _other_rows(shown: RankedBoard) -> Iterator[tuple[Place, _Line]]:
         )
 
 
-def _places(shown: RankedBoard) -> Iterator[tuple[Place, int]]:
+def _places(shown: RankedBoard) -> Iterator[tuple[BoardRow, int]]:
     """Yield places with positions, in the order and with the ranks of the rule, including how it breaks ties."""
     for at, rank in shown.placed:
         place = shown.standing.place(at, shown.components.names[at])
@@ -680,14 +680,14 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
 
-def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iterator[Pair]:
+def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iterator[ComparedPair]:
     contrasts, level = shown.standing.contrasts(order), spec.uncertainty.level
     names = [shown.components.names[at] for at in order]
     for a, name in enumerate(names):
         ends = _ends(spec, shown, order, a)
         for b, other in enumerate(names):
             contrast = ends[b] if a == b else _as_tested(ends[b], float(contrasts.p_values[a, b]), level)
-            yield Pair(name, other, replace(contrasts.verdict(a, b), contrast=contrast))
+            yield ComparedPair(name, other, replace(contrasts.verdict(a, b), contrast=contrast))
 
 
 def _as_tested(ends: Ends, p_value: float, level: float) -> Ends:

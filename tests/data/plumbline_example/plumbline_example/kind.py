@@ -5,10 +5,10 @@ import pyarrow as pa
 
 from app.errors import Problem
 from app.files.tables import local_codes, open_table, read_numbers
-from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, Request, Summary, UploadExample
+from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, ReadRequest, Summary, UploadExample
 from app.manifest.model import KindPart, Manifest, part_of
 from app.values.frame import Frame, FrameField
-from app.values.registry import Entry
+from app.values.registry import GlossaryEntry
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column
 
@@ -19,7 +19,7 @@ class TalliesPart(KindPart):
     passed_column: str = "passed"
 
 
-def read_tallies(request: Request) -> Reading | None:
+def read_tallies(request: ReadRequest) -> Reading | None:
     """Read rows of entrant, task, passed and tried; the share that was passed is the score."""
     passed_column = part_of(request.manifest, TalliesPart).passed_column
     wanted = ("entrant", "task", passed_column, "tried")
@@ -74,5 +74,7 @@ TALLIES = Kind(
     read=read_tallies,
     summarise=summarise_tallies,
     pages=Pages(example=example_of_tallies),
-    glossary=lambda: (Entry("pass_rate", "Pass rate", "The share of tries that were passed; higher is better."),),
+    glossary=lambda: (
+        GlossaryEntry("pass_rate", "Pass rate", "The share of tries that were passed; higher is better."),
+    ),
 )
