@@ -44,12 +44,12 @@ BoardName = Annotated[str, Path(max_length=200, description="the name of the boa
 
 @router.put(
     ADDRESS,
-    summary="Keep a draft of the next version",
+    summary="Save a draft of the next version",
     responses=described(403, 404, 409, 415, answer=MadeDocument),
     openapi_extra=YAML_REQUEST,
 )
 async def keep_draft(slug: str, request: Request, state: StateDep, caller: Changing) -> Response:
-    """Keep a manifest (YAML) as the draft of the next version, in place of the one that is there.
+    """Save a manifest (YAML) as the draft of the next version, in place of the one that is there.
 
     It is checked as a new version is, and nothing is published.
     """
@@ -79,7 +79,7 @@ def drop_draft(slug: str, session: SessionDep, caller: Changing) -> Response:
 
 @router.post(f"{ADDRESS}/publish", summary="Publish the draft", responses=described(403, 404, 409, answer=MadeDocument))
 def publish_draft(slug: str, session: SessionDep, state: StateDep, caller: Changing) -> Response:
-    """Make the draft the newest version of the manifest; it is checked again, and the boards are computed anew."""
+    """Publish the draft as the newest version of the manifest; it is checked again, and boards are computed anew."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     draft, now = benchmarks.load_draft(session, benchmark), benchmarks.load_declared(session, benchmark).version
     yaml = draft.declared.version.yaml

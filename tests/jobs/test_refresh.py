@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from app.jobs import evidence
 from app.jobs import publish as publishing
 from app.jobs.refresh import evaluate_waiting, refresh
 from app.store import benchmark_rows, stale_boards
@@ -122,13 +123,13 @@ def test_the_fault_of_one_submission_ends_no_other(site: Site, caplog: pytest.Lo
 
 def change_while_it_computes(site: Site, monkeypatch: pytest.MonkeyPatch, change: Callable[[], None]) -> None:
     """Have something happen each time that a publication reads its rows, before it goes on with the real ones."""
-    read = publishing.read_rows
+    read = evidence.read_rows
 
     def changed_meanwhile(*args: Any) -> ScoreTable:
         change()
         return read(*args)
 
-    monkeypatch.setattr(publishing, "read_rows", changed_meanwhile)
+    monkeypatch.setattr(evidence, "read_rows", changed_meanwhile)
     monkeypatch.setattr(publishing, "ASKING_S", 0.0)
 
 

@@ -298,7 +298,7 @@ def test_a_registration_for_another_benchmark_is_refused(site: Site) -> None:
     sent_again = site.http.post(
         "/benchmarks/arm2/submissions?dry_run=true",
         files=[("files", ("run.zip", zipped(bundle())))],
-        data={"prereg_sha256": sha256_hex(DOCUMENT)},
+        data={"prereg_sha256": sha256_hex(DOCUMENT), "metadata": '{"notes": "registered for this one too"}'},
         headers=site.auth(),
     ).json()
 
