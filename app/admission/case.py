@@ -13,8 +13,6 @@ from app.values.fingerprints import Fingerprint
 from app.values.scores import ScoreTable
 
 # The result of an admission rule and the values it reads; shared by all rules.
-#
-# Read by `app.admission.rules` and by the rules of each kind.
 
 
 @dataclass(frozen=True)
@@ -390,7 +388,7 @@ def _is_shared(key: str, mine: Mapping[str, str], theirs: Mapping[str, str], *, 
     return key in (PARTNER_SET, TASK_VERSION) or key.startswith(PARTNER)
 
 
-# Earlier evidence that a new submission is compared with. Read by `app.admission.forensics` and `beginnings`.
+# Earlier evidence that a new submission is compared with.
 
 
 @dataclass(frozen=True, repr=False)

@@ -183,7 +183,7 @@ def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progre
 
 # The contents of an example folder: a manifest, registrations, results, and which of them belong together.
 #
-# Read by `app.cli.demo`. Without a submissions.yaml every file of results/ is a submission that cites prereg.yaml.
+# Without a submissions.yaml every file of results/ is a submission that cites prereg.yaml.
 
 MAX_BYTES = 64 * 1024
 

@@ -1,4 +1,7 @@
-"""The kinds of evidence that installed packages declare, and the one place where a manifest's kind is looked up."""
+"""The kinds of evidence that installed packages declare, and the one place where a manifest's kind is looked up.
+
+A further one needs an entry point in the group `plumbline.kinds` of its package; CONTRIBUTING.md has the recipe.
+"""
 
 from functools import partial
 

@@ -33,8 +33,6 @@ AnyPart = TypeVar("AnyPart", bound="KindPart")
 
 
 # The base of every part of a manifest: immutable, no unknown keys, restricted names.
-#
-# Read by `app.manifest.model` and by the kinds' parts.
 
 
 def refuse_no_name(text: str) -> str:

@@ -1,7 +1,7 @@
 """What happens to an upload once its files are read: it is checked against what is known, and stored with its checks.
 
-Files are read elsewhere before (in a process of its own on the server, directly on the command line): evidence is an
-argument.
+Evidence is an argument: `app.web.submissions.take` has had the files read by then, in a process of its own
+(`app.reading`) by the kind (`app.kinds.reader`); the command line reads them directly.
 """
 
 import hashlib

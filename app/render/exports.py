@@ -69,7 +69,7 @@ def _csv_blocks(table: Table) -> Iterator[bytes]:
 def scores_to_csv(columns: Iterable[str], parts: Iterable[ScoreTable]) -> Iterator[bytes]:
     """Yield rows of scores as CSV in parts, the header first; numbers to the last digit.
 
-    Arrow writes a column at a time; it is loaded when first asked for, as in `app.render.exports`.
+    Arrow writes a column at a time; it is loaded when first asked for.
     """
     import pyarrow as pa
     import pyarrow.csv

@@ -1,7 +1,8 @@
 """The glossary: each number, interval and rule in plain words, with formula and source.
 
-Shown at /glossary; `Column.glossary` of a table names the entry that explains the column. A module for each subject;
-what only one kind of evidence has is explained in that kind's own `glossary.py`.
+Shown at /glossary; `Column.glossary` of a table names the entry that explains the column. What only one kind of
+evidence has is explained there: a metric of predictions in its row in `app.kinds.predictions.classification` or
+`.metrics`.
 """
 
 from app.kinds.registry import KINDS
@@ -15,7 +16,7 @@ def glossary_entries() -> tuple[GlossaryEntry, ...]:
     return (*SCORES, *PROVENANCE, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
 
 
-# Glossary entries of the scores that boards rank by. Read by `app.render.glossary`.
+# Glossary entries of the scores that boards rank by.
 
 SCORES = (
     GlossaryEntry(
@@ -104,7 +105,7 @@ SCORES = (
 )
 
 
-# Glossary entries of intervals, ranks, pairs and resampling. Read by `app.render.glossary`.
+# Glossary entries of intervals, ranks, pairs and resampling.
 
 UNCERTAINTY = (
     GlossaryEntry(
@@ -243,7 +244,7 @@ UNCERTAINTY = (
 )
 
 
-# Glossary entries of coverage, failures and leaks. Read by `app.render.glossary`.
+# Glossary entries of coverage, failures and leaks.
 
 GAPS = (
     GlossaryEntry(
@@ -301,7 +302,7 @@ GAPS = (
 )
 
 
-# Glossary entries of registrations, submissions and snapshots. Read by `app.render.glossary`.
+# Glossary entries of registrations, submissions and snapshots.
 
 EVIDENCE = (
     GlossaryEntry(
@@ -354,7 +355,7 @@ EVIDENCE = (
 )
 
 
-# Glossary entries of claims and registrations, of whatever kind the evidence is. Read by `app.render.glossary`.
+# Glossary entries of claims and registrations, of whatever kind the evidence is.
 
 CLAIMS = (
     GlossaryEntry(
@@ -422,7 +423,7 @@ CLAIMS = (
 )
 
 
-# Glossary entries of what is shown beside a score: attempts and flags. Read by `app.render.glossary`.
+# Glossary entries of what is shown beside a score: attempts and flags.
 
 PROVENANCE = (
     GlossaryEntry(

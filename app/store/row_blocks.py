@@ -1,6 +1,6 @@
 """The rows of one entrant in one submission as one value, and as bytes: what publications read in place of rows.
 
-Made by `app.store.rows`, from an upload and from stored rows alike; `app.store.rows` makes tables of blocks.
+`app.store.rows` makes them, from an upload and from stored rows alike, and tables of them.
 """
 
 import json

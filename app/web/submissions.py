@@ -311,7 +311,7 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 
 # What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
 #
-# Read by `app.web.submissions`; the same fields stand in the form of `app.web.submit_page`, and boards are filtered
+# The same fields stand in the form of `app.web.submit_page`, and boards are filtered
 # by those of `app.boards.explore`.
 
 Kind = Literal["text", "number", "flag", "date"]

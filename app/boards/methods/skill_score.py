@@ -67,7 +67,7 @@ SKILL = Column(
 """fev's effect for a pair of entrants."""
 
 
-# How a manifest declares a board of skill scores. Read by `.method` and `.relative`.
+# How a manifest declares a board of skill scores.
 
 Missing = Literal["error", "drop", "impute"]
 

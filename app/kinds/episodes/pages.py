@@ -72,7 +72,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
         yield ColumnUse(column, f"{metric.title or 'metric'} of the episode", cell)
 
 
-# Glossary entries of multi-seed evidence: estimates of episodes. Read by `app.kinds.episodes.kind`.
+# Glossary entries of multi-seed evidence: estimates of episodes.
 
 ENTRIES = (
     GlossaryEntry(

@@ -305,7 +305,7 @@ CLASS_METRICS = (
 )
 
 
-# The metrics of class predictions that look at every threshold. Read by `app.kinds.predictions.metrics`.
+# The metrics of class predictions that look at every threshold.
 
 CHANCE = 0.5
 
@@ -504,7 +504,7 @@ def _squared_distance(at: int) -> UnitValues:
 
 # Metrics at a constraint, X@Y: `precision@recall=0.8` is the precision where the recall is at least 0.8.
 #
-# Read by `app.kinds.predictions.metrics`, which makes them as a manifest names them: there is one for each number.
+# Made as a manifest names them: there is one for each number.
 
 MACRO_AT = "_macro"
 

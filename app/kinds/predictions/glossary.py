@@ -1,7 +1,7 @@
-"""Glossary entries of what metrics of predictions share. Read by `app.kinds.predictions.kind`.
+"""Glossary entries of what metrics of predictions share.
 
-The metrics themselves are explained in the table of `app.kinds.predictions.metrics`, plots, intervals and tests in
-`glossary_reports`.
+A metric itself is explained in its row: of classes in `app.kinds.predictions.classification`, of values and rankings in
+`app.kinds.predictions.metrics`.
 """
 
 from app.values.registry import GlossaryEntry
@@ -58,7 +58,7 @@ TERMS = (
 )
 
 
-# Glossary entries of predictions: plots, intervals, tests. Read by `app.kinds.predictions.kind`.
+# Glossary entries of predictions: plots, intervals, tests.
 
 PLOTS = (
     GlossaryEntry(
@@ -224,7 +224,7 @@ TESTS = (
 REPORTS = (*PLOTS, *INTERVALS, *TESTS)
 
 
-# Glossary entries of labels that are a secret. Read by `app.kinds.predictions.kind`.
+# Glossary entries of labels that are a secret.
 
 SECRET = (
     GlossaryEntry(

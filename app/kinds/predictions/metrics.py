@@ -1,4 +1,4 @@
-"""The metrics of predictions: one table of all that there are, and what is asked of it.
+"""The metrics of predictions: one table of all that there are (those of classes stand in `.classification`).
 
 Each row says everything of its metric: see `PredictionMetric`. Read by the modules beside it; the part of a manifest
 refuses any name that is not found here. `METRICS.also` adds one for a while.
@@ -42,7 +42,7 @@ from app.stats.regression import default_rmse
 from app.stats.spreads import SHARE, Range
 from app.values.registry import GlossaryEntry, Registry
 
-# The metrics of predicted values. Read by `app.kinds.predictions.metrics`.
+# The metrics of predicted values.
 
 
 def _absolute_error(task: TaskPredictions) -> FloatArray:
@@ -122,7 +122,7 @@ VALUE_METRICS = (
 )
 
 
-# The metrics of rankings, each the mean over groups of a group's score. Read by `app.kinds.predictions.metrics`.
+# The metrics of rankings, each the mean over groups of a group's score.
 #
 # Each has its own truncation. Ties of the prediction are broken at random, on average, so that a constant prediction
 # gets what a random order gets; YDF's rule, the best case, is shown beside it.

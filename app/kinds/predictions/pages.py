@@ -1,4 +1,4 @@
-"""What the pages of a benchmark of predictions say. Read by `app.kinds.predictions.kind`."""
+"""What the pages of a benchmark of predictions say."""
 
 from collections.abc import Iterator, Sequence
 

@@ -207,7 +207,7 @@ def _records(
             yield {"entrant": entrant, "task": cells["task"], "class": cells["class"]}, cells
 
 
-# How the tables of a report of predictions look: titles, columns, plots, notes. Read by `.reports` and `.grain`.
+# How the tables of a report of predictions look: titles, columns, plots, notes.
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What the pages of a benchmark of series say. Read by `app.kinds.series.kind`."""
+"""What the pages of a benchmark of series say."""
 
 from collections.abc import Iterator, Mapping
 
@@ -60,7 +60,7 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
         yield ColumnUse(name, meaning, cell)
 
 
-# Glossary entries of series benchmarks: strata, weighted ranks, failures. Read by `app.kinds.series.kind`.
+# Glossary entries of series benchmarks: strata, weighted ranks, failures.
 
 ENTRIES = (
     GlossaryEntry(

@@ -1,4 +1,4 @@
-"""What the pages of a benchmark of evaluation summaries say. Read by `app.kinds.summary.kind`."""
+"""What the pages of a benchmark of evaluation summaries say."""
 
 from collections.abc import Iterator
 

@@ -769,8 +769,6 @@ def _resampled_aggregate(group: Group, records: IntArray, weights: FloatArray, m
 
 
 # The declaration of a board of weighted ranks: rule, weights and the tie-breaking component.
-#
-# Read by `.method` and the modules beside it.
 
 WEIGHT_TOLERANCE = 1e-6
 
