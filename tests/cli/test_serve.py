@@ -55,6 +55,8 @@ def life() -> Iterator[Life]:
             ready = before, patient.get(address).status_code
             children = psutil.Process(server.process.pid).children(recursive=True)
             code = server.stop(signal.SIGINT)
+        # The process that forks readers ends when it hears that its line has closed.
+        eventually(lambda: not any(map(is_alive, (*children, *processes_of(folder)))))
         left = [child for child in (*children, *processes_of(folder)) if is_alive(child)]
         yield Life(first, is_gone, second, ready, code, (folder.parent / "serve.log").read_text(), left)
 
