@@ -42,6 +42,9 @@ run: $(VENV)/.runtime
 # process has a Postgres of its own, so not too many.
 PYTEST := $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
+# Those with servers of their own wait for them half of the time.
+WAITING := $(subst logical,3,$(PYTEST))
+
 HERE := not processes and not peers and not alone and not slow and not wheel
 PURE := not database and $(HERE)
 
@@ -49,10 +52,9 @@ PURE := not database and $(HERE)
 COVERED := 90
 GATE = --cov --cov-report=term --cov-fail-under=$(COVERED)
 
-# First what needs no database, with the coverage of the pure rooms where COVERAGE=1 asks for its gate; then what comes in
-# at the door of one app. Where ARGS selects none of a part, pytest exits with 5.
+# First what needs no database, then what comes in at the door of one app. Where ARGS selects none of a part, pytest exits with 5.
 test: $(VENV)/.development
-	$(PYTEST) -m "$(PURE)" $(if $(COVERAGE),$(GATE)) $(ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) -m "$(PURE)" $(ARGS) || [ $$? -eq 5 ]
 	$(PYTEST) -m "database and $(HERE)" $(ARGS) || [ $$? -eq 5 ]
 
 test-fast: $(VENV)/.development
@@ -60,7 +62,7 @@ test-fast: $(VENV)/.development
 
 # Last and one by one the tests that judge how long something takes.
 test-ci: $(VENV)/.development
-	$(PYTEST) -m "(processes or peers) and not alone and not slow and not wheel" $(ARGS) || [ $$? -eq 5 ]
+	$(WAITING) -m "(processes or peers) and not alone and not slow and not wheel" $(ARGS) || [ $$? -eq 5 ]
 	$(BIN)/python -m pytest -m "alone and not slow" $(ARGS) || [ $$? -eq 5 ]
 
 coverage: $(VENV)/.development
@@ -71,7 +73,9 @@ mutate: $(VENV)/.development
 
 # Mutants of a sample that no test has seen: the seed is the day.
 test-long: $(VENV)/.development
-	$(PYTEST) -m slow
+	$(MAKE) coverage
+	$(PYTEST) -m "slow and not alone"
+	$(BIN)/python -m pytest -m "slow and alone"
 	$(MAKE) faults
 	$(MAKE) fuzz
 	$(MAKE) mutate ARGS="--number 60 --seed $$(date +%Y%m%d) --at-least 0.9"
@@ -99,7 +103,7 @@ fuzz: $(VENV)/.development
 	HYPOTHESIS_PROFILE=fuzz FUZZ_S=$${FUZZ_S-600} $(BIN)/python -m pytest --assert=plain tests/jobs/test_property_publication.py $(ARGS)
 
 wheel-test: $(VENV)/.development
-	$(BIN)/python -m pytest -m wheel tests/test_wheel.py tests/client $(ARGS)
+	$(PYTEST) -m wheel tests/test_wheel.py tests/client $(ARGS)
 
 licences: $(VENV)/.development
 	$(BIN)/python bench/licences.py build/licences.txt requirements.lock

@@ -121,7 +121,7 @@ class ArrayPlaces:
         Source: none; it rearranges rows.
 
         >>> one = np.array([0])
-        >>> Places((1, 2), one, one, one).pivot(np.array([0.5]), np.nan).tolist()
+        >>> ArrayPlaces((1, 2), one, one, one).pivot(np.array([0.5]), np.nan).tolist()
         [[0.5, nan]]
         """
         square = np.full(self.shape, empty, dtype=column.dtype)

@@ -160,7 +160,7 @@ def decide_claims(
     Source: `app.stats.cluster.decide`, over `app.stats.cluster.estimate` of the paired differences.
 
     >>> from app.boards.example import rows
-    >>> contrast = Contrast("faster", BY_MANIFEST, "Fair", "Poor", "error", 0.0, "less")
+    >>> contrast = ClaimedContrast("faster", BY_MANIFEST, "Fair", "Poor", "error", 0.0, "less")
     >>> row, = decide_claims([contrast], rows(), AskedClaim(1))
     >>> row[:3], row[4], round(row[6], 2)
     (('faster', 'manifest', 'Fair, Poor'), 'supported', -0.5)
@@ -337,7 +337,7 @@ def undelivered_claim(contrast: ClaimedContrast, missing: Sequence[str], asked: 
 
     `missing` is empty where the deciding evidence was superseded or withdrawn first. The numbers are None.
 
-    >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
+    >>> asked = ClaimedContrast("faster", "manifest", "A", "B", "error", 0.0, "less")
     >>> row = undelivered_claim(asked, ["B"], AskedClaim(1))
     >>> row[0], row[4], row[-1]
     ('faster', 'inconclusive', 'not delivered: B')
@@ -348,7 +348,7 @@ def undelivered_claim(contrast: ClaimedContrast, missing: Sequence[str], asked: 
 def undelivered(contrast: ClaimedContrast, missing: Sequence[str], asked: AskedClaim) -> Decision:
     """Return the decision on a contrast whose evidence is missing, or was withdrawn or superseded; numbers are None.
 
-    >>> asked = Contrast("faster", "manifest", "A", "B", "error", 0.0, "less")
+    >>> asked = ClaimedContrast("faster", "manifest", "A", "B", "error", 0.0, "less")
     >>> undelivered(asked, [], AskedClaim(1, status="withdrawn")).note
     'withdrawn before it was decided'
     """

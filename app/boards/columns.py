@@ -90,7 +90,7 @@ def board_table(
 
     >>> from app.manifest.model import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
-    >>> table = board_table(board, [], [(Place("A", 1), None)], [], {})
+    >>> table = board_table(board, [], [(BoardRow("A", 1), None)], [], {})
     >>> table.name, table.rows[0][:2]
     ('leaderboard/main', (1, 'A'))
     """

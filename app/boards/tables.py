@@ -143,7 +143,7 @@ def pairwise_table(
     cells are None.
 
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
-    >>> pairwise_table(board, [], [Pair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
+    >>> pairwise_table(board, [], [ComparedPair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
     (('A', 'B', None, None, True),)
     """
     frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *VERDICT])

@@ -48,7 +48,7 @@ class TransactionLimits:
     def settings(self) -> dict[str, int]:
         """Return the settings of Postgres, in milliseconds.
 
-        >>> Lane(lock_s=5).settings()
+        >>> TransactionLimits(lock_s=5).settings()
         {'lock_timeout': 5000, 'statement_timeout': 0, 'idle_in_transaction_session_timeout': 0}
         """
         by_name = {

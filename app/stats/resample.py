@@ -233,7 +233,7 @@ def ends_of(ordered: FloatArray, level: float, scale: MonotoneScale | None = Non
     Raises InvalidArgument for a level outside (0, 1).
     Source: as of `percentile_interval`; the interpolation is that of `numpy.quantile`, to the last bit.
 
-    >>> ends_of(np.array([[0.0, 1.0, 2.0, 3.0, 4.0]]), 0.5, Scale(np.negative, falls=True))
+    >>> ends_of(np.array([[0.0, 1.0, 2.0, 3.0, 4.0]]), 0.5, MonotoneScale(np.negative, falls=True))
     (array([-3.]), array([-1.]))
     """
     require_level(level)

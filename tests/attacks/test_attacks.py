@@ -8,7 +8,7 @@ from tests.attacks.attacks import ATTACKS
 from tests.attacks.watch import Target, target, watched
 from tests.cases.proxy import NGINX, SKIPPED
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 MOST_GROWTH_MIB = 200
 LONGEST_S = 1.0

@@ -18,7 +18,7 @@ from app.cli.observing import PREFIX
 from tests.attacks.watch import Target, target
 from tests.cases.running_server import command_of, fresh_data_dir, is_alive
 
-pytestmark = pytest.mark.alone
+pytestmark = [pytest.mark.alone, pytest.mark.slow]
 
 
 @cache
