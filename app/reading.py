@@ -208,14 +208,10 @@ class Readers:
         if ended.status == FAULT:
             raise ReaderFailed("the reader could not hand back what it read; see its traceback above")
         if ended.status == OUT_OF_MEMORY:
-            allowed = settings.max_reading_mib
-            raise TooLarge(f"Reading this upload needs more than {allowed:,} MiB of memory; send less at a time.")
+            mib = settings.max_reading_mib
+            raise TooLarge(f"Reading this upload needs more than {mib:,} MiB of memory; send less at a time.")
         if ended.status != 0:
             raise EvidenceRejected("The files cannot be read.", [Problem("the reader of these files gave up on them")])
-
-    def _needs_memory(self) -> TooLarge:
-        allowed = self._settings.max_reading_mib
-        return TooLarge(f"Reading this upload needs more than {allowed:,} MiB of memory; send less at a time.")
 
 
 class _Stoppable:
@@ -331,8 +327,8 @@ def _environment() -> dict[str, str]:
 
 NICENESS = 2
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "go_on": signal.SIGCONT}
-IMPORTED = ("app.kinds.reader", "app.kinds.items", "app.kinds.predictions.labels")
-"""What reads: to import it in each child would take longer than most readings."""
+IMPORTED = ("app.kinds.reader", "app.kinds.items")
+"""What reads, with every kind: to import it in each child would take longer than most readings."""
 
 
 def serve() -> None:

@@ -1,11 +1,13 @@
 """`plumbline db rebuild`: the packed evidence of every submission, rebuilt from its rows."""
 
+from functools import partial
+
 import typer
 
 from app.cli.database import open_migrated
 from app.cli.output import note
 from app.config import Settings
-from app.db.engine import SessionFactory, make_engine, make_session_factory, run_in_transaction
+from app.db.engine import make_engine, make_session_factory, run_in_transaction
 from app.store import rows
 
 
@@ -21,10 +23,7 @@ def rebuild() -> None:
         sessions = make_session_factory(engine)
         with sessions() as session:
             numbers = rows.all_submissions(session)
-        changed = [number for number in numbers if _rebuild_one(sessions, number)]
+        anew = (partial(rows.rebuild_submission, submission=number) for number in numbers)
+        n_changed = sum(run_in_transaction(sessions, each) for each in anew)
         engine.dispose()
-    note(f"{len(numbers)} submissions examined, {len(changed)} of them repacked.")
-
-
-def _rebuild_one(sessions: SessionFactory, number: int) -> bool:
-    return run_in_transaction(sessions, lambda session: rows.rebuild_submission(session, number))
+    note(f"{len(numbers)} submissions examined, {n_changed} of them repacked.")

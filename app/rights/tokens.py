@@ -330,13 +330,14 @@ def link(session: Session, order: OwnerLink) -> None:
 
     Raises Conflict where that would make a chain of links.
     """
-    linked = owners(session, order.benchmark_id)
-    if order.owner_id in linked and order.owner_id != order.token_id:
-        raise Conflict(f"Token {order.owner_id} is counted as token {linked[order.owner_id]}: name that one.")
-    if order.token_id in linked.values() and order.token_id != order.owner_id:
-        raise Conflict(
-            f"Other tokens are counted as token {order.token_id}: link them to token {order.owner_id} first."
-        )
+    if order.owner_id != order.token_id:
+        linked = owners(session, order.benchmark_id)
+        if order.owner_id in linked:
+            raise Conflict(f"Token {order.owner_id} is counted as token {linked[order.owner_id]}: name that one.")
+        if order.token_id in linked.values():
+            raise Conflict(
+                f"Other tokens are counted as token {order.token_id}: link them to token {order.owner_id} first."
+            )
     session.add(order)
     session.flush()
     # Who is one with somebody who can read private labels is not ranked, see `app.store.label_holders`.

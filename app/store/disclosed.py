@@ -11,6 +11,7 @@ from sqlalchemy import Integer, cast, func, insert, select
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check
+from app.boards.evidence import Pair
 from app.db.models import Entry, LabelAnswer, LabelAttempt, Prediction, Submission, Token
 from app.errors import FieldRejected, Problem, TooManyRequests
 from app.kinds.labels import ROUGH, Rung, Rungs, higher
@@ -19,7 +20,7 @@ from app.rights.roles import decides
 from app.rights.tokens import owner_of, owners, tokens_of
 from app.store.benchmarks import Declared
 from app.store.disclosure import labels_of, load_labels, refuse_closed, scoring_of
-from app.store.measured import Pair, Piece
+from app.store.measured import Piece
 from app.store.sql import one_of, take_turns
 from app.values.table import Cell, Column, Table
 

@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.calibrated import Precision
 from app.boards.coverage import Coverage
+from app.boards.evidence import Pair
 from app.boards.measured import EntrantEvidence, Estimate, Measurement
 from app.cache import Cache
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
@@ -31,9 +32,6 @@ from app.store.disclosure import load_labels, read_blocks, scoring_of
 from app.store.row_blocks import pack, unpack
 from app.store.rows import read_scores
 from app.values.table import Cell, CellColumn, ColumnarRows
-
-Pair = tuple[int, int]
-"""A submission and an entrant of it, by their numbers."""
 
 Place = tuple[Pair, str]
 """Where a measurement is stored: with its newest evidence, under the key of everything that determines it."""

@@ -16,7 +16,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import StoredFingerprint, Submission, SubmissionEvent
-from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, Rejected, SignedInLongAgo
+from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, SignedInLongAgo
 from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged, RefusedForm
@@ -34,7 +34,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import refuse_cross_site, session_secret
 from app.web.description import described
 from app.web.fields import Reason
-from app.web.problems import malformed, status_of
+from app.web.problems import rejected_of, status_of
 from app.web.state import SessionDep, StateDep, get_state
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -161,12 +161,8 @@ def _refused(request: Request, error: PlumblineError | RequestValidationError, f
     """Return the desk with what was written, and why that was refused."""
     REFUSALS.labels(type(error).__name__).inc()
     kept = {name: text for name, text in fields.items() if isinstance(text, str)}
-    if isinstance(error, RequestValidationError):
-        rejected = malformed(error)
-    else:
-        rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
     asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
-    refusal = RefusedForm(rejected, asks)
+    refusal = RefusedForm(rejected_of(error), asks)
     with get_state(request).sessions() as session:
         shown = _desk(request.path_params["slug"], request, session, kept=kept, refusal=refusal)
     shown.status_code = status_of(error)

@@ -90,7 +90,7 @@ def _domain_error(request: Request, error: Exception) -> Response:
     if (number := getattr(request.state, "try_number", None)) is not None:
         # RFC 8288: where the sender reads it again.
         headers["Link"] = f'</tries/{number}>; rel="describedby"'
-    rejected = error if isinstance(error, Rejected) else Rejected(str(error), ())
+    rejected = rejected_of(error)
     asks = isinstance(error, (errors.Unauthenticated, errors.SignedInLongAgo))
     return answer(request, status, str(error), rejected=rejected, headers=headers, asks_login=asks)
 
@@ -122,15 +122,15 @@ def _methods(request: Request) -> list[str]:
 
 
 def _validation_error(request: Request, error: Exception) -> Response:
-    if not isinstance(error, RequestValidationError):
-        raise error
-    rejected = malformed(error)
+    rejected = rejected_of(error)
     REFUSALS.labels("Malformed").inc()
     return answer(request, 422, rejected.detail, rejected=rejected)
 
 
-def malformed(error: RequestValidationError) -> Rejected:
-    """Return what is wrong with the fields of a request that does not fit its address."""
+def rejected_of(error: Exception) -> Rejected:
+    """Return what a request was refused for: an error of ours, or fields that do not fit its address."""
+    if not isinstance(error, RequestValidationError):
+        return error if isinstance(error, Rejected) else Rejected(str(error), ())
     problems = [
         Problem(e["msg"], column=".".join(str(part) for part in e["loc"]), value=_clipped(e.get("input")))
         for e in error.errors()
