@@ -136,6 +136,28 @@ def first_few(
     return between.join(map(write, each[:shown])) + rest
 
 
+SHOWN = 6
+"""Names that the note of a board lists."""
+
+
+def sentences(texts: Sequence[str]) -> str:
+    """Return the first few texts as a list in a sentence, with the number of the rest.
+
+    >>> sentences(["A", "B"]), sentences("ABCDEFGH")
+    ('A, B', 'A, B, C, D, E, F and 2 more')
+    """
+    return first_few(texts, SHOWN)
+
+
+def names_in_words(names: Sequence[str]) -> str:
+    """Return names chosen by submitters as a list in a sentence, quoted so that none can read as part of it.
+
+    >>> names_in_words(["A", "B; nobody else may be first"])
+    'A, “B; nobody else may be first”'
+    """
+    return sentences([in_words(name) for name in names])
+
+
 def _fault_of_characters(text: str) -> str | None:
     for c in text:
         if (c != " " and unicodedata.category(c) in _NO_PART_OF_A_NAME) or _EMPTY.match(c):

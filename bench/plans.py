@@ -19,7 +19,7 @@ from app.config import Settings
 from app.db.embedded import running_server as embedded_server
 from app.db.migrate import upgrade
 from app.jobs.refresh import sweep
-from app.store import stale_boards
+from app.store import current
 from app.store.publication import read_inputs, read_provenance
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, GOOD, declare, send
@@ -150,9 +150,9 @@ def hot(site: Site, benchmark_id: int, n_each: int) -> Mapping[str, Callable[[],
 
     return {
         "sweep": lambda: sweep(site.sessions, NoQueue()),
-        "benchmarks that wait": within(lambda s: stale_boards.benchmarks_waiting(s, 5.0)),
-        "next to evaluate": within(lambda s: stale_boards.next_together(s, benchmark_id)),
-        "is behind": within(lambda s: stale_boards.is_behind(s, benchmark_id)),
+        "benchmarks that wait": within(lambda s: current.benchmarks_waiting(s, 5.0)),
+        "next to evaluate": within(lambda s: current.next_together(s, benchmark_id)),
+        "is behind": within(lambda s: current.is_behind(s, benchmark_id)),
         "inputs of a publication": within(inputs),
         "a benchmark's page": page(f"{slug}.json"),
         "a board": page(f"{slug}/leaderboards/skill.json"),

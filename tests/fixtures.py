@@ -31,7 +31,7 @@ from app.jobs.publish import publish
 from app.jobs.refresh import evaluate_waiting
 from app.main import create_app
 from app.rights import tokens
-from app.store import stale_boards
+from app.store import current
 from tests.cases import embedded_user, offline, running_server
 from tests.cases.databases import (
     as_owner,
@@ -180,11 +180,11 @@ class Site:
     def work(self) -> None:
         """Do every job that the rows call for, as a worker would."""
         with self.sessions() as session:
-            waited_for = stale_boards.benchmarks_waiting(session, -1)
+            waited_for = current.benchmarks_waiting(session, -1)
         for benchmark_id in waited_for:
             evaluate_waiting(self.sessions, benchmark_id)
         with self.sessions() as session:
-            stale = [benchmark.id for benchmark in stale_boards.stale_benchmarks(session)]
+            stale = [benchmark.id for benchmark in current.stale_benchmarks(session)]
         for benchmark_id in stale:
             publish(self.sessions, benchmark_id)
         assert eventually(lambda: not self._is_unshown()), "what was published is not shown"

@@ -366,7 +366,7 @@ def _unknown(what: str, names: Sequence[str], known: Collection[str] | None) -> 
 
 # Entrants that the manifest names: those that others are scored relative to, and those that are asked something else.
 #
-# A manipulated baseline shifts everybody's score, so its name belongs to the stewards: `app.store.references` refuses
+# A manipulated baseline shifts everybody's score, so its name belongs to the stewards: `app.store.entrants` refuses
 # others. Who takes a name of which the grid asks five items reports its best five; that shifts nobody else's score,
 # and is flagged for `app.receiving.receive`. Pure.
 

@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 
 from app.boards.remembered import Columns
-from app.boards.wording import names_in_words
 from app.manifest.model import Metric, Uncertainty
+from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.resample import NamedResamples, Resamples, percentile_interval, unit_keys

@@ -9,9 +9,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from app.boards.wording import sentences
 from app.manifest.model import Leaderboard, Manifest
-from app.names import in_words
+from app.names import in_words, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.frame import FrameField
 from app.values.scores import ScoreTable

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.boards.evidence import BoardEvidence, board_of
-from app.boards.wording import sentences
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
-from app.names import clip_for_message, first_few
+from app.names import clip_for_message, first_few, sentences
 from app.prereg.fields import nearest
 from app.values.table import Column, Table
 

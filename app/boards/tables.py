@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from app.boards.standing import Contrasts, Verdict
-from app.boards.wording import names_in_words
 from app.manifest.model import Leaderboard, Manifest
+from app.names import names_in_words
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Frame, FrameField, with_interval

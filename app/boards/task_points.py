@@ -24,9 +24,8 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import remembered_pairs
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
-from app.boards.wording import names_in_words
 from app.manifest.model import Leaderboard, Manifest, MetricName, Task
-from app.names import count
+from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import effective_number
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside

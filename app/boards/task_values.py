@@ -11,9 +11,8 @@ import scipy
 from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.weighted_rank.records import BY_SIZE, RULES, WeightedRank, split_identity
-from app.boards.wording import names_in_words
 from app.manifest.model import Leaderboard, Manifest, Metric
-from app.names import count, first_few, in_words
+from app.names import count, first_few, in_words, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table, finite

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from app.boards.wording import names_in_words
 from app.manifest.model import Direction
+from app.names import names_in_words
 from app.values.table import Cell, Column, Table
 
 COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units")

@@ -23,7 +23,7 @@ from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
 from app.rights.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
-from app.store.benchmark_list import count_benchmarks
+from app.store.benchmarks import count_benchmarks
 from app.yaml import read_yaml
 
 LOADER = "Example loader"

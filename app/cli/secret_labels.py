@@ -11,7 +11,7 @@ from app.config import Settings
 from app.files.uploads import Limits, SentFile
 from app.kinds.labels import Opening
 from app.kinds.parse import parse_manifest
-from app.store.disclosure import labels_of, scoring_of
+from app.store.labels import labels_of, scoring_of
 
 Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 

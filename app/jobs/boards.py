@@ -13,16 +13,15 @@ from sqlalchemy.exc import DBAPIError
 
 from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Pair, Standing, board_of
 from app.boards.tables import Beside
-from app.boards.wording import sentences
 from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
 from app.jobs.faults import Outcome, find_culprits, note_fault, said
 from app.kinds.contract import PublishedBoards
 from app.kinds.registry import kind_of
 from app.manifest.model import Leaderboard
-from app.names import in_words
+from app.names import in_words, sentences
+from app.store.current import Fault
 from app.store.snapshots import refuse_unstorable
-from app.store.stale_boards import Fault
 from app.values.table import Table
 
 MOST_ROUNDS = 3

@@ -26,7 +26,7 @@ from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.program.version import code_version
 from app.store import benchmarks, preregs, snapshots, submissions
-from app.store.claims import CURRENT, GONE, Decided, best, list_decided, worst
+from app.store.preregs import CURRENT, GONE, Decided, best, list_decided, worst
 from app.store.publication import CurrentEvidence, Inputs
 from app.store.rows import read_each
 from app.values.scores import ScoreTable

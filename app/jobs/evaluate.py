@@ -23,14 +23,14 @@ from app.kinds.labels import Rungs, climbs, higher, numbers_in
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.prereg.fields import Prereg
-from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, stale_boards, submissions
+from app.store import benchmark_rows, benchmarks, current, disclosed, grids, preregs, submissions
 from app.store.benchmarks import Declared
+from app.store.current import Fault
 from app.store.disclosed import ScoredEntrant
-from app.store.disclosure import labels_of, scoring_of
+from app.store.labels import labels_of, scoring_of
 from app.store.measured import Piece
 from app.store.rows import read_each, read_records
 from app.store.sql import take_turns
-from app.store.stale_boards import Fault
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 from app.values.table import Table
@@ -39,7 +39,7 @@ TRIES = 3
 
 
 def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:
-    """Evaluate received submissions that belong together (`app.store.stale_boards`); others are left unchanged.
+    """Evaluate received submissions that belong together (`app.store.current`); others are left unchanged.
 
     If that fails, each is evaluated separately, to see which one causes the fault. A fault of the computation, or
     numbers that the database cannot hold, make a submission not admitted for that reason; so does any other database
@@ -121,7 +121,7 @@ def _refuse(session: Session, number: int, fault: Fault) -> None:
     submission = submissions.lock_submission(session, number)
     if submission.status == "received":
         _turn_away(session, submission, f"Nothing was computed, because of {said(fault)}.")
-        stale_boards.keep_faults(session, submission.benchmark_id, [fault])
+        current.keep_faults(session, submission.benchmark_id, [fault])
     benchmark_rows.mark_pages_changed(session, submission.benchmark_id)
 
 

@@ -14,8 +14,8 @@ from app.db.engine import SessionFactory
 from app.db.models import Benchmark
 from app.names import clip_for_message
 from app.store import benchmark_rows, submissions
+from app.store.current import Fault
 from app.store.publication import Publication, PublicationResult
-from app.store.stale_boards import Fault
 from app.telemetry import event
 
 logger = logging.getLogger(__name__)

@@ -21,9 +21,9 @@ from app.jobs.evidence import current_evidence
 from app.jobs.faults import Outcome, count_fault, find_culprits, note_fault, note_publication, said
 from app.manifest.model import Leaderboard
 from app.program.version import code_version
-from app.store import benchmark_rows, current, grids, snapshots, stale_boards, submissions
+from app.store import benchmark_rows, current, grids, snapshots, submissions
+from app.store.current import Fault
 from app.store.publication import Inputs, Publication, read_inputs, read_provenance, store_publication
-from app.store.stale_boards import Fault
 from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
 
@@ -67,7 +67,7 @@ def publish(sessions: SessionFactory, benchmark_id: int, *, gives_way: bool = Fa
 def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception) -> None:
     fault = note_fault(error, PUBLICATION, f"benchmark {benchmark_id} could not be published")
     count_fault(sessions, benchmark_id)
-    n_tries = run_in_transaction(sessions, lambda s: stale_boards.note_publish_failure(s, benchmark_id, fault))
+    n_tries = run_in_transaction(sessions, lambda s: current.note_publish_failure(s, benchmark_id, fault))
     if n_tries < TRIES:
         return
     culprits = _culprits(sessions, benchmark_id)
@@ -107,9 +107,9 @@ def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], fa
     )
     for number in sorted(culprits):
         current.set_aside(session, submissions.lock_submission(session, number), reason)
-    stale_boards.forget_failures(session, benchmark_rows.lock_benchmark(session, benchmark_id))
+    current.forget_failures(session, benchmark_rows.lock_benchmark(session, benchmark_id))
     aside = [replace(fault, what=SET_ASIDE, submission_id=number) for number in sorted(culprits)]
-    stale_boards.keep_faults(session, benchmark_id, aside)
+    current.keep_faults(session, benchmark_id, aside)
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
 

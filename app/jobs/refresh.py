@@ -20,8 +20,8 @@ from app.db.engine import SessionFactory
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
 from app.program.version import code_version
-from app.store import audit, benchmark_rows, rates, stale_boards
-from app.store.disclosure import close_due
+from app.store import audit, benchmark_rows, current, rates
+from app.store.labels import close_due
 from app.telemetry import event
 
 EVALUATING_S = 2.0
@@ -69,7 +69,7 @@ def evaluate_waiting(sessions: SessionFactory, benchmark_id: int, within_s: floa
 
 def _next_together(sessions: SessionFactory, benchmark_id: int, tried: Collection[int]) -> list[int]:
     with sessions() as session:
-        return stale_boards.next_together(session, benchmark_id, tried)
+        return current.next_together(session, benchmark_id, tried)
 
 
 def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
@@ -84,7 +84,7 @@ def _wait_for_writers(sessions: SessionFactory, benchmark_id: int) -> None:
 
 def _is_behind(sessions: SessionFactory, benchmark_id: int, *, is_due: bool = False) -> bool:
     with sessions() as session:
-        return stale_boards.is_behind(session, benchmark_id, is_due=is_due)
+        return current.is_behind(session, benchmark_id, is_due=is_due)
 
 
 # The sweep: requeues work that was not done and erases expired data. Run every few seconds by the queue.
@@ -95,7 +95,7 @@ PATIENCE_S = 5.0
 def mark_faulty(sessions: SessionFactory) -> None:
     """Let the next sweep queue what a fault of another version kept from being computed; once, when a worker begins."""
     with sessions.begin() as session:
-        stale_boards.mark_faulty(session, code_version())
+        current.mark_faulty(session, code_version())
 
 
 def sweep(sessions: SessionFactory, queue: Queue) -> None:
@@ -105,8 +105,8 @@ def sweep(sessions: SessionFactory, queue: Queue) -> None:
     """
     with sessions.begin() as session:
         close_due(session)
-        stale = {benchmark.id for benchmark in stale_boards.stale_benchmarks(session)}
-        for benchmark_id in sorted(stale | set(stale_boards.benchmarks_waiting(session, PATIENCE_S))):
+        stale = {benchmark.id for benchmark in current.stale_benchmarks(session)}
+        for benchmark_id in sorted(stale | set(current.benchmarks_waiting(session, PATIENCE_S))):
             queue.defer_refresh(session, benchmark_id)
         audit.erase_addresses(session)
         rates.forget(session)

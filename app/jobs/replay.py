@@ -20,7 +20,7 @@ from app.kinds.contract import Described
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import delivered_of
 from app.manifest.model import Grid, GridFacts, Manifest, RequiredGrid
-from app.store.claims import CURRENT
+from app.store.preregs import CURRENT
 from app.store.publication import FACTS, FORMAT, MANIFEST
 from app.store.row_blocks import RowBlock, unpack_block
 from app.store.rows import STRATUM, EntrantBlock, blocks_of

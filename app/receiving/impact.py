@@ -23,7 +23,7 @@ from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
 from app.store import grids, snapshots
 from app.store.benchmarks import Declared
-from app.store.disclosure import load_labels, scoring_of
+from app.store.labels import load_labels, scoring_of
 from app.store.series import diagnostic_names
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table, with_rows

@@ -22,10 +22,9 @@ from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.receiving.upload import Upload, find_registered
 from app.rights import roles
-from app.store import arrivals, benchmark_rows, entrants, grids, series
-from app.store.benchmarks import Declared, refuse_retired
+from app.store import benchmark_rows, entrants, grids, series, submissions
+from app.store.benchmarks import Declared, Sizes, refuse_larger, refuse_retired
 from app.store.disclosed import count_attempt, refuse_beyond, take_quota
-from app.store.sizes import Sizes, refuse_larger
 
 
 def receive(
@@ -44,14 +43,14 @@ def receive(
     themselves are not written (`write_submission`).
 
     Raises FieldRejected when it cites an unknown registration, Conflict when an entrant belongs to somebody else, and
-    where labels are private whatever `app.store.disclosed` raises.
+    where labels are private whatever `app.store.labels` raises.
     """
     benchmark_id, names = declared.benchmark.id, evidence.scores.entrant.words
     refuse_retired(session, benchmark_id, declared.manifest.slug)
     case = look_up(session, upload, declared, evidence)
     checks = check(case)
     submission = _submission(upload, declared, evidence, case, checks)
-    repeat = arrivals.find_repeat(session, submission)
+    repeat = submissions.find_repeat(session, submission)
     if repeat is not None:
         return repeat, False
     refuse_larger(session, benchmark_id, upload.by.id, names, evidence.scores.task.words, most)
@@ -61,11 +60,11 @@ def receive(
     if quota is not None:
         checks = [*checks, quota.check()]
     attached, findings = _with_deviations(evidence, case), findings_of(case)
-    arrivals.write_submission(session, submission, declared, attached, checks, findings, with_rows=not upload.is_dry)
+    submissions.write_submission(session, submission, declared, attached, checks, findings, with_rows=not upload.is_dry)
     if quota is not None:
         count_attempt(session, declared, submission.id, quota, upload.by.id)
     benchmark_rows.mark_pages_changed(session, benchmark_id)
-    arrivals.refuse_named_since(session, declared, evidence.scores, upload.by.id)
+    submissions.refuse_named_since(session, declared, evidence.scores, upload.by.id)
     if is_scored and not upload.is_dry:
         evaluate_later(session, benchmark_id)
     return submission, True
@@ -79,7 +78,7 @@ def look_up(session: Session, upload: Upload, declared: Declared, evidence: Evid
     standing = None
     if kind_of(manifest).rows.in_upload_order:
         standing = series.standing_records(session, benchmark_id, names)
-    history = arrivals.read_history(session, benchmark_id, manifest, evidence, registered)
+    history = submissions.read_history(session, benchmark_id, manifest, evidence, registered)
     own_grid = tuple(own_grid_findings(manifest, names))
     if own_grid and not roles.decides(session, benchmark_id, upload.by.id):
         history = replace(history, findings=(*history.findings, *own_grid))

@@ -17,7 +17,7 @@ from app.kinds.reader import Evidence, reader_of
 from app.manifest.build import as_asked_by, written_for
 from app.names import clip_for_message
 from app.prereg.prereg import parse_prereg, sha256_hex
-from app.store import disclosure, preregs
+from app.store import labels, preregs
 from app.store.benchmarks import Declared
 from app.store.sql import one_of
 
@@ -44,10 +44,10 @@ def reading_of(session: Session, upload: Upload, limits: Limits) -> Callable[[],
 
     Raises Conflict where the labels that they are to be matched to are not there yet.
     """
-    labels = disclosure.labels_to_match(session, upload.versions[0])
+    known = labels.labels_to_match(session, upload.versions[0])
     manifests = [version.manifest for version in upload.versions]
     read = reader_of(manifests[0]).read_as_asked
-    return partial(read, manifests, upload.files, upload.fields.entrant, limits, labels)
+    return partial(read, manifests, upload.files, upload.fields.entrant, limits, known)
 
 
 # The version of a benchmark's manifest that an upload was written for: later additions are not asked of it. An

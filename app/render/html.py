@@ -1,9 +1,11 @@
-"""Pages as HTML: a typed page and its template."""
+"""Pages as HTML: the base of every page, and its template."""
 
 import pkgutil
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any
+from typing import Any, ClassVar
 
 import jinja2
 
@@ -11,7 +13,6 @@ from app import render as room
 from app.boards.explore import filter_in_words
 from app.program.bundled import bundled
 from app.render import plot
-from app.render.base_page import Page
 from app.render.columns import ShownColumn, entrant_numbers, shown_columns
 from app.render.drawings import MAX_DRAWN
 from app.render.plot import WHISKER_WIDTH
@@ -21,6 +22,22 @@ from app.render.text import markdown, moment, path_of_name, plain_words
 __all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
 TEMPLATES = bundled("templates")
+
+
+Links = Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """What every page has: its title. `template` is the file in `templates/`."""
+
+    template: ClassVar[str]
+    title: str
+
+    @property
+    def card(self) -> str:
+        """Return the absolute address of the picture by which other sites preview the page, or nothing."""
+        return ""
 
 
 def render_page(page: Page) -> bytes:

@@ -15,19 +15,19 @@ from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
-from app.render.base_page import Links, Page
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawing, Drawings
 from app.render.exports import csv_bytes
+from app.render.html import Links, Page
 from app.render.table_page import Paging, Panel, legend
 from app.render.text import rows_in_words
 from app.rights.roles import Grant, Held
 from app.store.audit import Listed
-from app.store.benchmark_list import BenchmarkNames, BenchmarkSummary, Contents
+from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.health import Trouble
 from app.store.news import News, SearchMatch
-from app.store.registrations import RegistrationStatus
+from app.store.preregs import RegistrationStatus
 from app.store.submissions import ListedSubmission
 from app.store.tries import OwnSubmission
 from app.values.registry import GlossaryEntry

@@ -12,10 +12,10 @@ from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import KNOWN, DescribedBy, Leaderboard, Manifest, Task
 from app.names import clip_for_message, first_few, in_words
-from app.render.base_page import Links, Page
 from app.render.columns import Matrix, ShownColumn, build_matrix, each_pair_once, is_pairwise, shown_columns
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
+from app.render.html import Links, Page
 from app.render.text import format_number, rows_in_words
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry

@@ -1,15 +1,21 @@
-"""Loops that are compiled on first use, and large ones run in two threads.
+"""Loops over every pair of entrants and every resample, compiled on first use, and large ones run in two threads: a
+full three-way array would not fit in memory. Deviations are [n_entrants, n_resamples], each row of mean 0. Memory is
+that of the deviations and of squares [n_entrants, n_entrants], never that of the product of the three.
 
 The compiler is imported here, on that first use: processes that answer requests never draw, and stay smaller.
 """
 
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+from app.stats.arrays import BoolArray, FloatArray, IntArray, require_shape
 
 T = TypeVar("T", bound=np.generic)
 
@@ -92,3 +98,170 @@ def turned(values: NDArray[T]) -> NDArray[T]:
     for start in range(0, len(rows), NEAR_ROWS):
         rows[start : start + NEAR_ROWS] = values[:, start : start + NEAR_ROWS].T
     return rows
+
+
+Real = NDArray[np.floating[Any]]
+
+Signs = NDArray[np.int8]
+
+NEAR = 8
+"""Rows per block: they stay in the processor's cache while all other rows are read."""
+
+ILL_CONDITIONED = 1e3
+"""Deviations this many times larger than their difference lose too many of its digits in single precision."""
+
+
+def pair_variances(deviations: FloatArray) -> FloatArray:
+    """Return the variance over resamples of each pairwise difference, [n_entrants, n_entrants].
+
+    `deviations` is [n_entrants, n_resamples]. Differences are squared after subtracting, so that what two entrants have
+    in common costs no precision. Variances are in the squared unit of the deviations; a row with NaN has NaN variances.
+    Raises InvalidArgument for deviations without two axes, and for no resample.
+    Source: the sample variance, with the divisor n_resamples − 1.
+
+    >>> pair_variances(np.array([[1.0, -1.0], [-1.0, 1.0]])).tolist()
+    [[0.0, 8.0], [8.0, 0.0]]
+    """
+    require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
+    rows = np.ascontiguousarray(deviations)
+    sums = np.zeros((len(rows), len(rows)))
+    n_steps = len(rows) * rows.size // 2
+    in_parts(len(rows), NEAR, lambda part: _add_squares(rows, sums, part.start, part.stop), n_steps=n_steps)
+    sums /= max(deviations.shape[1] - 1, 1)
+    return sums
+
+
+@compiled(reorders_sums=True)
+def _add_squares(rows: FloatArray, sums: FloatArray, begin: int, end: int) -> None:
+    for start in range(begin, end, NEAR):
+        for second in range(start + 1, len(rows)):
+            b = rows[second]
+            for first in range(start, min(start + NEAR, end, second)):
+                a = rows[first]
+                total = 0.0
+                for at in range(len(a)):
+                    difference = a[at] - b[at]
+                    total += difference * difference
+                sums[first, second] = total
+                sums[second, first] = total
+
+
+@dataclass(frozen=True)
+class Studentized:
+    """Deviations `rows` [n_entrants, n_resamples] and `factors` [n_entrants, n_entrants] that studentize differences.
+
+    Both are in single precision unless some difference is more than ILL_CONDITIONED times smaller than its terms. Rows
+    and factors are scaled by a power of two, which is exact: in either precision, a pair's numbers do not depend on the
+    other entrants.
+    """
+
+    rows: Real
+    factors: Real
+
+    @classmethod
+    def of(cls, deviations: FloatArray, drawn: FloatArray) -> Self:
+        """Combine deviations [n_entrants, n_resamples] with one over the standard deviation of each difference.
+
+        `drawn` [n_entrants, n_entrants] holds those standard deviations, 0 for a pair to leave out. Deviations may not
+        be NaN.
+        Raises InvalidArgument for mismatched shapes.
+        Source: studentization as in Mogstad et al. 2024, section 3.
+
+        >>> Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])).factors.tolist()
+        [[0.0, 0.5], [0.5, 0.0]]
+        """
+        require_shape("deviations", deviations, "n_entrants", "[n_resamples]")
+        require_shape("drawn", drawn, len(deviations), len(deviations))
+        size = float(np.sqrt(np.vdot(deviations, deviations) / deviations.size))
+        scale = math.ldexp(1.0, math.frexp(size)[1] - 1) if size > 0.0 else 1.0
+        is_exact = size > ILL_CONDITIONED * float(np.min(drawn, where=drawn > 0.0, initial=np.inf))
+        precision = np.float64 if is_exact else np.float32
+        rows, factors = np.empty(deviations.shape, dtype=precision), np.zeros(drawn.shape, dtype=precision)
+        np.divide(deviations, scale, out=rows, casting="same_kind")
+        np.divide(scale, drawn, out=factors, where=drawn > 0.0, casting="same_kind")
+        return cls(rows, factors)
+
+    def largest(self) -> Real:
+        """Return each row's largest studentized difference from any other, [n_entrants, n_resamples].
+
+        Source: Mogstad, Romano, Shaikh & Wilhelm 2024, section 3.
+
+        >>> pair = Studentized.of(np.array([[1.0, -1.0], [-1.0, 1.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
+        >>> pair.largest().tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+        """
+        largest = np.zeros(self.rows.shape, dtype=self.rows.dtype)
+        among, n_steps = (self.rows, self.factors, largest), len(self.rows) * self.rows.size
+        in_parts(len(self.rows), NEAR, lambda part: _keep_largest(*among, part.start, part.stop), n_steps=n_steps)
+        return largest
+
+
+@compiled()
+def _keep_largest(rows: Real, factors: Real, largest: Real, begin: int, end: int) -> None:
+    """Compare rows with all others, four at a time: so the compiler keeps the largest in wide registers."""
+    last = len(rows) - 1
+    for start in range(begin, end, NEAR):
+        for second in range(0, len(rows), 4):
+            b, c, d, e = second, min(second + 1, last), min(second + 2, last), min(second + 3, last)
+            row_b, row_c, row_d, row_e = rows[b], rows[c], rows[d], rows[e]
+            for first in range(start, min(start + NEAR, end)):
+                own, factor, most = rows[first], factors[first], largest[first]
+                by_b, by_c, by_d, by_e = factor[b], factor[c], factor[d], factor[e]
+                for at in range(len(own)):
+                    here, value = own[at], most[at]
+                    of_b = abs(here - row_b[at]) * by_b
+                    value = of_b if of_b > value else value
+                    of_c = abs(here - row_c[at]) * by_c
+                    value = of_c if of_c > value else value
+                    of_d = abs(here - row_d[at]) * by_d
+                    value = of_d if of_d > value else value
+                    of_e = abs(here - row_e[at]) * by_e
+                    most[at] = of_e if of_e > value else value
+
+
+@compiled()
+def fill_signs(
+    points: FloatArray,
+    roots: FloatArray,
+    drawn: FloatArray,
+    sizes: FloatArray,
+    is_sized: bool,
+    tie: float,
+    place: IntArray,
+    least: FloatArray,
+    of_signs: BoolArray,
+    has_spread: BoolArray,
+    signs: Signs,
+    begin: int,
+    end: int,
+) -> None:
+    """Fill the rows from `begin` to `end` of `Contests.signs`; `sizes` is used only if `is_sized`.
+
+    `least` and `of_signs` [n, n_steps] give, for each number of degrees of freedom, the smallest significant size and
+    whether equal signs alone are significant; a pair has the smaller `place` [n] of its two.
+    Source: `Contests.signs`.
+
+    >>> signs, spread = np.zeros((2, 2), dtype=np.int8), np.array([[0.0, 0.5], [0.5, 0.0]])
+    >>> steps = (np.zeros(2, dtype=np.int64), np.full((2, 1), 2.0), np.zeros((2, 1), dtype=np.bool_))
+    >>> known = np.ones(2, dtype=np.bool_)
+    >>> fill_signs(np.array([3.0, 1.0]), np.ones(2), spread, spread, False, 1e-12, *steps, known, signs, 0, 2)
+    >>> signs.tolist()
+    [[0, 1], [-1, 0]]
+    """
+    n_entrants, is_one = len(points), least.shape[1] == 1
+    # Without a branch in the loop, the compiler can vectorize it over columns.
+    for row in range(begin, end):
+        point, root, knows = points[row], roots[row], has_spread[row]
+        bar, by_signs = least[row, 0], of_signs[row, 0]
+        for column in range(n_entrants):
+            spread, difference = drawn[row, column], point - points[column]
+            varies = spread > 0.0
+            error = spread * max(root, roots[column]) if varies else 1.0
+            size = sizes[row, column] if is_sized else abs(difference) / error
+            if not is_one:
+                step = min(place[row], place[column])
+                bar, by_signs = least[row, step], of_signs[row, step]
+            counts = (varies & (size > bar)) | (~varies & by_signs)
+            above = counts & (difference > tie) & knows
+            below = counts & (difference < -tie) & has_spread[column]
+            signs[row, column] = np.int8(above) - np.int8(below)

@@ -23,8 +23,7 @@ from app.stats.arrays import (
     require_level,
     require_shape,
 )
-from app.stats.compiled import compiled, in_parts, turned
-from app.stats.pair_loops import Real, Signs, Studentized, fill_signs, pair_variances
+from app.stats.compiled import Real, Signs, Studentized, compiled, fill_signs, in_parts, pair_variances, turned
 from app.stats.resample import TIE, probability_beats
 
 DEVIATIONS = 2.0

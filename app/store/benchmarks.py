@@ -1,25 +1,39 @@
-"""Benchmarks and the versions of their manifests, their lives, and what a narrower range would leave outside."""
+"""Benchmarks: the list with its counts, the versions of their manifests, their lives, and how large they may become.
 
-from collections.abc import Iterator, Mapping, Sequence
+Boards compare every two entrants, on every task that any of them has. Only admitted evidence counts towards the
+limits: other names and tasks are on no board, and would let anybody exhaust them.
+"""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ScalarSelect, func, select
+from sqlalchemy import ColumnElement, ScalarSelect, delete, exists, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from app.db.models import (
     Benchmark,
     BenchmarkChange,
+    Delivery,
     DraftManifest,
+    Entrant,
     Entry,
+    Invitation,
+    ItemSet,
     LabelSet,
     ManifestVersion,
+    Notification,
+    PreregBinding,
     RoleGrant,
+    Score,
+    Snapshot,
+    SnapshotTable,
     StoredTask,
     Submission,
+    Try,
 )
 from app.errors import Conflict, NotFound
 from app.kinds.parse import parse_manifest
@@ -27,10 +41,12 @@ from app.kinds.registry import kind_of
 from app.manifest.build import manifest_digest
 from app.manifest.model import Manifest, Metric
 from app.names import first_few, in_words
+from app.rights.visibility import DRAFT, ORDER
 from app.store import benchmark_rows
 from app.store.benchmark_rows import add_names, refuse_respelled
-from app.store.references import refuse_owned
+from app.store.entrants import refuse_owned
 from app.store.rows import read_scores
+from app.store.sql import one_of
 from app.values.scores import ScoreTable
 
 MAX_NAMED = 10
@@ -315,3 +331,229 @@ def rename(session: Session, version: ManifestVersion, title: str | None, descri
     change = {"benchmark_id": version.benchmark_id, "manifest_version_id": version.id, "by_id": by_id}
     session.add(BenchmarkChange(**change, title=title, description=description))
     session.flush()
+
+
+@dataclass(frozen=True)
+class BenchmarkNames:
+    """What a benchmark is called: its slug and title, and the names and titles of its leaderboards."""
+
+    slug: str
+    title: str
+    leaderboards: Sequence[Mapping[str, str]]
+
+
+@dataclass(frozen=True)
+class BenchmarkSummary:
+    """What the front page says of a benchmark."""
+
+    names: BenchmarkNames
+    evidence: str
+    n_entrants: int
+    n_submissions: int
+    snapshot_number: int | None
+    published_at: datetime | None
+    retired: Retirement | None = None
+
+
+def list_names(session: Session) -> list[BenchmarkNames]:
+    """Return what every benchmark is called, in the order of the slugs."""
+    query = (
+        select(Benchmark.slug, *_shown_of_manifest())
+        .select_from(Benchmark)
+        .join(ManifestVersion, _is_newest())
+        .order_by(Benchmark.slug)
+    )
+    return [BenchmarkNames(slug, new or title, boards) for slug, new, title, boards in session.execute(query)]
+
+
+def list_benchmarks(session: Session, offset: int = 0, at_most: int | None = None) -> list[BenchmarkSummary]:
+    """Return what the front page shows in the order of the slugs, of `at_most` benchmarks from the one at `offset`."""
+    wanted = None if at_most is None else _numbers(session, offset, at_most)
+    query = (
+        select(Benchmark, ManifestVersion.evidence, Snapshot, *_shown_of_manifest())
+        .select_from(Benchmark)
+        .join(ManifestVersion, _is_newest())
+        .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
+        .order_by(Benchmark.slug)
+    )
+    rows = session.execute(query if wanted is None else query.where(Benchmark.id.in_(wanted))).all()
+    entrants, submissions = _count_entrants(session, wanted), _counted(session, Submission.benchmark_id, wanted)
+    retired = list_retired(session)
+    return [
+        BenchmarkSummary(
+            names=BenchmarkNames(benchmark.slug, new_title or title, boards),
+            evidence=evidence,
+            n_entrants=entrants.get(benchmark.id, 0),
+            n_submissions=submissions.get(benchmark.id, 0),
+            snapshot_number=snapshot.number if snapshot else None,
+            published_at=snapshot.published_at if snapshot else None,
+            retired=retired.get(benchmark.id),
+        )
+        for benchmark, evidence, snapshot, new_title, title, boards in rows
+    ]
+
+
+def count_benchmarks(session: Session) -> int:
+    """Return how many benchmarks there are."""
+    return session.scalars(select(func.count()).select_from(Benchmark)).one()
+
+
+def _numbers(session: Session, offset: int, at_most: int) -> list[int]:
+    # Selected alone, they come from the index of slugs; joined with the rest, whole tables would be scanned.
+    return list(session.scalars(select(Benchmark.id).order_by(Benchmark.slug).offset(offset).limit(at_most)))
+
+
+def _count_entrants(session: Session, of: Collection[int] | None) -> dict[int, int]:
+    """Return how many entrants have evidence that counts, by benchmark: of those asked for, or of all."""
+    has_evidence = exists().where(Entry.entrant_id == Entrant.id, Entry.state == "current")
+    return _counted(session, Entrant.benchmark_id, of, has_evidence)
+
+
+def _counted(
+    session: Session, benchmark_id: InstrumentedAttribute[int], of: Collection[int] | None, *where: ColumnElement[bool]
+) -> dict[int, int]:
+    asked = [] if of is None else [benchmark_id.in_(of)]
+    query = select(benchmark_id, func.count()).where(*asked, *where).group_by(benchmark_id)
+    return dict(session.execute(query).all())
+
+
+def _shown_of_manifest() -> tuple[Any, ...]:
+    return newest_text(BenchmarkChange.title), ManifestVersion.title, ManifestVersion.leaderboards
+
+
+def _is_newest() -> ColumnElement[bool]:
+    other = aliased(ManifestVersion)
+    newest = select(func.max(other.version)).where(other.benchmark_id == Benchmark.id).correlate(Benchmark)
+    return (ManifestVersion.benchmark_id == Benchmark.id) & (ManifestVersion.version == newest.scalar_subquery())
+
+
+# Widens who may read a benchmark, with a summary of what becomes visible; deletes drafts. For `app.web.account`.
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What readers of a benchmark can see: how much of it, and who is named. Labels are never visible."""
+
+    manifest_versions: int
+    snapshots: int
+    submissions: int
+    registrations: int
+    entrants: list[str]
+
+
+def contents_of(session: Session, benchmark: Benchmark) -> Contents:
+    """Return what who may read a benchmark finds there."""
+    versions, snapshots, submissions = (
+        session.scalars(select(func.count()).select_from(model).where(model.benchmark_id == benchmark.id)).one()
+        for model in (ManifestVersion, Snapshot, Submission)
+    )
+    bound = select(func.count()).select_from(PreregBinding).where(PreregBinding.benchmark == benchmark.slug)
+    names = select(Entrant.name).where(Entrant.benchmark_id == benchmark.id).order_by(Entrant.name)
+    return Contents(versions, snapshots, submissions, session.scalars(bound).one(), list(session.scalars(names)))
+
+
+def widen(session: Session, benchmark: Benchmark, visibility: str) -> None:
+    """Let more people read a locked benchmark. Raises Conflict for fewer: what was public is known."""
+    if ORDER.index(visibility) < ORDER.index(benchmark.visibility):
+        raise Conflict(
+            f"{benchmark.slug} is {benchmark.visibility} and cannot be made {visibility} again: what was read is known."
+        )
+    benchmark.visibility = visibility
+    session.flush()
+    benchmark_rows.mark_boards_changed(session, benchmark.id)
+
+
+def delete_draft(session: Session, benchmark: Benchmark) -> None:
+    """Delete a locked draft with all that is its own; the database refuses it for anything else. Raises Conflict."""
+    if benchmark.visibility != DRAFT:
+        raise Conflict(f"{benchmark.slug} is {benchmark.visibility}; only a draft can be deleted.")
+    number = benchmark.id
+    benchmark.snapshot_id = None
+    session.flush()
+    snapshots = select(Snapshot.id).where(Snapshot.benchmark_id == number)
+    versions = select(ManifestVersion.id).where(ManifestVersion.benchmark_id == number)
+    session.execute(delete(SnapshotTable).where(SnapshotTable.snapshot_id.in_(snapshots)))
+    session.execute(delete(ItemSet).where(ItemSet.manifest_version_id.in_(versions)))
+    notified = select(Notification.id).where(Notification.benchmark_id == number)
+    session.execute(delete(Delivery).where(Delivery.notification_id.in_(notified)))
+    for model in (Notification, BenchmarkChange, DraftManifest, Try, Snapshot, ManifestVersion, LabelSet, StoredTask,
+                  RoleGrant, Invitation):  # fmt: skip
+        session.execute(delete(model).where(model.benchmark_id == number))
+    session.delete(benchmark)
+    session.flush()
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Most entrants of a benchmark, of one submitter in it, and most cells: its entrants times its tasks."""
+
+    entrants: int = 5_000
+    entrants_of_submitter: int = 2_500
+    cells: int = 20_000_000
+
+
+@dataclass(frozen=True)
+class _Counts:
+    entrants: int
+    own: int
+    tasks: int
+
+
+def refuse_larger(
+    session: Session, benchmark_id: int, submitter_id: int, names: Collection[str], tasks: Collection[str], most: Sizes
+) -> None:
+    """Raise Conflict where a submission with these entrants and tasks would make a benchmark larger than it may be."""
+    known = _count(session, benchmark_id, submitter_id)
+    bound = _Counts(known.entrants + len(names), known.own + len(names), known.tasks + len(tasks))
+    if _is_within(bound, most):
+        return
+    # Existing names and tasks are looked up only where they matter.
+    n_new = len(names) - _count_known(session, benchmark_id, names)
+    after = _Counts(known.entrants + n_new, known.own + n_new, _count_tasks(session, benchmark_id, tasks))
+    if not _is_within(after, most):
+        raise Conflict(_reason(after, n_new, most))
+
+
+def _is_within(counts: _Counts, most: Sizes) -> bool:
+    return (
+        counts.entrants <= most.entrants
+        and counts.own <= most.entrants_of_submitter
+        and counts.entrants * counts.tasks <= most.cells
+    )
+
+
+def _reason(after: _Counts, n_new: int, most: Sizes) -> str:
+    if after.entrants > most.entrants:
+        return (f"With the {n_new:,} new entrants of this submission the benchmark would have {after.entrants:,}; "
+                f"this server compares at most {most.entrants:,}.")  # fmt: skip
+    if after.own > most.entrants_of_submitter:
+        return (f"With the {n_new:,} new entrants of this submission {after.own:,} in this benchmark would be yours; "
+                f"at most {most.entrants_of_submitter:,} may be.")  # fmt: skip
+    return (f"With this submission the benchmark would have {after.entrants:,} entrants and {after.tasks:,} tasks; "
+            f"entrants times tasks may be at most {most.cells:,} on this server.")  # fmt: skip
+
+
+def _count(session: Session, benchmark_id: int, submitter_id: int) -> _Counts:
+    of_entrants = (Entrant.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None))
+    of_submitter = (Entrant.benchmark_id == benchmark_id, Entrant.owner_id == submitter_id)
+    counts = (
+        select(func.count()).select_from(Entrant).where(*of_entrants).scalar_subquery(),
+        select(func.count()).select_from(Entrant).where(*of_submitter).scalar_subquery(),
+        select(func.count()).select_from(StoredTask).where(StoredTask.benchmark_id == benchmark_id).scalar_subquery(),
+    )
+    return _Counts(*session.execute(select(*counts)).one())
+
+
+def _count_known(session: Session, benchmark_id: int, names: Collection[str]) -> int:
+    """Return how many of the entrants were admitted before."""
+    known = (Entrant.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None), one_of(Entrant.name, names))
+    return session.scalars(select(func.count()).select_from(Entrant).where(*known)).one()
+
+
+def _count_tasks(session: Session, benchmark_id: int, names: Collection[str]) -> int:
+    """Return how many tasks the evidence that counts, or soon will, has together with these."""
+    counts = (Entry.submission_id == Score.submission_id) & (Entry.entrant_id == Score.entrant_id)
+    numbers = select(Score.task_id).join(Entry, counts).join(Entrant, Entrant.id == Entry.entrant_id)
+    shown = numbers.where(Entrant.benchmark_id == benchmark_id, Entry.state.in_(("pending", "current")))
+    query = select(StoredTask.name).where(StoredTask.benchmark_id == benchmark_id, StoredTask.id.in_(shown))
+    return len(set(session.scalars(query)) | set(names))

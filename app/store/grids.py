@@ -17,8 +17,8 @@ from app.prereg.fields import Prereg
 from app.prereg.prereg import parse_prereg
 from app.store import benchmark_rows, preregs
 from app.store.benchmarks import Declared
-from app.store.disclosure import deciding_part, pack_items, ranks_label_holders, unpack_items
-from app.store.label_holders import entrants_of_holders
+from app.store.disclosed import entrants_of_holders
+from app.store.labels import deciding_part, pack_items, ranks_label_holders, unpack_items
 from app.store.sql import one_of
 
 

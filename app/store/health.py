@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
-from app.store import disclosure, stale_boards
+from app.store import current, labels
 from app.store.sql import one_of
 
 UNDER_WAY = ("received", "evaluated")
@@ -49,8 +49,8 @@ def count(session: Session) -> Counted:
     return Counted(
         by_status=counted,
         failing=_pairs(session.execute(failing)),
-        faults=stale_boards.count_faults(session),
-        n_behind=len(stale_boards.stale_benchmarks(session)),
+        faults=current.count_faults(session),
+        n_behind=len(current.stale_benchmarks(session)),
         n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
         oldest_s=float(session.scalar(age) or 0),
         worker_silent_s=-1.0 if silent_s is None else silent_s,
@@ -104,7 +104,7 @@ def _faults(session: Session, *, with_errors: bool) -> Sequence[Trouble]:
         Trouble(f"fault: {each.what}", slug, each.submission_id, each.at, None,
                 f"Fault {each.number}{'' if each.place is None else f' of {each.place}'}. "
                 f"{each.error if with_errors else 'An admin reads here what failed.'}")
-        for slug, each in stale_boards.list_faults(session, MOST_LISTED)
+        for slug, each in current.list_faults(session, MOST_LISTED)
     ]  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def _stuck(session: Session) -> Sequence[Trouble]:
 
 def _overdue(session: Session) -> Sequence[Trouble]:
     reason = "Its time to close is over, and it is not closed: the sweep of a worker does it within seconds."
-    return [Trouble("overdue", each.benchmark.slug, None, None, None, reason) for each in disclosure.due(session)]
+    return [Trouble("overdue", each.benchmark.slug, None, None, None, reason) for each in labels.due(session)]
 
 
 def _set_aside(session: Session) -> Sequence[Trouble]:

@@ -28,7 +28,7 @@ from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest
 from app.stats.arrays import FloatArray
 from app.store.benchmarks import Declared
-from app.store.disclosure import load_labels, read_blocks, scoring_of
+from app.store.labels import load_labels, read_blocks, scoring_of
 from app.store.row_blocks import pack, unpack
 from app.store.rows import read_scores
 from app.values.table import Cell, CellColumn, ColumnarRows

@@ -35,15 +35,15 @@ from app.db.models import (
 from app.errors import Conflict, NotFound
 from app.kinds.registry import kind_of
 from app.manifest.model import PUBLIC_PART, GridFacts, RequiredGrid
-from app.store import benchmark_rows, benchmarks, grids, snapshots, stale_boards, web_processes
+from app.store import benchmark_rows, benchmarks, current, grids, snapshots, web_processes
 from app.store.benchmarks import Declared
+from app.store.current import Fault
 from app.store.disclosed import newest_shown
-from app.store.disclosure import deciding_part
+from app.store.labels import deciding_part
 from app.store.measured import Piece
 from app.store.row_blocks import pack_block
 from app.store.rows import read_evidence, unowned_pairs
 from app.store.sql import one_of
-from app.store.stale_boards import Fault
 
 # What a publication is computed from, read at one instant in a fixed number of statements.
 
@@ -167,9 +167,9 @@ def store_publication(session: Session, publication: Publication) -> Publication
     snapshot = same or _add_snapshot(session, publication)
     benchmark.snapshot_id = snapshot.id
     benchmark.published_version = inputs.data_version
-    stale_boards.forget_failures(session, benchmark)
+    current.forget_failures(session, benchmark)
     if same is None:
-        stale_boards.keep_faults(session, benchmark.id, publication.faults)
+        current.keep_faults(session, benchmark.id, publication.faults)
     session.flush()
     under_way_s = _mark_published(session, publication, snapshot)
     benchmark_rows.mark_boards_changed(session, benchmark.id)

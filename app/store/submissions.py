@@ -1,17 +1,24 @@
-"""Submissions: read back, and moved from state to state with a reason each."""
+"""Submissions: stored once each with their checks, entries, rows and fingerprints; read back; moved from state to state
+with a reason each.
+"""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy import Select, func, select
-from sqlalchemy.dialects.postgresql import insert
+import numpy as np
+from sqlalchemy import ARRAY, BigInteger, DateTime, Integer, Select, cast, func, select
+from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
-from app.admission.case import Check
+from app.admission.case import Check, Earlier, EarlierIdentity, History, Registered
+from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
+from app.admission.rules import WITNESSED_RULE, reason_not_admitted
 from app.db.models import (
     Benchmark,
     Entrant,
     Entry,
+    StoredFingerprint,
+    StoredTask,
     Submission,
     SubmissionCheck,
     SubmissionEvent,
@@ -19,9 +26,19 @@ from app.db.models import (
     SubmissionTable,
     Token,
 )
-from app.errors import NotFound
-from app.store import entrants
-from app.store.sql import one_of, retry_time
+from app.errors import Conflict, NotFound
+from app.files.uploads import FileRecord
+from app.kinds.reader import Evidence
+from app.kinds.registry import kind_of
+from app.manifest.model import Manifest
+from app.stats.arrays import IntArray
+from app.store import benchmarks, entrants, labels, rows, series
+from app.store.benchmarks import Declared
+from app.store.sql import one_of, retry_time, take_turns
+from app.values.facts import Finding, flags_by_entrant
+from app.values.fingerprints import Fingerprint, Sampled
+from app.values.fingerprints import Fingerprint as Value
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
 # A longer one does not fit into the column.
@@ -235,3 +252,366 @@ def read_tables(session: Session, submission_id: int) -> list[Table]:
     first = {"summary": 0, "claims": 1, "deviations": 2}
     stored = sorted(session.scalars(query), key=lambda kept: (first.get(kept.name, len(first)), kept.name))
     return [Table.from_json(kept.content) for kept in stored]
+
+
+def find_repeat(session: Session, submission: Submission) -> Submission | None:
+    """Return the earlier submission of the bytes of one that is not stored yet, or with its Idempotency-Key.
+
+    Bytes that were withdrawn or set aside may be submitted again, as a new submission; a key keeps referring to its
+    first submission, so that a repeated request never undoes a withdrawal. A concurrent upload of the same bytes waits
+    here until this transaction ends.
+    Raises Conflict when the key was used for other bytes.
+    """
+    benchmark_id, token_id, digest = submission.benchmark_id, submission.token_id, submission.digest
+    key = submission.idempotency_key
+    take_turns(session, f"bytes {token_id} {digest}", *([] if key is None else [f"key {token_id} {key}"]))
+    if key is not None:
+        query = select(Submission).where(Submission.token_id == token_id, Submission.idempotency_key == key)
+        earlier = session.scalar(query)
+        if earlier is not None and (earlier.digest != digest or earlier.benchmark_id != benchmark_id):
+            raise Conflict(f"This Idempotency-Key was used for submission {earlier.id} with other content.")
+        if earlier is not None:
+            return earlier
+    return session.scalar(
+        select(Submission).where(
+            Submission.benchmark_id == benchmark_id,
+            Submission.token_id == token_id,
+            Submission.digest == digest,
+            Submission.status.not_in(("withdrawn", "set_aside")),
+        )
+    )
+
+
+def write_submission(
+    session: Session,
+    submission: Submission,
+    declared: Declared,
+    evidence: Evidence,
+    checks: Sequence[Check],
+    findings: tuple[Finding, ...],
+    *,
+    with_rows: bool,
+) -> None:
+    """Store a complete submission with its files, checks, entries and every row, in the caller's transaction.
+
+    `findings` are its flags. Without `with_rows` the rows themselves are left out, of a dry run: it would take three
+    times as long with them, and leave as many dead ones behind; writing them refuses nothing.
+
+    Raises Conflict when an entrant belongs to another submitter or to stewards, or is reserved for one.
+    """
+    table, benchmark_id = evidence.scores, submission.benchmark_id
+    locked = entrants.lock_entrants(session, benchmark_id, table.entrant.words)
+    diagnostics = series.diagnostic_names(table)
+    named = {name: entrant for name, entrant in locked.items() if name not in diagnostics}
+    entrants.refuse_not_theirs(session, declared.benchmark, named, named.values(), submission.token_id)
+    if submission.status == "received":
+        entrants.claim(named.values(), submission.token_id)
+    session.add(submission)
+    session.flush()
+    _add_parts(session, submission, evidence, checks)
+    tasks = benchmarks.ensure_tasks(session, benchmark_id, table.task.words)
+    keys = rows.RowKeys(submission.id, {name: entrant.id for name, entrant in locked.items()}, tasks)
+    by_task = kind_of(declared.manifest).rows.by_task(declared.manifest)
+    _add_entries(session, submission, named, _tasks_of(table, keys) if by_task else {}, table)
+    numbers = {name: entrant.id for name, entrant in named.items()}
+    write_fingerprints(session, submission.id, numbers, evidence.forensics.fingerprints, findings)
+    session.flush()
+    kept = series.keep_strata(session, table, tasks)
+    if with_rows:
+        rows.copy_scores(session, kept, keys)
+        labels.write_blocks(session, evidence.predictions, keys)
+
+
+def refuse_named_since(session: Session, declared: Declared, table: ScoreTable, token_id: int) -> None:
+    """Refuse what a manifest has made a reference entrant since `write_submission` looked.
+
+    To be called with the benchmark's row locked: a manifest that is put from then on finds the entrants stored.
+    Raises Conflict.
+    """
+    benchmark = declared.benchmark
+    names = set(table.entrant.words).difference(series.diagnostic_names(table))
+    entrants.refuse_reference(session, benchmark, entrants.current(session, benchmark), names, token_id)
+
+
+def _add_parts(session: Session, submission: Submission, evidence: Evidence, checks: Sequence[Check]) -> None:
+    session.add_all(
+        SubmissionFile(
+            submission_id=submission.id,
+            position=position,
+            name=file.name,
+            sha256=file.sha256,
+            n_bytes=file.n_bytes,
+            n_rows=file.n_rows,
+        )
+        for position, file in enumerate(evidence.files)
+    )
+    add_checks(session, submission.id, checks, n_before=0)
+    for table in evidence.attachments:
+        write_table(session, submission.id, table)
+    session.add(SubmissionEvent(submission_id=submission.id, status="received", reason="The upload is stored whole."))
+    if submission.status == "not_admitted":
+        session.flush()
+        reason = reason_not_admitted(checks)
+        session.add(SubmissionEvent(submission_id=submission.id, status="not_admitted", reason=reason))
+
+
+def _add_entries(
+    session: Session,
+    submission: Submission,
+    named: Mapping[str, Entrant],
+    tasks_of: Mapping[str, list[int]],
+    table: ScoreTable,
+) -> None:
+    state = "pending" if submission.status == "received" else "not_admitted"
+    n_rows = dict(zip(table.entrant.words, _counted(table.entrant).tolist(), strict=True))
+    session.add_all(
+        Entry(
+            submission_id=submission.id,
+            entrant_id=entrant.id,
+            n_rows=n_rows[name],
+            state=state,
+            task_ids=tasks_of.get(name),
+        )
+        for name, entrant in named.items()
+    )
+
+
+def _counted(coded: Coded) -> IntArray:
+    """Return how many rows have each word."""
+    return np.bincount(coded.codes[coded.codes >= 0], minlength=len(coded.words))
+
+
+def _tasks_of(table: ScoreTable, keys: rows.RowKeys) -> dict[str, list[int]]:
+    """Return the numbers of the tasks of each entrant, by one sort of the rows however many entrants there are."""
+    n_tasks = len(table.task.words)
+    tasks_of_entrant: dict[str, list[int]] = {name: [] for name in table.entrant.words}
+    for cell in np.unique(table.entrant.codes * n_tasks + table.task.codes).tolist():
+        tasks_of_entrant[table.entrant.words[cell // n_tasks]].append(keys.tasks[table.task.words[cell % n_tasks]])
+    return {name: sorted(numbers) for name, numbers in tasks_of_entrant.items()}
+
+
+# Earlier submissions to a benchmark: the number of an attempt, and findings from comparing its rows with them.
+
+SAME = {"same_rows", "same_results"}
+"""The flag already raised for an entrant with the very rows of another."""
+
+
+def read_history(
+    session: Session, benchmark_id: int, manifest: Manifest, evidence: Evidence, registered: Registered | None
+) -> History:
+    """Return the history of a submission from all earlier ones, admitted or not."""
+    names = evidence.scores.entrant.words
+    prints = evidence.forensics.fingerprints
+    before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
+    compared = [*compare(prints, before), *_begun(session, prints, before, registered)]
+    copied = {finding.entrant for finding in compared if finding.flag in SAME}
+    other = [mine for mine in prints if mine.entrant not in copied]
+    near = near_rows(other, others_now(session, benchmark_id, names)) if other else ()
+    bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
+    tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
+    return History(
+        n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
+        n_expected=_n_expected(registered),
+        n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
+        findings=(*compared, *near, *(_same_bytes(*same) for same in bytes_of_others)),
+        identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
+    )
+
+
+def _begun(
+    session: Session, prints: Sequence[Fingerprint], before: Sequence[Earlier], registered: Registered | None
+) -> Iterator[Finding]:
+    """Yield entrants whose run began, by an earlier submission's account, before the registration cited now."""
+    numbers = {one.submission for one in before if one.is_same}
+    if registered is None or not numbers:
+        return
+    began = cast(Submission.description["started_at"].astext, DateTime(timezone=True))
+    is_refusal = (SubmissionCheck.rule == WITNESSED_RULE) & (SubmissionCheck.outcome == "failed")
+    refused = select(SubmissionCheck.submission_id).where(SubmissionCheck.submission_id == Submission.id, is_refusal)
+    query = select(Submission.id, began, refused.exists()).where(one_of(Submission.id, numbers), began.is_not(None))
+    beginnings = {number: Beginning(at, was_refused) for number, at, was_refused in session.execute(query)}
+    yield from began_before(prints, before, beginnings, registered.registered_at)
+
+
+def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity]:
+    """Yield the identities stated by the latest submissions, newest first, bundle by bundle."""
+    stated = Submission.facts["bundles"]
+    query = select(Submission.id, stated).where(Submission.benchmark_id == benchmark_id, stated != cast([], JSONB))
+    for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):
+        for bundle in bundles[:MOST_COMPARED]:
+            yield EarlierIdentity(number, bundle["entrant"], bundle.get("identity", {}))
+
+
+def _same_bytes(file: str, submission: int, entrant: str) -> Finding:
+    return Finding("same_bytes", None, f"{file} is a file of {entrant} too (submission {submission})")
+
+
+def _n_expected(registered: Registered | None) -> int:
+    """Return the expected number of submissions under a registration: one for each of its entrants."""
+    return 1 if registered is None or registered.prereg.entrants is None else len(registered.prereg.entrants)
+
+
+def _n_citing(session: Session, benchmark_id: int, sha256: str) -> int:
+    query = select(func.count()).where(Submission.benchmark_id == benchmark_id, Submission.prereg_sha256 == sha256)
+    return session.scalars(query).one()
+
+
+def _n_before(
+    session: Session, benchmark_id: int, names: Sequence[str], tasks: Sequence[str] | None
+) -> Mapping[str, int]:
+    """Count the submissions that each entrant has already; with `tasks`, those of one of these tasks."""
+    query = (
+        select(func.lower(Entrant.name), func.count())
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), {name.lower() for name in names}))
+        .group_by(func.lower(Entrant.name))
+    )
+    if tasks is not None:
+        numbers = select(StoredTask.id).where(StoredTask.benchmark_id == benchmark_id, one_of(StoredTask.name, tasks))
+        known = cast(list(session.scalars(numbers)), ARRAY(Integer))
+        query = query.where(Entry.task_ids.bool_op("&&")(known))
+    counts: dict[str, int] = dict(session.execute(query).all())
+    return {name: counts.get(name.lower(), 0) for name in names}
+
+
+# Fingerprints of evidence: stored with a submission, looked up when the next one arrives.
+
+MOST_COMPARED = 20
+"""Earlier submissions compared: of an entrant, and of others with the same contents."""
+
+
+def write_fingerprints(
+    session: Session,
+    submission_id: int,
+    entrants: Mapping[str, int],
+    values: Iterable[Value],
+    findings: tuple[Finding, ...],
+) -> None:
+    """Keep the fingerprints of a submission's entrants with the flags that it raised; `entrants` are their numbers."""
+    kept = [value for value in values if value.entrant in entrants]
+    flags = flags_by_entrant(findings, {value.entrant for value in kept})
+    session.add_all(
+        StoredFingerprint(
+            submission_id=submission_id,
+            entrant_id=entrants[value.entrant],
+            n_rows=value.n_rows,
+            places=value.places,
+            results=value.results,
+            sample=value.sample.astype("<u8").tobytes(),
+            contents=list(value.contents),
+            sampled_columns=list(value.sampled.columns),
+            sampled_places=value.sampled.places.astype("<u4").tobytes(),
+            sampled_values=value.sampled.values.astype("<f4").tobytes(),
+            flags=flags[value.entrant],
+        )
+        for value in kept
+    )
+
+
+def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Earlier]:
+    """Return the latest fingerprints of entrants by name, whatever the status of the submissions."""
+    lowered = {name.lower() for name in names}
+    number = func.row_number().over(
+        partition_by=StoredFingerprint.entrant_id, order_by=StoredFingerprint.submission_id.desc()
+    )
+    ranked = (
+        select(StoredFingerprint.submission_id, StoredFingerprint.entrant_id, number.label("number"))
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), lowered))
+        .subquery()
+    )
+    is_it = (ranked.c.submission_id == StoredFingerprint.submission_id) & (
+        ranked.c.entrant_id == StoredFingerprint.entrant_id
+    )
+    query = _select().join(ranked, is_it).where(ranked.c.number <= MOST_COMPARED)
+    return [_earlier(row, name, is_same=True) for row, name in session.execute(query)]
+
+
+def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
+    """Return fingerprints of other entrants that have contents in common with some of these, the newest first.
+
+    Also those with identical results, which even rows of 0/1 can reveal.
+    """
+    contents = sorted({content for value in values for content in value.contents})
+    lowered = {value.entrant.lower() for value in values}
+    query = _select().where(
+        Entrant.benchmark_id == benchmark_id,
+        ~one_of(func.lower(Entrant.name), lowered),
+        StoredFingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger)))
+        | one_of(StoredFingerprint.results, {value.results for value in values}),
+    )
+    newest = query.order_by(StoredFingerprint.submission_id.desc(), StoredFingerprint.entrant_id).limit(MOST_COMPARED)
+    return [_earlier(row, name, is_same=False) for row, name in session.execute(newest)]
+
+
+def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Other]:
+    """Return sampled values of what the other entrants have now, in the order of their submissions.
+
+    This includes admitted evidence that is not evaluated yet, so that copies sent at the same time are found.
+    """
+    stored = (StoredFingerprint.sampled_columns, StoredFingerprint.sampled_places, StoredFingerprint.sampled_values)
+    query = (
+        select(Entrant.name, StoredFingerprint.submission_id, *stored)
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .join(
+            Entry,
+            (Entry.submission_id == StoredFingerprint.submission_id)
+            & (Entry.entrant_id == StoredFingerprint.entrant_id),
+        )
+        .where(
+            Entrant.benchmark_id == benchmark_id,
+            Entry.state.in_(("pending", "current")),
+            ~one_of(func.lower(Entrant.name), {name.lower() for name in names}),
+        )
+        .order_by(StoredFingerprint.submission_id, StoredFingerprint.entrant_id)
+    )
+    rows = session.execute(query)
+    return [Other(name, number, _sampled(columns, places, values)) for name, number, columns, places, values in rows]
+
+
+def same_files(
+    session: Session, benchmark_id: int, files: Sequence[FileRecord], names: Sequence[str]
+) -> list[tuple[str, int, str]]:
+    """Return files with rows whose bytes equal another entrant's file: the name here, the submission, the entrant."""
+    known = {file.sha256: file.name for file in files if file.n_rows}
+    mine = {name.lower() for name in names}
+    query = (
+        select(SubmissionFile.sha256, SubmissionFile.submission_id, Entrant.name)
+        .join(Submission, Submission.id == SubmissionFile.submission_id)
+        .join(Entry, Entry.submission_id == Submission.id)
+        .join(Entrant, Entrant.id == Entry.entrant_id)
+        .where(Submission.benchmark_id == benchmark_id, SubmissionFile.sha256.in_(known))
+        .order_by(SubmissionFile.submission_id, SubmissionFile.position, Entrant.name)
+    )
+    files_and_owners = list(session.execute(query)) if known else []
+    shared = {(sha256, number) for sha256, number, name in files_and_owners if name.lower() in mine}
+    others = [
+        (known[sha256], number, name) for sha256, number, name in files_and_owners if (sha256, number) not in shared
+    ]
+    return others[:MOST_COMPARED]
+
+
+def list_flags(session: Session, submission_id: int) -> dict[str, list[str]]:
+    """Return the flags that each entrant's evidence raised when it arrived; those without one are not in it."""
+    query = (
+        select(Entrant.name, StoredFingerprint.flags)
+        .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+        .where(StoredFingerprint.submission_id == submission_id, func.cardinality(StoredFingerprint.flags) > 0)
+    )
+    return {name: list(flags) for name, flags in session.execute(query.order_by(Entrant.name))}
+
+
+def _select() -> Select[StoredFingerprint, str]:
+    return select(StoredFingerprint, Entrant.name).join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
+
+
+def _sampled(columns: Sequence[str], places: bytes, values: bytes) -> Sampled:
+    table = np.frombuffer(values, dtype="<f4").reshape(-1, len(columns)) if columns else np.empty((0, 0), np.float32)
+    return Sampled(np.frombuffer(places, dtype="<u4").astype(np.uint32), tuple(columns), table.astype(np.float32))
+
+
+def _earlier(row: StoredFingerprint, name: str, *, is_same: bool) -> Earlier:
+    sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
+    sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
+    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
+    return Earlier(row.submission_id, is_same, value)

@@ -117,7 +117,7 @@ class RunFacts:
 
 # Findings about evidence that may have an innocent reason: shown beside it, machine-readable, never a refusal.
 #
-# Created by `app.admission.forensics` and `app.admission.case`, kept by `app.store.arrivals`, shown by the
+# Created by `app.admission.forensics` and `app.admission.case`, kept by `app.store.submissions`, shown by the
 # pages.
 
 EXACT_BEST, ONE_VALUE, LEAK_SERVES = "exact_best", "one_value", "leak_serves"

@@ -1,7 +1,7 @@
 """Identifies one entrant's evidence in a few hundred bytes: digests of its rows and samples of them.
 
 Computed by `app.kinds.reader` when evidence is read, compared by `app.admission.forensics`, kept by
-`app.store.arrivals`. Everything is vectorised: a million rows cost about a second.
+`app.store.submissions`. Everything is vectorised: a million rows cost about a second.
 """
 
 import hashlib

@@ -19,19 +19,19 @@ from app.errors import NotFound
 from app.render.pages import InvitationRow
 from app.rights import invitations, roles, tokens
 from app.rights.policy import allows
-from app.store import audit, benchmark_list, benchmark_rows, benchmarks
+from app.store import audit, benchmark_rows, benchmarks
 from app.store.audit import Change
-from app.store.benchmark_list import Contents
+from app.store.benchmarks import Contents
 from app.store.tries import own_submissions
-from app.web.answers import json_answer, page
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
-from app.web.fields import Body
+from app.web.requests import Body
 from app.web.state import SessionDep
 from app.web.tokens import UNCACHED
+from app.web.views import json_answer, page
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
@@ -90,7 +90,7 @@ def show_people(
             title=f"People of {slug}",
             slug=slug,
             visibility=benchmark.visibility,
-            contents=benchmark_list.contents_of(session, benchmark),
+            contents=benchmarks.contents_of(session, benchmark),
             held=roles.list_roles(session, benchmark.id),
             history=roles.list_grants(session, benchmark.id),
             invitations=_invitations(session, [slug]),
@@ -160,7 +160,7 @@ class Widening(Body):
 def show(slug: str, session: SessionDep) -> Response:
     """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
-    return json_answer(_about(benchmark, benchmark_list.contents_of(session, benchmark)), headers=PRIVATE)
+    return json_answer(_about(benchmark, benchmarks.contents_of(session, benchmark)), headers=PRIVATE)
 
 
 @publishing_router.post(
@@ -174,8 +174,8 @@ def widen(
     This cannot be undone: what was read is known.
     """
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
-    before, contents = benchmark.visibility, benchmark_list.contents_of(session, benchmark)
-    benchmark_list.widen(session, benchmark, order.visibility)
+    before, contents = benchmark.visibility, benchmarks.contents_of(session, benchmark)
+    benchmarks.widen(session, benchmark, order.visibility)
     after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
     audit.record(session, caller.act, 200, Change({"visibility": before}, after))
     return json_answer(_about(benchmark, contents), headers=PRIVATE)
@@ -188,7 +188,7 @@ def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete
     """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
     benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
     before = {"visibility": benchmark.visibility}
-    benchmark_list.delete_draft(session, benchmark)
+    benchmarks.delete_draft(session, benchmark)
     audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
     return json_answer({"benchmark": slug, "deleted": True}, headers=PRIVATE)
 

@@ -18,12 +18,12 @@ from app.rights.policy import allows
 from app.store import audit
 from app.store.audit import EventQuery
 from app.values.table import Table
-from app.web.answers import csv_answer, json_answer, page, split_format
 from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import AuditDocument, SealsDocument
 from app.web.state import SessionDep
+from app.web.views import csv_answer, json_answer, page, split_format
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.

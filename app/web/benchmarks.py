@@ -24,12 +24,10 @@ from app.render.syndication import atom_feed, robots, sitemap
 from app.render.table_page import Paged, page_of
 from app.rights import roles
 from app.rights.policy import refuse_elsewhere
-from app.store import audit, benchmark_list, benchmark_rows, benchmarks, disclosure, grids, news, snapshots, submissions
+from app.store import audit, benchmark_rows, benchmarks, grids, labels, news, snapshots, submissions
 from app.store.audit import Change
 from app.store.benchmarks import Declared, find_retirement, shown_retirement
 from app.store.publication import replay_members
-from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
@@ -42,9 +40,18 @@ from app.web.documents import (
     SnapshotDocument,
 )
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
-from app.web.fields import Body, Line, Reason
+from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, StateDep
-from app.web.views import SnapshotNumber, facts_of, first_places
+from app.web.views import (
+    SnapshotNumber,
+    csv_answer,
+    facts_of,
+    first_places,
+    json_answer,
+    page,
+    refuse_other_formats,
+    split_format,
+)
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 
@@ -58,13 +65,13 @@ def list_benchmarks(
     session: SessionDep, page_number: Annotated[str, Query(alias="page", max_length=9)] = "1"
 ) -> Response:
     """List the benchmarks, page by page."""
-    count = benchmark_list.count_benchmarks(session)
+    count = benchmarks.count_benchmarks(session)
     paging = page_of([("page", page_number)], count, BENCHMARKS)
     first = 0 if paging is None else paging.first - 1
     return page(
         "benchmarks.html",
         title="Benchmarks",
-        benchmarks=benchmark_list.list_benchmarks(session, first, BENCHMARKS.of_page),
+        benchmarks=benchmarks.list_benchmarks(session, first, BENCHMARKS.of_page),
         paging=paging,
         news=news.list_news(session, limit=12),
         text="",
@@ -86,7 +93,7 @@ def lead_to_benchmarks() -> Response:
 @router.get("/benchmarks.csv", summary="The benchmarks as CSV", responses=described(also=("csv",)), dependencies=PUBLIC)
 def list_benchmarks_csv(session: SessionDep) -> Response:
     """List every benchmark as CSV."""
-    return csv_answer(benchmarks_table(benchmark_list.list_benchmarks(session)))
+    return csv_answer(benchmarks_table(benchmarks.list_benchmarks(session)))
 
 
 @router.get(
@@ -109,7 +116,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
                 "leaderboards": [board["name"] for board in b.names.leaderboards],
                 **shown_retirement(b.retired),
             }
-            for b in benchmark_list.list_benchmarks(session)
+            for b in benchmarks.list_benchmarks(session)
         ]
     )
 
@@ -239,7 +246,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         }
         return json_answer(about)
     pages = kind_of(declared.manifest).pages
-    committed = disclosure.find_commitment(session, declared.benchmark.id)
+    committed = labels.find_commitment(session, declared.benchmark.id)
     return page(
         "benchmark.html",
         title=declared.manifest.title,
@@ -347,7 +354,7 @@ def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -
     """Show the benchmarks, entrants and tasks with a text in their names."""
     text = q.strip()
     wanted = text.casefold()
-    everything = benchmark_list.list_names(session) if text else []
+    everything = benchmarks.list_names(session) if text else []
     named = [each for each in everything if wanted in f"{each.slug} {each.title}".casefold()]
     matches = news.search(session, text)
     shown = named[: news.MOST_MATCHES]
@@ -365,7 +372,7 @@ def feed(session: SessionDep, state: StateDep) -> Response:
 @front_router.get("/sitemap.xml", include_in_schema=False)
 def show_sitemap(session: SessionDep, state: StateDep) -> Response:
     """List the pages of every benchmark."""
-    listed = benchmark_list.list_names(session)
+    listed = benchmarks.list_names(session)
     homes = [f"/benchmarks/{each.slug}" for each in listed]
     boards = [f"{home}/leaderboards/{board['name']}"
               for home, each in zip(homes, listed, strict=True) for board in each.leaderboards]  # fmt: skip

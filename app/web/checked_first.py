@@ -21,7 +21,7 @@ from app.rights.policy import RIGHTS
 from app.web.audit_notes import note_refusal
 from app.web.caller import ACTIONS, Handler, get_uploader, reading_as_asked
 from app.web.forms import OF_FORMS, taking_forms
-from app.web.queries import OF_TABLES, known_parameters, refuse_unknown
+from app.web.requests import OF_TABLES, known_parameters, refuse_unknown
 
 OF_RESOURCES = ("/benchmarks", "/preregs", "/submissions", "/tokens", "/audit", "/invitations")
 

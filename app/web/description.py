@@ -17,10 +17,10 @@ from starlette.responses import Response
 
 from app.program.version import API_VERSION
 from app.render.exports import MEDIA_TYPES
-from app.web.answers import PICTURES
 from app.web.checked_first import OF_RESOURCES
 from app.web.documents import ProblemDocument
 from app.web.problems import PROBLEM_JSON
+from app.web.views import PICTURES
 
 Json = dict[str, Any]
 

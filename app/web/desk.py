@@ -21,21 +21,21 @@ from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged, RefusedForm
 from app.rights import roles, sessions
-from app.store import arrivals, audit, benchmark_rows, benchmarks, current, disclosure, sql, submissions
+from app.store import audit, benchmark_rows, benchmarks, current, labels, sql, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
-from app.store.registrations import list_registrations
+from app.store.preregs import list_registrations
 from app.store.tries import refused_here
 from app.telemetry import REFUSALS
 from app.web import forms
-from app.web.answers import page
 from app.web.caller import Caller, Handler, find_caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import refuse_cross_site, session_secret
 from app.web.description import described
-from app.web.fields import Reason
 from app.web.problems import rejected_of, status_of
+from app.web.requests import Reason
 from app.web.state import SessionDep, StateDep, get_state
+from app.web.views import page
 
 PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/desk/{slug}"
@@ -210,8 +210,8 @@ def _desk(
         diff=diff,
         preview=preview,
         is_previewed=text is not None,
-        has_private_labels=disclosure.scoring_of(declared.manifest) is not None,
-        is_closed=disclosure.find_close(session, number) is not None,
+        has_private_labels=labels.scoring_of(declared.manifest) is not None,
+        is_closed=labels.find_close(session, number) is not None,
     )
     shown.headers.update(PRIVATE)
     return shown
@@ -222,7 +222,7 @@ def _flagged(session: Session, benchmark_id: int) -> list[Flagged]:
     query = select(Submission.id, Submission.status).where(Submission.benchmark_id == benchmark_id)
     flagged = select(StoredFingerprint.submission_id).where(has_any)
     query = query.where(Submission.id.in_(flagged)).order_by(Submission.id.desc()).limit(MOST)
-    return [Flagged(n, status, arrivals.list_flags(session, n)) for n, status in session.execute(query)]
+    return [Flagged(n, status, submissions.list_flags(session, n)) for n, status in session.execute(query)]
 
 
 def _withdrawn(session: Session, benchmark_id: int) -> list[tuple[int, datetime, str]]:

@@ -326,7 +326,7 @@ class OwnSubmissionDocument(Document):
     url: str
 
 
-# The JSON of preregistrations, registrations and reserved names, for `app.web.preregs` and `app.web.reservations`.
+# The JSON of preregistrations, registrations and reserved names, for `app.web.preregs` and `app.web.preregs`.
 
 
 class BindingDocument(Document):

@@ -23,14 +23,13 @@ from app.rights import tokens
 from app.store import audit, benchmark_rows, benchmarks, grids, snapshots
 from app.store.audit import Change
 from app.values.table import Column, Table
-from app.web.answers import json_answer, split_format, table_answer
-from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import MadeDocument, RemovedDraftDocument, TableDocument
+from app.web.requests import YAML_REQUEST, yaml_body
 from app.web.state import SessionDep, StateDep
-from app.web.views import around, name_links, view_of
+from app.web.views import around, json_answer, name_links, split_format, table_answer, view_of
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 ADDRESS = "/benchmarks/{slug}/draft"

@@ -26,13 +26,12 @@ from app.store import benchmarks, row_exports, snapshots
 from app.store.benchmarks import Declared
 from app.store.entrants import Described, described_entrants
 from app.values.table import Table
-from app.web.answers import split_format, table_answer
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, around, name_links, view_of
+from app.web.views import SnapshotNumber, around, name_links, split_format, table_answer, view_of
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 

@@ -16,21 +16,20 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
-from app.render.evaluations import PublishedBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
+from app.render.syndication import PublishedBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
 from app.store.row_exports import find_counted, read_counted
 from app.store.series import raw_rows
 from app.values.table import Table
-from app.web.answers import split_format, table_answer
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, view_of
+from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, split_format, table_answer, view_of
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
 

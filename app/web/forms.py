@@ -19,8 +19,8 @@ from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Message, Scope
 
-from app.web.answers import page
 from app.web.cookies import KEY, local_path, refuse_cross_site
+from app.web.views import page
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 THEN, METHOD = "then", "method"

@@ -1,47 +1,50 @@
-"""/benchmarks/{slug}/labels, /items and /disclosed: what a steward puts beside evidence, and what was disclosed.
-
-/benchmarks/{slug}/labels: what a benchmark's predictions are scored against, put once by its steward.
+"""/benchmarks/{slug}/labels, /items, /disclosed and /exact: what a steward puts beside evidence, what was disclosed of
+it, and the final boards with exact scores once it is closed.
 
 No address of the server gives labels back, not even to a steward, who has the file.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Annotated, Any, TypeVar
 
-from fastapi import APIRouter, File, Path, Request, UploadFile
+from fastapi import APIRouter, File, Path, Query, Request, UploadFile
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 
+from app.boards.evidence import board_of
 from app.config import MIB, Settings
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import OwnerLink
-from app.errors import NotFound, Problem
+from app.errors import BoardUnavailable, Conflict, NotFound, Problem
 from app.files.uploads import Limits, SentFile
+from app.jobs.evidence import current_evidence
+from app.jobs.publish import finished, read_everything
 from app.kinds.items import ItemsReading, read_items
 from app.kinds.labels import LabelReading
+from app.manifest.model import Leaderboard
 from app.reading import LATER
 from app.rights import tokens
-from app.store import audit, benchmark_rows, benchmarks, disclosure, grids
+from app.store import audit, benchmark_rows, benchmarks, grids, labels
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import disclosed_table
-from app.store.disclosure import Closing, Commitment, LabelsPut
-from app.turns import Turn
+from app.store.labels import Closing, Commitment, LabelsPut
+from app.store.publication import Inputs
+from app.store.snapshots import with_names
+from app.turns import Turn, owner_of_token
 from app.values.table import Cell, Column, Table
-from app.web.answers import json_answer, split_format, table_answer
-from app.web.bodies import MAX_FIELDS, gone, received_files, spool
 from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLinkDocument, TableDocument
-from app.web.fields import Body, Line, Reason
-from app.web.queries import refuse_unknown
+from app.web.requests import MAX_FIELDS, Body, Line, Reason, gone, received_files, refuse_unknown, spool
 from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import TokenNumber
-from app.web.views import around, view_of
+from app.web.views import around, json_answer, name_links, split_format, table_answer, view_of
 
 T = TypeVar("T")
 
@@ -72,20 +75,20 @@ async def put_labels(
 ) -> Response:
     """Upload the labels of every task. 201, or 200 for the same bytes again; other bytes are refused."""
     declared = await find_declared(request, state, slug)
-    read = partial(disclosure.labels_of(declared.manifest).read, declared.manifest)
+    read = partial(labels.labels_of(declared.manifest).read, declared.manifest)
     return await read_and_store(request, state, uploader, file, read, partial(_store, state, declared, caller))
 
 
 def _store(state: State, declared: Declared, caller: Caller, reading: LabelReading) -> Response:
     with state.sessions.begin() as session:
         allow(session, LONG_REQUESTS)
-        divided = disclosure.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
-        known = disclosure.describe_labels(session, declared.benchmark.id)
+        divided = labels.put_labels(session, declared, reading.labels, reading.sha256, caller.id)
+        known = labels.describe_labels(session, declared.benchmark.id)
         is_new = divided is not None
         after = {"sha256": reading.sha256, "n_tasks": len(known), "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
-    labels = disclosure.labels_of(declared.manifest)
-    of_parts = [Problem(text) for each in divided or () for text in labels.warn_of_parts(declared.manifest, each)]
+    kind = labels.labels_of(declared.manifest)
+    of_parts = [Problem(text) for each in divided or () for text in kind.warn_of_parts(declared.manifest, each)]
     warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
     return json_answer(document, 201 if is_new else 200, PRIVATE)
@@ -94,8 +97,8 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
 def show_labels(slug: str, session: SessionDep) -> Response:
     """Return which tasks have labels, of how many items, since when."""
     declared = benchmarks.find_declared(session, slug)
-    disclosure.labels_of(declared.manifest)
-    return json_answer(_describe(slug, disclosure.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
+    labels.labels_of(declared.manifest)
+    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
 
 
 def _describe(slug: str, known: list[LabelsPut]) -> dict[str, object]:
@@ -243,7 +246,7 @@ def show_commitment(slug: str, request: Request, session: SessionDep) -> Respons
 
 
 def _find_closed(session: Session, declared: Declared) -> Commitment:
-    commitment = disclosure.find_commitment(session, declared.benchmark.id)
+    commitment = labels.find_commitment(session, declared.benchmark.id)
     if commitment is None:
         raise NotFound(f"{declared.manifest.slug} has no private labels, so there is no commitment to them.")
     return commitment
@@ -298,7 +301,7 @@ def close(slug: str, order: Close, state: StateDep, caller: Annotated[Caller, ma
 def _close(session: Session, state: State, slug: str, order: Close, caller: Caller) -> Response:
     allow(session, LONG_REQUESTS)
     declared = benchmarks.find_declared(session, slug)
-    disclosure.close(session, Closing(declared, disclosure.stored_labels(session, declared), caller.id, order.reason))
+    labels.close(session, Closing(declared, labels.stored_labels(session, declared), caller.id, order.reason))
     audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
     state.jobs.defer_refresh(session, declared.benchmark.id)
     table = _commitment_table(_find_closed(session, declared))
@@ -324,9 +327,9 @@ DISCLOSED = "/benchmarks/{slug}/disclosed"
 def show_disclosed(slug: str, request: Request, session: SessionDep) -> Response:
     """Show how much each owner asked of private labels and learned: answers, numbers, and bits at most."""
     declared = benchmarks.find_declared(session, slug)
-    if disclosure.scoring_of(declared.manifest) is None:
+    if labels.scoring_of(declared.manifest) is None:
         raise NotFound(f"{slug} has no private labels, so nothing is disclosed of them.")
-    closed = disclosure.find_close(session, declared.benchmark.id)
+    closed = labels.find_close(session, declared.benchmark.id)
     links = [] if closed is None else [("Exact scores", f"/benchmarks/{slug}/exact")]
     return _shown(request, session, declared, disclosed_table(session, declared), links)
 
@@ -360,3 +363,101 @@ def link_owner(
     after = {"token": one.id, "counted_as": owner.id}
     audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
     return json_answer({"benchmark": slug, **after}, headers=PRIVATE)
+
+
+exact_router = APIRouter(route_class=CheckedFirst, tags=["labels"])
+ADDRESS = "/benchmarks/{slug}/exact"
+DIGITS = 10
+"""Decimals on the page; CSV and JSON have all that a number has."""
+NOTE = (
+    "Exact: nothing here is rounded, so it is for stewards alone. Ranks are of the private part, as on the published "
+    "board; the columns of the public part and of all items stand beside."
+)
+BoardName = Annotated[str | None, Query(max_length=200, description="the name of the board; by default the first")]
+
+
+@table_routes(exact_router, ADDRESS, "Exact final scores (stewards)", 403, 404, 409, answer=TableDocument)
+def show_exact(
+    slug: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    caller: Annotated[Caller, may("see exact scores")],
+    board: BoardName = None,
+) -> Response:
+    """Show a final board of private labels without rounding, on either part and on all items (its steward).
+
+    409 before the close.
+    """
+    declared = benchmarks.find_declared(session, slug)
+    _refuse_unless_closed(session, declared)
+    boards = {spec.name: spec for spec in declared.manifest.leaderboards}
+    spec = _board(declared, boards, board)
+    address, fmt = split_format(request.url.path)
+    allow(session, LONG_REQUESTS)
+    with state.computing.taken_in_thread(owner_of_token(caller.id)):
+        table = exact_board(session, declared.benchmark.id, spec)
+    view = view_of(session, declared, _in_full(table) if fmt == "html" else table, None)
+    links = [("The published board", f"/benchmarks/{slug}/leaderboards/{spec.name}")]
+    links += [("Disclosed", f"/benchmarks/{slug}/disclosed")]
+    links += [(each.title or name, f"{ADDRESS.format(slug=slug)}?board={name}") for name, each in boards.items()
+              if name != spec.name]  # fmt: skip
+    answer = table_answer(request, around(view, address, links, name_links(declared)), fmt)
+    answer.headers.update(PRIVATE)
+    return answer
+
+
+def _refuse_unless_closed(session: Session, declared: Declared) -> None:
+    slug = declared.manifest.slug
+    if labels.scoring_of(declared.manifest) is None:
+        raise NotFound(f"{slug} has no private labels, so its boards are exact as they are.")
+    if labels.find_close(session, declared.benchmark.id) is None:
+        raise Conflict(f"{slug} must be closed first: until then exact scores would give private labels away.")
+
+
+def _board(declared: Declared, boards: dict[str, Leaderboard], name: str | None) -> Leaderboard:
+    if name is None:
+        return declared.manifest.leaderboards[0]
+    if name not in boards:
+        raise NotFound(f"{declared.manifest.slug} has no leaderboard {name}.")
+    return boards[name]
+
+
+def _in_full(table: Table) -> Table:
+    """Return a table whose scores are shown in full on a page; P(best) and counts stay as they are."""
+    shown = [
+        replace(column, digits=DIGITS) if column.kind == "number" and column.name != "p_best" else column
+        for column in table.columns
+    ]
+    return replace(table, columns=tuple(shown))
+
+
+# The board is the published computation, from the same current evidence: only the precision of its scores differs.
+
+
+def exact_board(session: Session, benchmark_id: int, spec: Leaderboard) -> Table:
+    """Return a board of a closed benchmark with exact scores: of the private part, the public part and all items.
+
+    What was measured for it is kept, so that the next look at it is quick.
+    """
+    inputs = _exactly(read_everything(session, benchmark_id))
+    try:
+        board = _computed(session, inputs, spec)
+    except BoardUnavailable as error:
+        meta = {"method": spec.method, "unavailable": str(error), "unavailable_reason": error.reason.value}
+        board = Table(f"leaderboard/{spec.name}", spec.title or spec.name, (), (), (str(error),), meta)
+    title, notes = f"{spec.title or spec.name}, exact", (NOTE, *board.notes)
+    return replace(board, name=f"exact/{spec.name}", title=title, notes=notes)
+
+
+def _exactly(inputs: Inputs) -> Inputs:
+    manifest = inputs.declared.manifest
+    exact = manifest.with_grid_facts(replace(manifest.asked.facts, is_exact=True))
+    return replace(inputs, declared=replace(inputs.declared, manifest=exact))
+
+
+def _computed(session: Session, inputs: Inputs, spec: Leaderboard) -> Table:
+    evidence, measuring = current_evidence(session, inputs)
+    board = board_of(evidence, spec).leaderboard
+    measuring.keep(session)
+    return with_names(session, finished(inputs, board))

@@ -37,13 +37,24 @@ from app.store.entrants import described_entrants
 from app.store.snapshots import board_history
 from app.values.table import Column, Table
 from app.web import explore
-from app.web.answers import PICTURES, page, split_format, table_answer
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, published, view_of
+from app.web.views import (
+    PICTURES,
+    SnapshotNumber,
+    WantedDep,
+    around,
+    name_links,
+    narrowed,
+    page,
+    published,
+    split_format,
+    table_answer,
+    view_of,
+)
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["leaderboards"])
 

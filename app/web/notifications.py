@@ -17,14 +17,14 @@ from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, notifications
 from app.store.audit import Change
 from app.store.notifications import MAIL, Subscription
-from app.web.answers import json_answer
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import MadeNotificationDocument, NotificationDocument
-from app.web.fields import Body, Line
+from app.web.requests import Body, Line
 from app.web.state import SessionDep, StateDep
 from app.web.tokens import UNCACHED
+from app.web.views import json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["notifications"])
 MAILBOX = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)+")

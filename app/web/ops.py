@@ -30,15 +30,14 @@ from app.retries import RETRY_AFTER_S
 from app.rights import roles
 from app.store import health
 from app.telemetry import PAGES, Gauges, render
-from app.web.answers import csv_answer, json_answer, page, split_format
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
-from app.web.probe import NoAnswer
 from app.web.problems import answer
-from app.web.state import SessionDep, State, StateDep, get_state
+from app.web.state import NoAnswer, SessionDep, State, StateDep, get_state
+from app.web.views import csv_answer, json_answer, page, split_format
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["operations"])
 

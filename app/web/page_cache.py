@@ -43,8 +43,8 @@ from app.web.kept_pages import (
 )
 from app.web.limits import network_of
 from app.web.problems import TOO_LARGE
-from app.web.queries import without_passed_over
 from app.web.renderer import EXPLORERS, MOST_WAITING, TOO_MANY, RenderProcess, RenderQueue, is_explored
+from app.web.requests import without_passed_over
 
 PAUSE_S = 1.0
 

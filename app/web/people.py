@@ -16,7 +16,6 @@ from app.rights.policy import require
 from app.rights.roles import Role
 from app.store import audit, benchmark_rows, benchmarks, people, sql
 from app.store.audit import Change
-from app.web.answers import json_answer
 from app.web.audit_notes import ActDep
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
@@ -29,9 +28,10 @@ from app.web.documents import (
     RolesDocument,
     TokenDocument,
 )
-from app.web.fields import Body, Line, Reason
+from app.web.requests import Body, Line, Reason
 from app.web.state import SessionDep
 from app.web.tokens import UNCACHED, TokenNumber, about_token
+from app.web.views import json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 

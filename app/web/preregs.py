@@ -1,4 +1,4 @@
-"""/preregs: register, show and attest; embargoes."""
+"""/preregs: register, show and attest; embargoes; the names that registrations reserve, and giving one free."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,33 +19,32 @@ from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
 from app.render.pages import RegistrationOutcome, ShownTable, citing_table
+from app.render.text import name_in_path
 from app.rights import roles
 from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
 from app.rights.tokens import get_token
-from app.store import (
-    audit,
-    benchmark_rows,
-    benchmarks,
-    entrants,
-    preregs,
-    references,
-    reservations,
-    snapshots,
-    sql,
-    submissions,
-)
+from app.store import audit, benchmark_rows, benchmarks, entrants, preregs, reservations, snapshots, sql, submissions
 from app.store.audit import Change
-from app.store.preregs import Word
+from app.store.preregs import Word, count_unbound, list_registrations, registrations_table, submitters_table
+from app.store.reservations import Reserved
 from app.values.table import Table
-from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import YAML_REQUEST, yaml_body
 from app.web.caller import PUBLIC, Caller, may, refuse_uninvited
 from app.web.checked_first import CheckedFirst
-from app.web.description import described
-from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument
-from app.web.fields import Body, Text
-from app.web.reservations import describe, reserve_names
+from app.web.description import described, table_routes
+from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument, ReleasedDocument, TableDocument
+from app.web.requests import YAML_REQUEST, Body, Reason, Text, yaml_body
 from app.web.state import SessionDep, StateDep
+from app.web.views import (
+    around,
+    csv_answer,
+    json_answer,
+    name_links,
+    page,
+    refuse_other_formats,
+    split_format,
+    table_answer,
+    view_of,
+)
 
 router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 
@@ -135,8 +134,8 @@ def _refuse_references(session: Session, slug: str | None, parsed: ParsedPrereg,
     """Refuse a reference entrant to whom it is not for. Raises Conflict."""
     if slug is not None and benchmark_rows.known_slugs(session, [slug]):
         found = benchmark_rows.find_benchmark(session, slug)
-        named = references.current(session, found)
-        references.refuse_reference(session, found, named, parsed.entrants or (), token_id)
+        named = entrants.current(session, found)
+        entrants.refuse_reference(session, found, named, parsed.entrants or (), token_id)
 
 
 def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[str]:
@@ -313,3 +312,100 @@ def _attested(session: Session, sha256: str, caller: Caller) -> list[str] | None
 # Until when a registration is shown to few: asked at `POST /preregs`, held by `app.rights.visibility`.
 
 LONGEST = timedelta(days=2 * 365)
+
+
+reserved_router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"])
+
+
+def reserve_names(
+    session: Session, stored: StoredPrereg, parsed: ParsedPrereg, slug: str | None, token_id: int
+) -> list[dict[str, str]]:
+    """Reserve the entrants that a registration lists for its registrant; return which are not reserved, and why.
+
+    Power and debug runs are never ranked, so they need no names.
+    """
+    if slug is None or stored.registered_by != token_id or parsed.run_purpose != "leaderboard":
+        return []
+    refused = reservations.reserve(session, slug, stored.sha256, parsed.entrants or (), token_id)
+    return [{"benchmark": slug, "entrant": name, "reason": reason} for name, reason in refused.items()]
+
+
+def describe(session: Session, sha256: str) -> list[dict[str, Any]]:
+    """Return the names that a registration reserved, until when, and what came of each."""
+    return [_about_reserved(reserved) for reserved in reservations.list_of_prereg(session, sha256)]
+
+
+def _about_reserved(reserved: Reserved) -> dict[str, Any]:
+    released = reserved.release
+    return {
+        "benchmark": reserved.reservation.benchmark,
+        "entrant": reserved.reservation.name,
+        "until": reserved.reservation.until.isoformat(),
+        "state": reserved.state,
+        "released_at": None if released is None else released.at.isoformat(),
+        "released_by": None if reserved.released_by is None else reserved.released_by.name,
+        "reason": None if released is None else released.reason,
+    }
+
+
+class Release(Body):
+    """Why a reserved name is released; shown with the registration."""
+
+    reason: Reason
+
+
+@reserved_router.post(
+    "/benchmarks/{slug}/reservations/{entrant:path}/release",
+    summary="Release a reserved name",
+    responses=described(403, 404, answer=ReleasedDocument),
+)
+def release(
+    slug: str,
+    entrant: str,
+    order: Release,
+    session: SessionDep,
+    caller: Annotated[Caller, may("release a reserved name")],
+) -> Response:
+    """Release a reserved name (a steward of the benchmark, or its registrant); the reason is stored and shown."""
+    held = reservations.find_open_or_raise(session, slug, name_in_path(entrant))
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    roles.require(session, "release a reserved name", caller, benchmark, held.holder.id)
+    reservations.release(session, held, caller.id, order.reason)
+    audit.record(session, caller.act, 200, Change({"reserved_for": held.holder.id}, reason=order.reason))
+    return json_answer({"benchmark": slug, "entrant": held.reservation.name, "reserved_for": held.holder.name})
+
+
+# /benchmarks/{slug}/registrations and /submitters: everything that was registered, also what was never reported.
+
+registrations_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["preregistrations"])
+
+
+@table_routes(registrations_router, "/benchmarks/{slug}/registrations", "Every registration", 404, answer=TableDocument)
+def show_registrations(slug: str, request: Request, session: SessionDep) -> Response:
+    """List every registration of a benchmark with its outcome (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    listed = list_registrations(session, declared)
+    table = registrations_table(declared, listed, sql.now(session), count_unbound(session, listed))
+    address = f"/benchmarks/{slug}/registrations"
+    links = [("By submitter", f"/benchmarks/{slug}/submitters")]
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+@table_routes(
+    registrations_router, "/benchmarks/{slug}/submitters", "Registered and reported", 404, answer=TableDocument
+)
+def show_submitters(slug: str, request: Request, session: SessionDep) -> Response:
+    """Show how many runs each submitter registered, and how many of them were reported (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    table = submitters_table(declared, list_registrations(session, declared), sql.now(session))
+    address = f"/benchmarks/{slug}/submitters"
+    links = [("Registrations", f"/benchmarks/{slug}/registrations")]
+    view = around(view_of(session, declared, table, None), address, links, name_links(declared))
+    return _fresh(table_answer(request, view, split_format(request.url.path)[1]))
+
+
+def _fresh(answer: Response) -> Response:
+    # What is overdue depends on today, so these pages are never kept.
+    answer.headers["Cache-Control"] = "no-store"
+    return answer

@@ -15,34 +15,33 @@ from app.kinds.registry import kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
 from app.rights import tokens
-from app.store import (
-    audit,
-    benchmark_rows,
-    benchmarks,
-    entrant_story,
-    entrants,
-    references,
-    reservations,
-    row_exports,
-    snapshots,
-)
+from app.store import audit, benchmark_rows, benchmarks, entrant_story, entrants, reservations, row_exports, snapshots
 from app.store.audit import Change
 from app.store.benchmarks import Declared
-from app.store.disclosure import ranks_label_holders, scoring_of
+from app.store.disclosed import entrants_of_holders
 from app.store.entrants import Ownership
-from app.store.label_holders import entrants_of_holders
-from app.store.registrations import unreported_table
+from app.store.labels import ranks_label_holders, scoring_of
+from app.store.preregs import unreported_table
 from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
-from app.web.answers import PICTURES, json_answer, split_format, split_name, table_answer
 from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import OwnerDocument, TableDocument
-from app.web.fields import Body, Reason
+from app.web.requests import Body, Reason
 from app.web.state import SessionDep
 from app.web.tokens import TokenNumber
-from app.web.views import SnapshotNumber, around, name_links, view_of
+from app.web.views import (
+    PICTURES,
+    SnapshotNumber,
+    around,
+    json_answer,
+    name_links,
+    split_format,
+    split_name,
+    table_answer,
+    view_of,
+)
 
 MOST_RESULTS = 1000
 router = APIRouter(route_class=CheckedFirst, tags=["rows"])
@@ -201,7 +200,7 @@ def move_owner(
     benchmark = benchmark_rows.find_benchmark(session, slug)
     reserved = reservations.find_open(session, slug, entrant)
     is_reserved = reserved is not None and reserved.reservation.name == entrant
-    if is_reserved or entrant in references.current(session, benchmark).names:
+    if is_reserved or entrant in entrants.current(session, benchmark).names:
         entrants.lock_entrants(session, benchmark.id, [entrant])
     row = entrants.lock_entrant(session, benchmark.id, entrant)
     to, by = tokens.get_token(session, order.token_id), tokens.get_token(session, caller.id)

@@ -16,7 +16,6 @@ from app.rights import oidc, roles, sessions, tokens, visibility
 from app.rights.oidc import CALLBACK, Attempt, Provider
 from app.store import audit
 from app.store.audit import Change
-from app.web.answers import page
 from app.web.audit_notes import ActDep, act_of, note_refusal
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
@@ -34,6 +33,7 @@ from app.web.cookies import (
 from app.web.description import described
 from app.web.limits import count_guess, refuse_guesses
 from app.web.state import SessionDep, State, StateDep
+from app.web.views import page
 
 router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schema=False)
 

@@ -1,11 +1,14 @@
-"""/benchmarks/{slug}/submissions and /submissions/{id}: take an upload, answer it, show and withdraw it."""
+"""/benchmarks/{slug}/submissions and /submissions/{id}: take an upload, answer it, show and withdraw it, the report of
+a task's predictions, and disputes: somebody says what is wrong with it, and a steward answers in public.
+"""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, File, Form, Header, Query, Request, UploadFile
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
@@ -21,43 +24,56 @@ from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Submission, SubmissionEvent
 from app.errors import Busy, FieldRejected, NotFound
 from app.files.uploads import Limits
+from app.kinds.contract import Pages
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
 from app.manifest.model import KNOWN, DescribedBy, Manifest, units_of
+from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.impact import impact_of
 from app.receiving.receive import check_claims, receive
 from app.receiving.upload import Upload, not_asked, open_versions, reading_of, version_written_for
+from app.render.columns import ShownColumn, shown_columns
+from app.render.drawings import build_drawings
 from app.render.exports import parts_to_csv, table_to_json
-from app.render.pages import ShownTable, checks_table
+from app.render.pages import ReportSection, ShownTable, checks_table
 from app.render.table_page import narrow_table
+from app.render.text import name_in_path, path_of_name
 from app.rights import roles
-from app.rights.policy import refuse_other_entrants
-from app.store import audit, benchmark_rows, benchmarks, current, sql, submissions, web_processes
-from app.store.arrivals import list_flags
+from app.rights.policy import refuse_elsewhere, refuse_other_entrants
+from app.store import audit, benchmark_rows, benchmarks, current, disputes, sql, submissions, web_processes
 from app.store.audit import Change
-from app.store.benchmarks import Declared
+from app.store.benchmarks import Declared, Sizes
 from app.store.disputes import shown_disputes
 from app.store.row_exports import read_sent
-from app.store.sizes import Sizes
+from app.store.submissions import list_flags
 from app.store.tries import keep_try
 from app.telemetry import CHECKS_FAILED, current_request, event
 from app.turns import Turn
-from app.web import reports
-from app.web.answers import csv_answer, json_answer, page, refuse_other_formats, split_format
-from app.web.bodies import MAX_FIELDS, gone, received_files, spool
+from app.values.table import Table
 from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
+from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
 from app.web.exports import NOT_KEPT
-from app.web.fields import Body, Finite, Flag, Line, Reason, Text
 from app.web.problems import refusal_document
-from app.web.queries import refuse_unknown
-from app.web.reports import is_report, report_links
+from app.web.requests import (
+    MAX_FIELDS,
+    Body,
+    Finite,
+    Flag,
+    Line,
+    Reason,
+    Text,
+    gone,
+    received_files,
+    refuse_unknown,
+    spool,
+)
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import WantedDep
+from app.web.views import WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
 
 Claims = dict[Line, dict[Line, Finite]]
 
@@ -87,7 +103,7 @@ def make_router(settings: Settings) -> APIRouter:
         form_limits={"max_fields": MAX_FIELDS},
     )
     router.include_router(views_router)
-    router.include_router(reports.router)
+    router.include_router(reports_router)
     return router
 
 
@@ -532,3 +548,172 @@ def _number(text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18:
         raise NotFound(f"There is no submission {text[:40]}.")
     return int(text)
+
+
+reports_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
+
+NAMED = ("entrant", "task")
+
+
+def is_report(pages: Pages, table: Table) -> bool:
+    """Say whether a submission's table is shown task by task on pages of its own."""
+    return table.name in pages.reports and "task" in table.column_names()
+
+
+def report_links(pages: Pages, submission: int, tables: Sequence[Table]) -> list[tuple[str, str]]:
+    """Return a link to the report of each task that a submission's tables name."""
+    return [(task, _address(submission, task)) for task in _tasks(pages, tables)]
+
+
+def _tasks(pages: Pages, tables: Sequence[Table]) -> list[str]:
+    report_tables = [table for table in tables if is_report(pages, table)]
+    return sorted({str(row[table.index("task")]) for table in report_tables for row in table.rows})
+
+
+def _address(submission: int, task: str) -> str:
+    return f"/submissions/{submission}/reports/{path_of_name(task)}"
+
+
+@reports_router.get(
+    "/submissions/{submission}/reports/{task:path}",
+    summary="A submission's report on one task",
+    responses=described(404, 422, also=("html",)),
+)
+def show_report(submission: int, task: str, session: SessionDep) -> Response:
+    """Return the tables of a submission's report on one task: intervals, curves, confusion, calibration, errors."""
+    task = name_in_path(task)
+    stored = submissions.find_submission(session, submission)
+    tables = submissions.read_tables(session, stored.id)
+    slug = submissions.slug_of(session, stored)
+    manifest = benchmarks.find_declared(session, slug).manifest
+    pages = kind_of(manifest).pages
+    if task not in _tasks(pages, tables):
+        raise NotFound(f"Submission {stored.id} has no report on a task {clip_for_message(task)}.")
+    reports = [table for table in tables if is_report(pages, table)]
+    ordered = sorted(reports, key=lambda table: pages.reports.index(table.name))
+    sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]
+    return page(
+        "report.html",
+        title=f"{task}, submission {stored.id}",
+        task=task,
+        entrants=_entrants(section.table for section in sections),
+        facts=pages.facts(manifest),
+        trail=[(slug, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
+        others=[link for link in report_links(pages, stored.id, tables) if link[0] != task],
+        sections=[section for section in sections if section.table.rows],
+    )
+
+
+def _entrants(tables: Iterable[Table]) -> list[str]:
+    return list(dict.fromkeys(str(row[table.index("entrant")]) for table in tables for row in table.rows))
+
+
+def _section(submission: int, table: Table, task: str) -> ReportSection:
+    address = f"/submissions/{submission}/tables/{table.name}"
+    query = urlencode({"task": task})
+    return ReportSection(
+        table,
+        _distinguishing_columns(table),
+        build_drawings(table),
+        f"{address}.csv?{query}",
+        f"{address}.json?{query}",
+    )
+
+
+def _distinguishing_columns(table: Table) -> Sequence[ShownColumn]:
+    """Return the columns without those with the same name in every row, which is in the heading."""
+    shown = shown_columns(table, detail=False)
+    return [each for each in shown if each.column.name not in NAMED or len({row[each.at] for row in table.rows}) > 1]
+
+
+disputes_router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
+ADDRESS = "/submissions/{submission}/disputes"
+PRIVATE = {"Cache-Control": "no-store"}
+
+
+class Saying(Body):
+    """What is wrong with a submission; public, without a name, once it is answered."""
+
+    text: Reason
+
+
+class Answering(Body):
+    """A steward's answer; public for ever, together with the dispute."""
+
+    answer: Reason
+
+
+@disputes_router.get(
+    "/disputes/{submission}",
+    summary="Disputes of a submission",
+    responses=described(401, 404, also=("html",)),
+    include_in_schema=False,
+)
+def show_disputes(
+    submission: int,
+    request: Request,
+    session: SessionDep,
+    caller: Annotated[Caller, may("see the disputes of a submission")],
+) -> Response:
+    """Show a submission's disputes with their answers, one's own open one, and the form."""
+    stored = submissions.find_submission(session, submission)
+    benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+    is_steward = roles.allows(session, "answer a dispute", caller, benchmark)
+    readable = [
+        each
+        for each in disputes.of_submission(session, stored.id)
+        if is_steward or each.answer is not None or each.by_id == caller.id
+    ]
+    shown = page("disputes.html", title=f"Disputes of submission {stored.id}", submission=stored.id,
+                 slug=submissions.slug_of(session, stored), disputes=readable, is_steward=is_steward,
+                 form_key=form_key_of(request))  # fmt: skip
+    shown.headers.update(PRIVATE)
+    return shown
+
+
+@disputes_router.post(
+    ADDRESS,
+    summary="Dispute a submission",
+    status_code=201,
+    responses=described(403, 404, 409, answer=SubmissionDocument, status=201),
+)
+def say(
+    submission: int, saying: Saying, session: SessionDep, caller: Annotated[Caller, may("dispute a submission")]
+) -> Response:
+    """Store a dispute for the stewards; everybody sees at once that there is one, and reads it with its answer."""
+    stored, slug = _stored(session, submission)
+    refuse_elsewhere(caller, slug)
+    new = disputes.dispute(session, stored, caller.id, saying.text)
+    audit.record(session, caller.act, 201, Change(None, {"dispute": new.id}, None, slug))
+    return _changed(session, stored, 201)
+
+
+@disputes_router.post(
+    f"{ADDRESS}/{{dispute}}/answer",
+    summary="Answer a dispute",
+    responses=described(403, 404, 409, answer=SubmissionDocument),
+)
+def answer(
+    submission: int,
+    dispute: int,
+    answering: Answering,
+    session: SessionDep,
+    caller: Annotated[Caller, may("answer a dispute")],
+) -> Response:
+    """Answer a dispute, once (a steward of the benchmark); from then on both are public."""
+    stored, slug = _stored(session, submission)
+    benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+    roles.require(session, "answer a dispute", caller, benchmark)
+    disputes.answer(session, stored, dispute, caller.id, answering.answer)
+    audit.record(session, caller.act, 200, Change({"dispute": dispute}, {"answered": True}, answering.answer, slug))
+    return _changed(session, stored, 200)
+
+
+def _stored(session: Session, number: int) -> tuple[Submission, str]:
+    stored = submissions.find_submission(session, number)
+    return stored, submissions.slug_of(session, stored)
+
+
+def _changed(session: Session, stored: Submission, status: int) -> Response:
+    benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
+    return json_answer(describe(session, stored), status=status, headers=PRIVATE)

@@ -24,12 +24,11 @@ from app.rights import roles, sessions
 from app.rights.policy import RIGHTS
 from app.store import audit, benchmark_rows, benchmarks
 from app.store.tries import find_try, keep_try, own_submissions, own_tries
-from app.web.answers import json_answer, page
-from app.web.bodies import MAX_FIELDS
 from app.web.caller import PUBLIC, Caller, Uploader, find_caller, may, refuse_uninvited
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
 from app.web.description import described
+from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
 from app.web.submissions import (
     METADATA_FIELDS,
@@ -38,6 +37,7 @@ from app.web.submissions import (
     form_fields,
     take,
 )
+from app.web.views import json_answer, page
 
 PRIVATE = {"Cache-Control": "no-store"}
 

@@ -11,14 +11,13 @@ from app.render.text import name_in_path
 from app.store import benchmarks, news, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
-from app.web.answers import drawn_answer, json_answer
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import CroissantDocument
 from app.web.explore import AskedDep, ExploreQuery, board_as_asked
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber
+from app.web.views import SnapshotNumber, drawn_answer, json_answer
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["outside"])
 

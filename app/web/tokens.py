@@ -13,13 +13,13 @@ from app.rights.policy import allows
 from app.rights.tokens import Bounds, in_short
 from app.store import audit
 from app.store.audit import Change
-from app.web.answers import json_answer
 from app.web.caller import Caller, may, presented_text
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
-from app.web.fields import Body, Line
+from app.web.requests import Body, Line
 from app.web.state import SessionDep
+from app.web.views import json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from app.jobs import evidence
 from app.jobs import publish as publishing
 from app.jobs.refresh import evaluate_waiting, refresh
-from app.store import benchmark_rows, stale_boards
+from app.store import benchmark_rows, current
 from app.values.scores import ScoreTable
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site
@@ -70,7 +70,7 @@ def test_what_there_was_no_time_for_is_asked_for_again(site: Site, monkeypatch: 
     send(site, BASE, "bob")
     site.work()
     queue, numbers = Asked(), send_entrants(site, ["A", "B"])
-    monkeypatch.setattr(stale_boards, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(current, "MOST_TOGETHER", 1)
 
     refresh(site.sessions, queue, benchmark_of(site), within_s=0)
 
@@ -84,8 +84,8 @@ def test_evidence_of_one_entrant_is_evaluated_one_after_the_other(site: Site) ->
     first = send_entrants(site, ["A", "B"])
     later = int(send(site, GOOD.replace(b"Good", b"A").replace(b"0.5", b"0.4"))["id"])
     with site.sessions() as session:
-        together = stale_boards.next_together(session, benchmark_of(site))
-        rest = stale_boards.next_together(session, benchmark_of(site), together)
+        together = current.next_together(session, benchmark_of(site))
+        rest = current.next_together(session, benchmark_of(site), together)
 
     assert (together, rest) == (first, [later])
 
@@ -97,11 +97,11 @@ def test_as_many_go_together_as_rows_allow(
     """One submission goes whatever its size; another joins it only up to the limit of rows."""
     declare(site)
     send_entrants(site, ["A", "B", "C"])
-    monkeypatch.setattr(stale_boards, "MOST_ROWS_TOGETHER", most)
+    monkeypatch.setattr(current, "MOST_ROWS_TOGETHER", most)
     tried: list[int] = []
     actual = []
     with site.sessions() as session:
-        while together := stale_boards.next_together(session, benchmark_of(site), tried):
+        while together := current.next_together(session, benchmark_of(site), tried):
             tried += together
             actual.append(len(together))
 

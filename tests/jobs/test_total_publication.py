@@ -11,7 +11,7 @@ from sqlalchemy import delete, text
 from app.db.models import SubmissionTable
 from app.errors import TableRejected
 from app.jobs.faults import MOST_ATTEMPTS, Outcome, find_culprits
-from app.store import stale_boards
+from app.store import current
 from app.values.table import Column, Table
 from tests.cases import publications as cases
 from tests.cases.walkthrough import BASE, GOOD, board, declare, send
@@ -237,7 +237,7 @@ def test_a_publication_that_failed_waits_longer_each_time(site: Site) -> None:
     for work in (site.work, site.try_again):
         work()
         with site.sessions() as session:
-            assert stale_boards.stale_benchmarks(session) == []
+            assert current.stale_benchmarks(session) == []
             waits.append(session.scalars(text("SELECT publish_retry_at - clock_timestamp() FROM benchmark")).one())
 
     assert 0 < waits[0].total_seconds() <= 5 < waits[1].total_seconds() <= 10

@@ -21,7 +21,7 @@ from app.receiving.receive import case_of, check, receive
 from app.receiving.upload import Upload
 from app.rights import tokens
 from app.store import benchmarks, preregs, submissions
-from app.store.sizes import Sizes
+from app.store.benchmarks import Sizes
 from tests.cases.evidence_tables import read
 from tests.cases.walkthrough import GOOD, MANIFEST, PREREG
 

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from app.render.evaluations import PublishedBoards, every_eval_ever, hub_results, model_index
+from app.render.syndication import PublishedBoards, every_eval_ever, hub_results, model_index
 from app.values.table import Column, Table
 from tests.cases.evidence_tables import parse
 

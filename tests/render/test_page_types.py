@@ -1,7 +1,6 @@
 """Pages and templates belong together without a list: each page is a type, and each type has its template."""
 
-from app.render.base_page import Page
-from app.render.html import TEMPLATES, page_types
+from app.render.html import TEMPLATES, Page, page_types
 
 
 def test_every_template_of_a_page_has_one_type() -> None:

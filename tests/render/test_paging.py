@@ -10,7 +10,7 @@ from app.errors import FieldRejected
 from app.render import html
 from app.render.table_page import ROWS, TablePage, TableView
 from app.values.table import Column, Table
-from app.web.queries import OF_TABLES
+from app.web.requests import OF_TABLES
 
 N_ROWS = 10 * ROWS
 

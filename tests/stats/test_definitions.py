@@ -9,7 +9,7 @@ from app.stats.cluster import profile_area
 from app.stats.curve_bands import map_resamples
 from app.stats.curves import count_calls, root_mean_squares, sort_scores
 from app.stats.pairs import compare_means, compare_pairs
-from app.stats.regression import in_bin
+from app.stats.predictions import in_bin
 from app.stats.resample import Resamples, competition_ranks
 from app.stats.spreads import Range, Spread, averaged_spread, mean_spread, weigh
 from app.stats.strata import Group, resample_ratio

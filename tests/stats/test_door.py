@@ -6,19 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.stats import (
-    calibrated,
-    classification,
-    cluster,
-    curve_bands,
-    curves,
-    pair_tests,
-    pairs,
-    ranking,
-    regression,
-    resample,
-    strata,
-)
+from app.stats import calibrated, cluster, curve_bands, curves, pairs, predictions, resample, strata
 from app.stats.arrays import InvalidArgument, share
 
 NAN, INF = float("nan"), float("inf")
@@ -34,7 +22,7 @@ BOTH = np.array([False, True])
 KEYS = np.array([0, 1])
 NAMED = resample.unit_keys(1, [("a",), ("b",)])
 FIRST_GROUP = np.zeros(2, dtype=np.int64)
-RANKED = ranking.rank_groups(ONES, ONES, FIRST_GROUP)
+RANKED = predictions.rank_groups(ONES, ONES, FIRST_GROUP)
 CURVE = np.array([0.0, 1.0])
 
 
@@ -104,14 +92,14 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "one replicate": (lambda: cluster.minimum_detectable_difference(np.ones(1), 0.9), "at least 2"),
     "a threshold of NaN": (lambda: cluster.decide(INTERVAL, NAN, "greater"), "threshold is nan"),
     "a third direction": (lambda: cluster.decide(INTERVAL, 0.0, "up"), "direction is 'up'"),  # type: ignore[arg-type]
-    "half right": (lambda: pair_tests.mcnemar_pairs(SOME / 2), "zeros and ones"),
-    "right or NaN": (lambda: pair_tests.mcnemar_pairs(np.array([[1.0, NAN]])), "zeros and ones"),
-    "tests of no example": (lambda: pair_tests.mcnemar_pairs(np.zeros((0, 2))), "n_examples >= 1"),
-    "t of NaN": (lambda: pair_tests.paired_t_pairs(GAP), "scores holds NaN"),
-    "p of NaN": (lambda: pair_tests.holm([0.1, NAN]), "p_values is nan"),
-    "p of two": (lambda: pair_tests.holm([2.0]), "p_values is 2.0"),
-    "a power of one": (lambda: pair_tests.examples_needed(1.0, 1.0, 0.9, 1.0), "level is 1.0"),
-    "a negative deviation": (lambda: pair_tests.examples_needed(1.0, -1.0, 0.9), "deviation is -1.0"),
+    "half right": (lambda: pairs.mcnemar_pairs(SOME / 2), "zeros and ones"),
+    "right or NaN": (lambda: pairs.mcnemar_pairs(np.array([[1.0, NAN]])), "zeros and ones"),
+    "tests of no example": (lambda: pairs.mcnemar_pairs(np.zeros((0, 2))), "n_examples >= 1"),
+    "t of NaN": (lambda: pairs.paired_t_pairs(GAP), "scores holds NaN"),
+    "p of NaN": (lambda: pairs.holm([0.1, NAN]), "p_values is nan"),
+    "p of two": (lambda: pairs.holm([2.0]), "p_values is 2.0"),
+    "a power of one": (lambda: pairs.examples_needed(1.0, 1.0, 0.9, 1.0), "level is 1.0"),
+    "a negative deviation": (lambda: pairs.examples_needed(1.0, -1.0, 0.9), "deviation is -1.0"),
     "more right than all": (lambda: calibrated.wilson(3, 2, 0.9), "n_right is 3"),
     "Wilson of NaN": (lambda: calibrated.wilson(NAN, 2, 0.9), "n_right is nan"),
     "Wilson of no level": (lambda: calibrated.wilson(1, 2, 95), "level is 95"),
@@ -120,20 +108,20 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "an area of NaN": (lambda: calibrated.logistic(NAN, 3, 0.9), "area is nan"),
     "a negative error": (lambda: calibrated.chi_squared(-1.0, 3, 0.9), "rmse is -1.0"),
     "half an example": (lambda: calibrated.chi_squared(1.0, 2.5, 0.9), "n_examples is 2.5"),  # type: ignore[arg-type]
-    "a class of NaN": (lambda: classification.predicted_classes(GAP), "probabilities holds NaN"),
-    "a single class": (lambda: classification.predicted_classes(np.ones((2, 1))), "at least 2"),
-    "a third class": (lambda: classification.confusion_matrix(np.array([0, 2]), KEYS, 2, ONES), "labels holds 0 to 2"),
-    "negative weights": (lambda: classification.constant_predictor(KEYS, 2, -ONES), "weights holds -1.0"),
-    "a probability of two": (lambda: classification.reliability(2 * ONES, BOTH, ONES), "scores holds 2.0"),
-    "no bin": (lambda: classification.reliability(CURVE, BOTH, ONES, n_bins=0), "n_bins is 0"),
+    "a class of NaN": (lambda: predictions.predicted_classes(GAP), "probabilities holds NaN"),
+    "a single class": (lambda: predictions.predicted_classes(np.ones((2, 1))), "at least 2"),
+    "a third class": (lambda: predictions.confusion_matrix(np.array([0, 2]), KEYS, 2, ONES), "labels holds 0 to 2"),
+    "negative weights": (lambda: predictions.constant_predictor(KEYS, 2, -ONES), "weights holds -1.0"),
+    "a probability of two": (lambda: predictions.reliability(2 * ONES, BOTH, ONES), "scores holds 2.0"),
+    "no bin": (lambda: predictions.reliability(CURVE, BOTH, ONES, n_bins=0), "n_bins is 0"),
     "a curve of NaN": (lambda: curves.threshold_curve(GAP[0], BOTH), "scores holds NaN"),
     "a curve of others": (lambda: curves.threshold_curve(ONES, BOTH[:1]), "is_positive has the shape (1,)"),
-    "an error of NaN": (lambda: regression.root_mean_squared_error(GAP[0], ONES, ONES), "predicted holds NaN"),
-    "labels of infinity": (lambda: regression.default_rmse(np.array([INF, 1.0]), ONES), "labels holds inf"),
-    "bins of nothing": (lambda: regression.conditional_mean(*[np.zeros(0)] * 3), "n_examples >= 1"),
-    "quantiles of no weight": (lambda: regression.normal_quantiles(ONES, 0 * ONES), "weights are all zero"),
-    "a group of NaN": (lambda: ranking.rank_groups(GAP[0], ONES, FIRST_GROUP), "predicted holds NaN"),
-    "no ranking": (lambda: ranking.rank_groups(*[np.zeros(0)] * 2, FIRST_GROUP[:0]), "n_examples >= 1"),
+    "an error of NaN": (lambda: predictions.root_mean_squared_error(GAP[0], ONES, ONES), "predicted holds NaN"),
+    "labels of infinity": (lambda: predictions.default_rmse(np.array([INF, 1.0]), ONES), "labels holds inf"),
+    "bins of nothing": (lambda: predictions.conditional_mean(*[np.zeros(0)] * 3), "n_examples >= 1"),
+    "quantiles of no weight": (lambda: predictions.normal_quantiles(ONES, 0 * ONES), "weights are all zero"),
+    "a group of NaN": (lambda: predictions.rank_groups(GAP[0], ONES, FIRST_GROUP), "predicted holds NaN"),
+    "no ranking": (lambda: predictions.rank_groups(*[np.zeros(0)] * 2, FIRST_GROUP[:0]), "n_examples >= 1"),
     "a truncation of zero": (lambda: RANKED.scores(0), "truncation is 0"),
     "a curve up to zero": (lambda: RANKED.ndcg_upto(0), "truncation is 0"),
     "no example drawn": (lambda: curve_bands.map_resamples(np.copy, 0, 3, RNG), "n_examples is 0"),
@@ -165,9 +153,9 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "errors of NaN ranked": (lambda: pairs.average_ranks(GAP), "errors holds NaN"),
     "nobody to beat": (lambda: pairs.win_shares(np.ones((3, 1))), "number of entrants is 1"),
     "pairs of no level": (lambda: pairs.compare(SOME, CONTRAST, None, 1.5), "level is 1.5"),
-    "hits that are not whole": (lambda: ranking.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
-    "ties of other blocks": (lambda: ranking.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
-    "hits of other blocks": (lambda: ranking.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
+    "hits that are not whole": (lambda: predictions.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
+    "ties of other blocks": (lambda: predictions.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
+    "hits of other blocks": (lambda: predictions.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
     "a place of others": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, KEYS[:1], 3), "place has the shape (1,)"),
     "a place below none": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, -KEYS, 3), "place holds -1"),
     "a third cluster": (lambda: resample.nested_sums(NAMED, NAMED, 2 * KEYS, KEYS, 3), "cluster holds 0 to 2"),
@@ -209,7 +197,7 @@ def test_equal_infinities_tie() -> None:
 
 def test_a_share_of_nothing_is_none() -> None:
     """NaN, wherever it is taken, but for a ranking, where a group with nothing to gain scores nothing."""
-    nothing = ranking.rank_groups(ONES, np.zeros(2), FIRST_GROUP).scores(5)
+    nothing = predictions.rank_groups(ONES, np.zeros(2), FIRST_GROUP).scores(5)
 
     assert np.isnan(share(np.zeros(1), np.zeros(1))[0])
     assert (nothing.ndcg.tolist(), nothing.average_precision.tolist()) == ([0.0], [0.0])
@@ -217,7 +205,7 @@ def test_a_share_of_nothing_is_none() -> None:
 
 def test_the_deviation_of_mcnemar_is_the_samples() -> None:
     """A is right on 1, 2 and 4, B on 2: differences 1 0 0 1 have the mean ½ and the variance 4 × ¼ / 3."""
-    actual = pair_tests.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
+    actual = pairs.mcnemar_pairs(np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0], [1.0, 0.0]]))
 
     assert (actual.mean[0, 1], actual.mean[1, 0]) == (0.5, -0.5)
     assert actual.deviation[0, 1] == pytest.approx((1 / 3) ** 0.5)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from app.stats import ranking
-from app.stats.ranking import MOST_IN_GROUP, orders_within, rank_groups
+from app.stats import predictions
+from app.stats.predictions import MOST_IN_GROUP, orders_within, rank_groups
 
 
 @pytest.mark.parametrize("largest", [1, 2, MOST_IN_GROUP, MOST_IN_GROUP + 1])
@@ -31,7 +31,7 @@ def test_rankings_are_the_same_by_both_ways(monkeypatch: pytest.MonkeyPatch) -> 
     groups, relevance = np.repeat(np.arange(40), 10), rng.integers(0, 5, 400).astype(np.float64)
     predicted = rng.integers(0, 6, 400) / 3.0
     inserted = rank_groups(predicted, relevance, groups)
-    monkeypatch.setattr(ranking, "MOST_IN_GROUP", 9)
+    monkeypatch.setattr(predictions, "MOST_IN_GROUP", 9)
     sorted_at_once = rank_groups(predicted, relevance, groups)
 
     for name, values in vars(inserted).items():

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
-from app.stats.pair_loops import Studentized, pair_variances
+from app.stats.compiled import Studentized, pair_variances
 from app.stats.rank_sets import N_SEEN, Contests, LeftPairs, RankSets, rank_sets
 from app.stats.resample import NamedResamples, unit_keys
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.stats.arrays import FloatArray
-from app.stats.ranking import rank_groups
+from app.stats.predictions import rank_groups
 
 GROUPS = [
     ([0.5, 0.5, 0.5, 0.5], [0.0, 3.0, 0.0, 1.0]),

@@ -8,14 +8,23 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest, ttest_1samp
 
-from app.stats import ranking
+from app.stats import predictions
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import chi_squared, clopper_pearson_ydf, hanley_mcneil, logistic, wilson
-from app.stats.classification import confusion_matrix, constant_predictor, predicted_classes, reliability
 from app.stats.curves import threshold_curve
-from app.stats.pair_tests import examples_needed, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
-from app.stats.ranking import GroupScores, rank_groups
-from app.stats.regression import conditional_mean, default_rmse, normal_quantiles, root_mean_squared_error
+from app.stats.pairs import examples_needed, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
+from app.stats.predictions import (
+    GroupScores,
+    conditional_mean,
+    confusion_matrix,
+    constant_predictor,
+    default_rmse,
+    normal_quantiles,
+    predicted_classes,
+    rank_groups,
+    reliability,
+    root_mean_squared_error,
+)
 from tests.cases.curve_oracle import average_precision, precision_recall_area, roc_area
 
 CASES = Path(__file__).parents[1] / "data" / "ydf"
@@ -253,7 +262,7 @@ def test_keys_too_large_for_one_number_are_sorted_one_after_the_other(monkeypatc
     groups = rng.integers(0, 40, 300)
     data = rng.integers(0, 9, 300).astype(np.float64), rng.integers(0, 4, 300).astype(np.float64), groups
     actual = score_groups(*data)
-    monkeypatch.setattr(ranking, "MAX_COMBINED", 50)
+    monkeypatch.setattr(predictions, "MAX_COMBINED", 50)
 
     for name in ("ndcg", "default_ndcg", "mrr", "average_precision", "precision_at_1"):
         assert getattr(score_groups(*data), name) == pytest.approx(getattr(actual, name), abs=1e-12)

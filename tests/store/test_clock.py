@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import func, insert, update
 
 from app.db.models import Benchmark, Rate, Submission
-from app.store import rates, stale_boards
+from app.store import current, rates
 from tests.cases.walkthrough import GOOD, declare, send
 from tests.fixtures import Site
 
@@ -62,6 +62,6 @@ def test_what_a_clock_ahead_put_off_or_received_is_due_now(site: Site) -> None:
 
     with site.sessions() as session:
         number = session.query(Benchmark.id).scalar()
-        assert stale_boards.next_together(session, number) != []
-        assert stale_boards.benchmarks_waiting(session, 0) == [number]
-        assert stale_boards.is_behind(session, number, is_due=True) == stale_boards.is_behind(session, number)
+        assert current.next_together(session, number) != []
+        assert current.benchmarks_waiting(session, 0) == [number]
+        assert current.is_behind(session, number, is_due=True) == current.is_behind(session, number)

@@ -6,10 +6,10 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark
 from app.receiving.upload import _newest_of
-from app.store.arrivals import _n_before, earlier_of
 from app.store.preregs import load_parsed
 from app.store.reservations import refuse_reserved
 from app.store.series import standing_records
+from app.store.submissions import _n_before, earlier_of
 from tests.fixtures import Site
 
 NAMES = [f"m{at}" for at in range(65_536)]

@@ -5,8 +5,8 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
-from app.store import benchmarks, disclosure
-from app.store.disclosure import pack_floats, pack_labels, read_blocks, unpack_floats, unpack_labels
+from app.store import benchmarks, labels
+from app.store.labels import pack_floats, pack_labels, read_blocks, unpack_floats, unpack_labels
 from app.store.measured import read_entrant
 from app.values.scores import Labels
 from tests.cases.predictions import BINARY, COLOURS, yaml
@@ -46,8 +46,8 @@ def test_labels_come_back_without_their_items_for_computing(site: Site) -> None:
 
     with site.sessions() as session:
         declared = benchmarks.find_declared(session, "guess")
-        computing = disclosure.load_labels(session, declared.benchmark.id)["t"]
-        matching = disclosure.labels_to_match(session, declared)["t"]
+        computing = labels.load_labels(session, declared.benchmark.id)["t"]
+        matching = labels.labels_to_match(session, declared)["t"]
 
     assert (computing.items, len(computing), computing.label.tolist()) == ((), 3, [0.0, 1.0, 2.0])
     assert computing.weight is not None

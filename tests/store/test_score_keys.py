@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from app.db.models import Score, SubmissionTable
 from app.store import benchmark_rows, benchmarks, entrants, submissions
-from app.store.scores import BrokenRows, RowKeys, copy_scores, refuse_repeated
+from app.store.rows import BrokenRows, RowKeys, copy_scores, refuse_repeated
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Column, Table
 from tests.cases.walkthrough import BASE, declare, send

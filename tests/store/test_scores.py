@@ -5,8 +5,7 @@ import pytest
 from sqlalchemy import text
 
 from app.store import benchmark_rows, benchmarks, entrants
-from app.store.rows import read_scores
-from app.store.scores import RowKeys, copy_scores
+from app.store.rows import RowKeys, copy_scores, read_scores
 from app.values.scores import NONE, Coded, ScoreTable
 from tests.cases.walkthrough import BASE, declare, send
 from tests.fixtures import Site

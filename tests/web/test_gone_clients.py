@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fastapi import FastAPI, Request
 
-from app.web.bodies import yaml_body
 from app.web.problems import install
+from app.web.requests import yaml_body
 
 
 def test_a_body_that_ends_early_is_no_fault(caplog: pytest.LogCaptureFixture) -> None:

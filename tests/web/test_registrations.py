@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError
 
 from app.db.models import StoredPrereg, Submission
 from app.prereg.prereg import sha256_hex
-from app.store.registrations import RegistrationStatus
+from app.store.preregs import RegistrationStatus
 from tests.cases.chamber import MANIFEST as ARM
 from tests.cases.chamber import PREREG as DOCUMENT
 from tests.cases.chamber import bundle, zipped

@@ -13,9 +13,8 @@ from app.boards.columns import cell_at
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
-from app.boards.wording import sentences
 from app.manifest.model import Manifest
-from app.names import in_words
+from app.names import in_words, sentences
 from app.stats.pairs import borda_points
 from app.stats.spreads import Range
 from app.values.frame import FrameField

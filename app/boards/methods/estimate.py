@@ -29,7 +29,6 @@ from app.boards.measured import (
 )
 from app.boards.standing import BoardStanding, stand, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
-from app.boards.wording import names_in_words, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
     EvidenceKind,
@@ -43,7 +42,7 @@ from app.manifest.model import (
     Title,
     Uncertainty,
 )
-from app.names import in_words
+from app.names import in_words, names_in_words, sentences
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL
 from app.stats.resample import competition_ranks

@@ -49,10 +49,9 @@ from app.boards.tables import (
     pairwise_notes,
     uncommon_notes,
 )
-from app.boards.wording import names_in_words, sentences
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, Metric, MetricName, Name, OpenTasks
-from app.names import count, in_words
+from app.names import count, in_words, names_in_words, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import average_ranks, compare_pairs, ratios, resampled_shares, skill, win_shares, wins_and_ranks
 from app.stats.resample import Resamples, percentile_interval

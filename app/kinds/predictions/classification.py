@@ -34,8 +34,8 @@ from app.stats.calibrated import (
     logistic,
     wilson,
 )
-from app.stats.classification import SMALLEST, constant_predictor, predicted_classes
 from app.stats.curves import area_spread, at_recall, recall_at
+from app.stats.predictions import SMALLEST, constant_predictor, predicted_classes
 from app.stats.spreads import SHARE, Range, Spread
 from app.values.registry import GlossaryEntry
 

@@ -37,8 +37,7 @@ from app.manifest.model import Direction
 from app.stats.arrays import BoolArray, FloatArray, Weights, share
 from app.stats.calibrated import Calibrated, chi_squared
 from app.stats.curves import calibrated_root_mean_square
-from app.stats.ranking import RankedGroups
-from app.stats.regression import default_rmse
+from app.stats.predictions import RankedGroups, default_rmse
 from app.stats.spreads import SHARE, Range
 from app.values.registry import GlossaryEntry, Registry
 

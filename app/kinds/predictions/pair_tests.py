@@ -19,7 +19,7 @@ from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.manifest.model import Manifest, part_of
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.pair_tests import PairTests, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
+from app.stats.pairs import PairTests, examples_needed_of_all, holm, mcnemar_pairs, paired_t_pairs
 from app.values.table import CellColumn, Column, ColumnarRows, Rows, Table
 
 Pair = tuple[NDArray[np.intp], ...]

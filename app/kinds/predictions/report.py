@@ -33,10 +33,16 @@ from app.kinds.predictions.metrics import AREAS, MAX_TRUNCATION, area_of_class, 
 from app.kinds.predictions.task import Prepared, TaskPredictions, Weighted
 from app.stats.arrays import Counts, FloatArray, IntArray
 from app.stats.calibrated import logistic
-from app.stats.classification import confusion_matrix, predicted_classes, reliability
 from app.stats.curve_bands import Drawn, FallingScores, Heights, curve_heights, fall, map_resamples
 from app.stats.curves import ThresholdCurve, place_of, place_where, threshold_curve
-from app.stats.regression import conditional_mean, in_bin, normal_quantiles
+from app.stats.predictions import (
+    conditional_mean,
+    confusion_matrix,
+    in_bin,
+    normal_quantiles,
+    predicted_classes,
+    reliability,
+)
 from app.stats.resample import board_generator, percentile_interval
 from app.values.table import Cell, Column, ColumnarRows, Table, rows_without
 from app.values.table import Rows as TableRows

@@ -11,7 +11,6 @@ from app.kinds.predictions.declared import Predictions, TaskType
 from app.manifest.model import Direction
 from app.stats.arrays import BoolArray, FloatArray, IntArray, Weights, share
 from app.stats.calibrated import Calibrated, Interval
-from app.stats.classification import predicted_classes
 from app.stats.curve_bands import flag_sums, weighted_sums
 from app.stats.curves import (
     Areas,
@@ -25,7 +24,7 @@ from app.stats.curves import (
     sort_scores,
     sort_volume,
 )
-from app.stats.ranking import RankedGroups, rank_groups
+from app.stats.predictions import RankedGroups, predicted_classes, rank_groups
 from app.stats.spreads import Range, Spread
 from app.values.registry import GlossaryEntry
 from app.values.scores import Labels, PredictionBlock

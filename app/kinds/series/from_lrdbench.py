@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import json
+import math
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +20,9 @@ import yaml
 from app.boards.methods.weighted_rank.records import (
     CLASS_ESTIMAND,
     CLASS_METRICS,
+    DIAGNOSTIC,
     NO_TIE_BREAK,
+    PAIRED_RATIO,
     THRESHOLD,
     identity_of,
     joined,
@@ -27,11 +30,14 @@ from app.boards.methods.weighted_rank.records import (
 )
 from app.errors import ManifestRejected, Problem
 from app.files.tables import FLAGS
-from app.kinds.contract import Imported
+from app.kinds.contract import CsvRow, Imported, RawFile
+from app.kinds.series.estimates import NUMBERS, RECORDED_AS
 from app.kinds.series.manifest_part import CATALOG, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
 from app.kinds.series.rows import stratum_of
 from app.manifest.build import SCHEMA_LINE
 from app.names import clip_for_message, is_name
+from app.values.scores import ScoreTable
+from app.values.table import Cell, Table
 from app.yaml import read_yaml
 
 MAX_MANIFEST_BYTES = 1 << 20
@@ -411,3 +417,66 @@ def import_lrdbench(
     imported = manifest_from_lrdbench(manifest.read_bytes(), slug, title, records, rows)
     no_grid = "No grid: without --run the records are undeclared, and the boards are provisional."
     return Imported(imported, () if records else (no_grid,))
+
+
+ROLE, STRATUM = "role", "stratum_json"
+
+HEADER = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
+
+ESTIMATES = ("record_id", "estimator_name", "point", "ci_low", "ci_high", "stderr", "valid", "runtime_seconds",
+             "failure_reason", "warnings", "bootstrap_cis_json")  # fmt: skip
+
+SCOPES = {"tables/per_stratum_metrics": "aggregate", "tables/benchmark_uncertainty": "uncertainty"}
+
+
+def _estimates(scores: ScoreTable) -> Iterator[CsvRow]:
+    """Yield the estimates of estimators; a row that came without one, or is between estimators, has none."""
+    recorded = scores.recorded
+    valid, role = recorded.get("valid"), recorded.get(ROLE)
+    kept = [(name, recorded.get(RECORDED_AS.get(name, name))) for name in ESTIMATES[2:]]
+    for at in range(len(scores)):
+        if valid is None or valid.at(at) is None or (role is not None and role.at(at) == DIAGNOSTIC):
+            continue
+        who = (scores.item.at(at) if scores.item else None, scores.entrant.at(at))
+        yield (*who, *(None if column is None else _as_sent(name, column.at(at)) for name, column in kept))
+
+
+def _as_sent(name: str, text: str | None) -> Cell:
+    """Return a cell of the estimates, which are kept as texts: a number as one, so that -1.5 gets no guard."""
+    is_number = name in NUMBERS and text is not None and text.strip() and math.isfinite(float(text))
+    return float(text) if text and is_number else text
+
+
+def _per_series(scores: ScoreTable) -> Iterator[CsvRow]:
+    place = {name: at for at, name in enumerate(scores.columns)}
+    recorded = scores.recorded
+    for at in range(len(scores)):
+        stratum = recorded[STRATUM].at(at) or "{}"
+        metadata = json.loads((recorded["metadata"].at(at) if "metadata" in recorded else None) or "{}")
+        key = [list(pair) for pair in sorted(json.loads(stratum).items())]
+        for metric in (recorded["metrics"].at(at) or "").split() if "metrics" in recorded else scores.columns:
+            name, level = split_identity(metric)
+            about = {**metadata.get(metric, {}), "stratum_key": key} | ({} if level is None else {"nominal": level})
+            value = math.nan if metric == PAIRED_RATIO else scores.values[at, place[metric]].item()
+            who = (scores.item.at(at) if scores.item else None, scores.entrant.at(at))
+            yield (
+                "per_series",
+                *who,
+                name,
+                None if math.isnan(value) else value,
+                stratum,
+                json.dumps(about, sort_keys=True),
+            )
+
+
+def _computed(table: Table) -> Iterator[CsvRow]:
+    scope = SCOPES[table.name]
+    for row in table.records():
+        cells = (row["estimator_name"], row["metric_name"], row["value"], row["stratum_json"], row["metadata_json"])
+        yield (scope, None, *cells)
+
+
+RAW = {
+    "metrics.csv": RawFile(header=HEADER, of_sent=_per_series, tables=tuple(SCOPES), of_table=_computed),
+    "estimates.csv": RawFile(header=ESTIMATES, of_sent=_estimates),
+}

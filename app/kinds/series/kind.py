@@ -6,9 +6,9 @@ from app.admission.case import Case, Check, KindRules
 from app.boards.methods.weighted_rank.records import strata_of_grid
 from app.kinds.contract import Kind, PublishedBoards, RowStorage
 from app.kinds.series.contract import contract_leaderboard, metadata_table, note_estimands, series_tables
+from app.kinds.series.from_lrdbench import RAW
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.pages import ENTRIES, PAGES
-from app.kinds.series.raw import RAW
 from app.kinds.series.read import read_series_metrics
 from app.kinds.series.rows import SUFFIXES
 from app.kinds.series.rules import check_records

@@ -16,7 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.boards.methods.skill_score import SkillScore
-from app.boards.wording import sentences
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
 from app.files.tables import (
@@ -45,7 +44,7 @@ from app.harnesses.registry import split_harnesses
 from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.model import Manifest, OpenTasks, part_of
-from app.names import clip_for_message, complain_about_name, count, first_few, is_name
+from app.names import clip_for_message, complain_about_name, count, first_few, is_name, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, OVERLAP_UNSAID, Coded, ScoreTable
 from app.values.table import Table

@@ -31,7 +31,7 @@ from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
 from app.kinds.predictions.report import report_tables
 from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
-from app.stats.pair_tests import holm
+from app.stats.pairs import holm
 from app.values.scores import Labels
 from app.values.table import Table
 from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_text, measure, spec, two_classes

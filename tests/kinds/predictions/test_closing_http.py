@@ -9,7 +9,7 @@ from sqlalchemy import delete, select, text, update
 from app.db.models import LabelPart, LabelSet, StoredMeasurement
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import labels_digest
-from app.store.disclosure import close_due, pack_floats, unpack_floats
+from app.store.labels import close_due, pack_floats, unpack_floats
 from app.values.scores import Labels
 from tests.cases.secret_labels import SLUG, begin, board, items, knowing, manifest, send, truth, words
 from tests.cases.ydf_http import records

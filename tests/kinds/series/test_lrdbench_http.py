@@ -15,8 +15,7 @@ from urllib.parse import quote
 import pytest
 from sqlalchemy import QueuePool
 
-from app.kinds.series.from_lrdbench import manifest_from_lrdbench
-from app.kinds.series.raw import HEADER, RAW
+from app.kinds.series.from_lrdbench import HEADER, RAW, manifest_from_lrdbench
 from app.store import benchmark_rows, snapshots
 from app.store.series import raw_rows
 from app.web.exports import blocks_of

@@ -66,9 +66,9 @@ from app.boards.tables import (
     pairs_beside,
     pairwise_table,
 )
-from app.boards.wording import names_in_words
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Manifest, part_of
+from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, intervals
 from app.stats.resample import percentile_interval

@@ -10,7 +10,6 @@ from pydantic import Field, model_validator
 
 from app.boards.calibrated import DrawnSpread, Precision
 from app.boards.coverage import are_common
-from app.boards.wording import names_in_words
 from app.manifest.model import (
     EVERY_TASK,
     EvidenceKind,
@@ -22,6 +21,7 @@ from app.manifest.model import (
     Task,
     Uncertainty,
 )
+from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray, share
 from app.stats.curves import curve_areas, sort_scores
 from app.stats.resample import named_weights, unit_keys

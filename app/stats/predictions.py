@@ -1,27 +1,309 @@
-"""Rankings within groups: NDCG, MRR, MAP and precision at one; pure.
+"""What predictions are worth: classes and their confusion, calibration of probabilities, errors of regression, and
+rankings within groups (NDCG, MRR, MAP, precision at one); pure.
 
-Called when predictions are measured. `predicted`, `relevance` and `groups`, the group numbers, are [n_examples]. A
-group whose ideal gain is zero scores zero and stays in the mean: NaN is neither accepted nor returned. Every score is
-within [0, 1] and larger is better. `scores` breaks ties between predictions by falling relevance, the best case: this
-is YDF 0.16's rule and gives a constant prediction a perfect score. `tied_scores` averages over random order.
+`probabilities` are [n_examples, n_classes] with rows that sum to one, which the reader of an upload has checked;
+`labels` are class numbers [n_examples] from 0, `weights` [n_examples] count examples. What is undefined is None, or NaN
+inside an array. No argument holds NaN: missing predictions have been filled in before. Where conventions differ, YDF
+0.16's is used.
+
+Errors of regression are in the unit of the labels; `weights` count examples.
+
+Rankings: `predicted`, `relevance` and `groups`, the group numbers, are [n_examples]. A group whose ideal gain is zero
+scores zero and stays in the mean. Every score is within [0, 1] and larger is better. `scores` breaks ties between
+predictions by falling relevance, the best case: this is YDF 0.16's rule and gives a constant prediction a perfect
+score. `tied_scores` averages over random order.
 """
 
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
+from scipy.special import ndtri
 
 from app.stats.arrays import (
     BoolArray,
     FloatArray,
     IntArray,
+    InvalidArgument,
     require_count,
     require_finite,
     require_integers,
+    require_numbers,
     require_shape,
+    require_weights,
+    require_within,
     share,
 )
 from app.stats.compiled import compiled
+
+BINARY = 2
+# A probability of zero would make the log-loss infinite; YDF 0.16 and scikit-learn clip at this number, 2.2e-16.
+SMALLEST = float(np.finfo(np.float64).eps)
+
+
+def predicted_classes(probabilities: FloatArray) -> IntArray:
+    """Return the most probable class, [n_examples]; ties go to the lowest number, but of two classes to the second.
+
+    Raises InvalidArgument for NaN and for fewer than two classes.
+    Source: YDF 0.16, accuracy of a classification, for how ties are broken.
+
+    >>> predicted_classes(np.array([[0.5, 0.5], [0.6, 0.4]])).tolist()
+    [1, 0]
+    """
+    _require_probabilities(probabilities)
+    if probabilities.shape[1] == BINARY:
+        return (probabilities[:, 1] >= 0.5).astype(np.int64)
+    classes: IntArray = np.argmax(probabilities, axis=1)
+    return classes
+
+
+def confusion_matrix(labels: IntArray, predicted: IntArray, n_classes: int, weights: FloatArray) -> FloatArray:
+    """Return weighted counts [n_classes, n_classes]: rows are the truth, columns what was predicted.
+
+    Raises InvalidArgument for arrays of different lengths, class numbers outside [0, n_classes), and a negative weight.
+    Source: `sklearn.metrics.confusion_matrix` with `sample_weight`.
+
+    >>> confusion_matrix(np.array([0, 1, 1]), np.array([0, 0, 1]), 2, np.ones(3)).tolist()
+    [[1.0, 0.0], [1.0, 1.0]]
+    """
+    _require_labels("labels", labels, n_classes, weights)
+    _require_labels("predicted", predicted, n_classes, weights)
+    cells = np.bincount(labels * n_classes + predicted, weights, minlength=n_classes * n_classes)
+    return cells.reshape(n_classes, n_classes).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class ConstantPredictor:
+    """The scores of the best constant predictions: the commonest class, and the classes' shares as probabilities."""
+
+    accuracy: float
+    log_loss: float
+
+
+def constant_predictor(labels: IntArray, n_classes: int, weights: FloatArray) -> ConstantPredictor | None:
+    """Return the default accuracy and log-loss, in nats; None without an example of positive weight.
+
+    Raises InvalidArgument as `confusion_matrix` does.
+    Source: YDF 0.16, default metrics; the loss is −Σ share × ln share, the entropy of the classes' shares.
+
+    >>> constant_predictor(np.array([0, 1, 1, 1]), 2, np.ones(4))
+    ConstantPredictor(accuracy=0.75, log_loss=0.5623351446188083)
+    """
+    _require_labels("labels", labels, n_classes, weights)
+    counts = np.bincount(labels, weights, minlength=n_classes)
+    if not counts.sum() > 0:
+        return None
+    shares = counts[counts > 0] / counts.sum()
+    return ConstantPredictor(float(shares.max()), float(max(0.0, -(shares * np.log(shares)).sum())))
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Examples binned by predicted probability, [n_bins]: mean prediction, observed share, weight, number of examples.
+
+    `plain` is the unweighted mean prediction. Empty bins and examples of weight zero are left out.
+    """
+
+    predicted: FloatArray
+    observed: FloatArray
+    weight: FloatArray
+    n_examples: IntArray
+    plain: FloatArray
+
+    @property
+    def expected_calibration_error(self) -> float | None:
+        """Return Σ weight × |predicted − observed| / Σ weight; None where there is no weight. Smaller is better.
+
+        Source: Naeini, Cooper & Hauskrecht 2015, the expected calibration error.
+        """
+        total = float(self.weight.sum())
+        return float((self.weight * np.abs(self.predicted - self.observed)).sum()) / total if total > 0 else None
+
+
+def reliability(scores: FloatArray, is_positive: BoolArray, weights: FloatArray, n_bins: int = 10) -> Reliability:
+    """Return the calibration of scores in [0, 1] in bins of equal width; the last bin includes 1.
+
+    `scores` and `is_positive` are [n_examples].
+    Raises InvalidArgument for a score outside [0, 1], arrays of different lengths, a negative weight, and `n_bins`
+    below 1.
+    Source: Naeini, Cooper & Hauskrecht 2015, Obtaining well calibrated probabilities using Bayesian binning.
+
+    >>> bins = reliability(np.array([0.25, 0.75]), np.array([False, True]), np.ones(2), n_bins=2)
+    >>> (bins.predicted.tolist(), bins.observed.tolist(), bins.expected_calibration_error)
+    ([0.25, 0.75], [0.0, 1.0], 0.25)
+    """
+    require_count("n_bins", n_bins)
+    require_shape("scores", scores, "n_examples")
+    require_within("scores", scores, 0.0, 1.0)
+    require_shape("is_positive", is_positive, len(scores))
+    require_shape("weights", weights, len(scores))
+    require_weights("weights", weights)
+    place = np.minimum((scores * n_bins).astype(np.int64), n_bins - 1)
+    weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
+    is_filled = weight > 0
+    predicted = np.bincount(place, weights * scores, minlength=n_bins)[is_filled] / weight[is_filled]
+    observed = np.bincount(place, weights * is_positive, minlength=n_bins)[is_filled] / weight[is_filled]
+    counted = weights > 0
+    n_examples = np.bincount(place, counted, minlength=n_bins)[is_filled]
+    plain = np.bincount(place, counted * scores, minlength=n_bins)[is_filled] / n_examples
+    return Reliability(predicted, observed, weight[is_filled], n_examples.astype(np.int64), plain)
+
+
+def _require_probabilities(probabilities: FloatArray) -> None:
+    require_shape("probabilities", probabilities, "n_examples", "n_classes")
+    require_count("the number of classes", probabilities.shape[1], least=BINARY)
+    require_numbers("probabilities", probabilities)
+
+
+def _require_labels(name: str, labels: IntArray, n_classes: int, weights: FloatArray) -> None:
+    require_count("n_classes", n_classes)
+    require_shape(name, labels, "n_examples")
+    require_integers(name, labels, low=0, high=n_classes - 1)
+    require_shape("weights", weights, len(labels))
+    require_weights("weights", weights)
+
+
+FENCE = 3.0
+
+
+def root_mean_squared_error(predicted: FloatArray, labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return √(weighted mean of squared residuals); lower is better. None without an example of positive weight.
+
+    Raises InvalidArgument for arrays of different lengths, numbers that are not finite, and a negative weight.
+    Source: `sklearn.metrics.root_mean_squared_error`, with `sample_weight`.
+
+    >>> root_mean_squared_error(np.array([1.0, 2.0]), np.array([1.0, 4.0]), np.ones(2))
+    1.4142135623730951
+    """
+    _require_values(weights, predicted=predicted, labels=labels)
+    mean = _mean((predicted - labels) ** 2, weights)
+    return None if mean is None else float(np.sqrt(mean))
+
+
+def default_rmse(labels: FloatArray, weights: FloatArray) -> float | None:
+    """Return the error of always predicting the weighted mean label; None without an example of positive weight.
+
+    Raises InvalidArgument as `root_mean_squared_error` does.
+    Source: YDF 0.16, default RMSE: the labels' standard deviation with divisor n.
+
+    >>> default_rmse(np.array([1.0, 3.0]), np.ones(2))
+    1.0
+    """
+    _require_values(weights, labels=labels)
+    mean = _mean(labels, weights)
+    return None if mean is None else root_mean_squared_error(np.full(len(labels), mean), labels, weights)
+
+
+@dataclass(frozen=True)
+class Bins:
+    """A histogram or conditional plot, by bin: centre, weight, mean, and number of examples with positive weight."""
+
+    centre: FloatArray
+    weight: FloatArray
+    mean: FloatArray
+    n_examples: IntArray
+
+
+def conditional_mean(
+    by: FloatArray, values: FloatArray, weights: FloatArray, n_bins: int = 30, n_extreme: int = 1
+) -> Bins:
+    """Return the weighted mean of `values` in bins of `by` of equal width; NaN in an empty bin.
+
+    The bins span from the mean of the `n_extreme` smallest numbers of `by` to that of the largest, but no further than
+    three interquartile ranges beyond the quartiles, so that a few outliers do not force all others into one bin; the
+    first and the last bin also hold what lies beyond.
+    Raises InvalidArgument for no example, no bin, arrays of different lengths, numbers that are not finite, a negative
+    weight.
+    Source: YDF 0.16, conditional plots, with the centres of bins; Tukey 1977, Exploratory data analysis, section 2D,
+    the outer fences.
+
+    >>> bins = conditional_mean(np.array([0.0, 1.0]), np.array([5.0, 7.0]), np.ones(2), n_bins=2)
+    >>> (bins.centre.tolist(), bins.mean.tolist())
+    ([0.25, 0.75], [5.0, 7.0])
+    """
+    _require_values(weights, by=by, values=values)
+    require_shape("by", by, "[n_examples]")
+    require_count("n_bins", n_bins)
+    require_count("n_extreme", n_extreme)
+    low, high = _ends(by, n_extreme)
+    place = in_bin(by, by, n_bins, n_extreme)
+    weight = np.bincount(place, weights, minlength=n_bins).astype(np.float64)
+    sums = np.bincount(place, weights * values, minlength=n_bins).astype(np.float64)
+    mean = share(sums, weight)
+    n_examples = np.bincount(place, weights > 0, minlength=n_bins).astype(np.int64)
+    return Bins(low + (np.arange(n_bins) + 0.5) * (high - low) / n_bins, weight, mean, n_examples)
+
+
+def in_bin(by: FloatArray, values: FloatArray, n_bins: int, n_extreme: int = 1) -> IntArray:
+    """Return the index, from 0, of each value's bin among those that `conditional_mean` uses for `by`, [n_examples].
+
+    Raises InvalidArgument for no bin and numbers that are not finite.
+    Source: the bins of `conditional_mean`.
+
+    >>> in_bin(np.array([0.0, 1.0]), np.array([0.9, 7.0]), 2).tolist()
+    [1, 1]
+    """
+    require_shape("by", by, "[n_examples]")
+    require_count("n_bins", n_bins)
+    require_count("n_extreme", n_extreme)
+    require_finite("values", values)
+    low, high = _ends(by, n_extreme)
+    with np.errstate(over="ignore"):
+        place: IntArray = np.clip((values - low) / (high - low) * n_bins, 0, n_bins - 1).astype(np.int64)
+    return place
+
+
+def _ends(values: FloatArray, n_extreme: int) -> tuple[float, float]:
+    ordered, n_extreme = np.sort(values), min(n_extreme, len(values))
+    low, high = float(ordered[:n_extreme].mean()), float(ordered[-n_extreme:].mean())
+    quartiles = [_around(ordered, len(ordered) * quarter // 4, n_extreme) for quarter in (1, 3)]
+    reach = FENCE * (quartiles[1] - quartiles[0])
+    if reach > 0.0:
+        low, high = max(low, quartiles[0] - reach), min(high, quartiles[1] + reach)
+    return low, high if high > low else low + max(1.0, abs(low))
+
+
+def _around(ordered: FloatArray, at: int, n_extreme: int) -> float:
+    """Return the mean of `n_extreme` sorted numbers around an index: a quartile that reveals no single one."""
+    start = min(max(0, at - n_extreme // 2), len(ordered) - n_extreme)
+    return float(ordered[start : start + n_extreme].mean())
+
+
+def normal_quantiles(residuals: FloatArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return (theoretical, observed) quantiles of a normal probability plot, both ascending, [n_examples].
+
+    Observed residuals are standardized by their own mean and standard deviation, or zero if all are equal; an example's
+    plotting position is the middle of its share of the weight.
+    Raises InvalidArgument for no weight above zero, arrays of different lengths, residuals that are not finite, a
+    negative weight.
+    Source: Hazen 1914 for the plotting positions (i − ½) / n; NIST/SEMATECH e-Handbook, section 1.3.3.21.
+
+    >>> [quantiles.round(3).tolist() for quantiles in normal_quantiles(np.array([1.0, 3.0]), np.ones(2))]
+    [[-0.674, 0.674], [-1.0, 1.0]]
+    """
+    _require_values(weights, residuals=residuals)
+    if not weights.sum() > 0:
+        raise InvalidArgument("weights are all zero; expected one above it at least")
+    order = np.argsort(residuals, kind="stable")
+    ordered, weight = residuals[order], weights[order]
+    total = weight.sum()
+    positions = (np.cumsum(weight) - 0.5 * weight) / total
+    mean = float(np.average(ordered, weights=weight))
+    deviation = float(np.sqrt(np.average((ordered - mean) ** 2, weights=weight)))
+    theoretical: FloatArray = ndtri(np.clip(positions, 1e-12, 1 - 1e-12))
+    return theoretical, (ordered - mean) / deviation if deviation > 0 else np.zeros(len(ordered))
+
+
+def _require_values(weights: FloatArray, **arrays: FloatArray) -> None:
+    require_shape("weights", weights, "n_examples")
+    require_weights("weights", weights)
+    for name, array in arrays.items():
+        require_shape(name, array, len(weights))
+        require_finite(name, array)
+
+
+def _mean(values: FloatArray, weights: FloatArray) -> float | None:
+    return float(np.average(values, weights=weights)) if weights.sum() > 0 else None
 
 
 @dataclass(frozen=True)
@@ -131,7 +413,7 @@ class RankedGroups:
         """Return each group's expected MRR, average precision and precision at one with ties broken at random.
 
         Raises InvalidArgument unless `truncation` is a whole number of at least 1.
-        Source: `app.stats.ranking`.
+        Source: `app.stats.predictions`.
 
         >>> groups = np.zeros(2, dtype=np.int64)
         >>> rank_groups(np.array([0.5, 0.5]), np.array([0.0, 1.0]), groups).tied_scores(5).mrr.tolist()
