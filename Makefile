@@ -179,12 +179,14 @@ $(BIN)/python:
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies"
 	@$(PIP) install --no-deps --require-hashes --requirement requirements.lock
+	@$(PIP) uninstall --quiet --yes plumbline  # This package's name before its first release; it would declare all twice.
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@
 
 $(VENV)/.development: requirements-dev.lock pyproject.toml | $(BIN)/python
 	@echo "Installing the locked dependencies, with those of development"
 	@$(PIP) install --no-deps --require-hashes --requirement requirements-dev.lock
+	@$(PIP) uninstall --quiet --yes plumbline
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@touch $@ $(VENV)/.runtime
 

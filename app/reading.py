@@ -766,7 +766,7 @@ class _Careful(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) in _PLAIN or (module == "numpy.dtypes" and name.endswith("DType")):
             return super().find_class(module, name)
-        if module.startswith("app.") and "." not in name:
+        if (module.startswith("app.") or module == "plumbline.errors") and "." not in name:
             cls = super().find_class(module, name)
             if isinstance(cls, type) and (is_dataclass(cls) or issubclass(cls, Enum)):
                 return cls

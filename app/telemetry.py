@@ -298,7 +298,7 @@ def install(process: str) -> None:
             for name in ("sdk.trace", "sdk.resources", "sdk.trace.export", "exporter.otlp.proto.http.trace_exporter")
         )
     except ImportError:
-        raise SettingsError("PLUMBLINE_TRACING needs the extra otel: pip install 'plumbline[otel]'.") from None
+        raise SettingsError("PLUMBLINE_TRACING needs the extra otel: install the wheel with [otel].") from None
     provider = sdk.TracerProvider(resource=resources.Resource.create({"service.name": f"plumbline-{process}"}))
     provider.add_span_processor(export.BatchSpanProcessor(otlp.OTLPSpanExporter()))
     trace.set_tracer_provider(provider)

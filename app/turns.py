@@ -19,7 +19,7 @@ from typing import Protocol
 from anyio import from_thread
 
 from app.errors import Busy
-from app.retries import RETRY_AFTER_S
+from plumbline.retries import RETRY_AFTER_S
 
 FORGETS_S = 60.0
 """After so long, e⁻¹ = 37 % of the processor time that somebody used still counts."""

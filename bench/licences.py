@@ -57,7 +57,7 @@ def shipped(names: Sequence[str]) -> list[Distribution]:
     return [
         each
         for name, each in sorted(result.items())
-        if name not in ("pip", "plumbline") and (not names or name in wanted)
+        if name not in ("pip", "plumbline-server") and (not names or name in wanted)
     ]
 
 

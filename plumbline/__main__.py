@@ -3,17 +3,17 @@
 import sys
 from importlib.metadata import PackageNotFoundError, version
 
-from app.cli import commands
+from plumbline.cli import commands
 
 MODULES = {
-    "submit": "app.cli.submit",
-    "submissions": "app.cli.mine",
-    "withdraw": "app.cli.mine",
-    "notify": "app.cli.notifications",
-    "export": "app.cli.export",
+    "submit": "plumbline.cli.submit",
+    "submissions": "plumbline.cli.mine",
+    "withdraw": "plumbline.cli.mine",
+    "notify": "plumbline.cli.notifications",
+    "export": "plumbline.cli.export",
 }
 # The server's distribution holds the client too.
-DISTRIBUTIONS = ("plumbline-client", "plumbline")
+DISTRIBUTIONS = ("plumbline-client", "plumbline-server")
 
 
 def release() -> str:

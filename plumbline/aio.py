@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 
 import httpx2
 
-from app.cli.remote import BUSY, MAX_ATTEMPTS, TIMEOUT, RemoteRequest, ServerRefused, Unreachable, accepted, wait_s
 from plumbline.calls import (
     UNDER_WAY,
     Files,
@@ -16,6 +15,16 @@ from plumbline.calls import (
     table_request,
     token_of,
     upload_request,
+)
+from plumbline.cli.remote import (
+    BUSY,
+    MAX_ATTEMPTS,
+    TIMEOUT,
+    RemoteRequest,
+    ServerRefused,
+    Unreachable,
+    accepted,
+    wait_s,
 )
 from plumbline.documents import DryRun, RunFields, Submission, Table
 from plumbline.frame import frame_of

@@ -10,8 +10,8 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
-from app.cli.folders import zipped_folders
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest
+from plumbline.cli.folders import zipped_folders
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest
 
 UNDER_WAY = frozenset({"received", "evaluated"})
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.2, 2.0

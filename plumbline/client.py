@@ -3,7 +3,6 @@
 import time
 from typing import TYPE_CHECKING, Unpack, cast
 
-from app.cli.remote import RemoteServer
 from plumbline.calls import (
     UNDER_WAY,
     Files,
@@ -15,6 +14,7 @@ from plumbline.calls import (
     token_of,
     upload_request,
 )
+from plumbline.cli.remote import RemoteServer
 from plumbline.documents import DryRun, RunFields, Submission, Table
 from plumbline.frame import frame_of
 

@@ -19,7 +19,7 @@ def frame_of(table: Table) -> "pd.DataFrame":
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError("a board as a data frame needs pandas: pip install 'plumbline-client[pandas]'") from None
+        raise ImportError("a board as a data frame needs pandas: pip install pandas") from None
     series = {
         column["name"]: pd.Series([row[column["name"]] for row in table["rows"]], dtype=DTYPES[column["kind"]])
         for column in table["columns"]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from app.errors import EvidenceRejected, Problem
+from plumbline.errors import EvidenceRejected, Problem
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,7 +46,7 @@ def _read(runs: "pd.DataFrame | str | Path") -> "pd.DataFrame":
     try:
         import pandas as pd
     except ImportError:
-        raise ImportError("tables of runs need pandas: pip install 'plumbline-client[pandas]'") from None
+        raise ImportError("tables of runs need pandas: pip install pandas") from None
     # As text, so that a seed 0 stays 0 and a name that looks like a number stays a name; metrics are numbers.
     if isinstance(runs, pd.DataFrame):
         return runs

@@ -137,7 +137,7 @@ def test_a_program_that_is_not_installed_says_so(monkeypatch: pytest.MonkeyPatch
     """Its folder alone has no entry points."""
     monkeypatch.setattr(plugins, "entry_points", lambda group: EntryPoints(()))
 
-    with pytest.raises(PluginError, match=r"plumbline is not installed .* run `pip install"):
+    with pytest.raises(PluginError, match=r"plumbline-server is not installed .* run `pip install"):
         plugins.load_plugins(plugins.KINDS, Kind)
 
 

@@ -114,12 +114,24 @@ def imported_packages() -> Iterator[str]:
 
 def test_every_imported_package_is_declared() -> None:
     """The app leans on no package that another one happens to bring."""
-    foreign = set(imported_packages()) - set(sys.stdlib_module_names) - {"app"}
+    foreign = set(imported_packages()) - set(sys.stdlib_module_names) - {"app", "plumbline"}
     distributions = packages_distributions()
     declared = names_of(project()["dependencies"])
     undeclared = [name for name in sorted(foreign) if not declared & {normal(d) for d in distributions.get(name, [])}]
 
     assert undeclared == []
+
+
+def test_nothing_installs_us_by_name() -> None:
+    """Neither name is registered on the public index, where `plumbline` is somebody else's: by path or digest only."""
+    rooms = (".ci", "app", "client", "deploy", "docs", "integrations", "plumbline")
+    files = [path for room in rooms for path in (ROOT / room).rglob("*") if path.is_file()]
+    files += [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "Dockerfile", "Makefile")]
+    texts = {path: path.read_bytes().decode("utf-8", "replace") for path in files}
+    ours = re.compile(r"pip3? (?:install|download)[^\n`]*?[ '\"]plumbline(?:-client|-server)?(?![\w/.-])")
+
+    assert ours.search("run pip install 'plumbline-client[pandas]'")
+    assert not [(path, found[0]) for path, text in texts.items() if (found := ours.search(text))]
 
 
 def test_compose_has_no_default_password() -> None:

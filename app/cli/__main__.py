@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import typer
 
-from app.cli import commands
+from app.program.collector import paused
 from app.program.version import release
+from plumbline.cli import commands
 
 REFUSED, UNREACHABLE, INTERRUPTED = commands.REFUSED, commands.UNREACHABLE, commands.INTERRUPTED
 
@@ -22,18 +23,19 @@ MODULES = {
     "benchmark": "app.cli.benchmarks",
     "entrant": "app.cli.entrants",
     "prereg": "app.cli.preregs",
-    "submit": "app.cli.submit",
-    "submissions": "app.cli.mine",
-    "withdraw": "app.cli.mine",
-    "notify": "app.cli.notifications",
-    "export": "app.cli.export",
+    "submit": "plumbline.cli.submit",
+    "submissions": "plumbline.cli.mine",
+    "withdraw": "plumbline.cli.mine",
+    "notify": "plumbline.cli.notifications",
+    "export": "plumbline.cli.export",
     "replay": "app.cli.replay",
 }
 
 
 def build_app(arguments: Sequence[str]) -> typer.Typer:
     """Return the command line with the command that is called, or with every command if it is none of ours."""
-    return commands.build_app(arguments, MODULES, release)
+    with paused():
+        return commands.build_app(arguments, MODULES, release)
 
 
 def run(arguments: Sequence[str]) -> int:

@@ -12,11 +12,11 @@ from urllib.parse import quote
 import typer
 
 from app.cli import drafts, roles, secret_labels
-from app.cli.output import note, say
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS
+from plumbline.cli.output import note, say
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 ManifestFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The manifest, a YAML file.")

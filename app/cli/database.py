@@ -16,7 +16,6 @@ from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
-from app.cli.output import note, say
 from app.config import Settings
 from app.db import dumps
 from app.db.dumps import Note
@@ -26,6 +25,7 @@ from app.db.engine import make_engine, refuse_pooler
 from app.db.migrate import can_rewrite, check_schema, refuse_newer_database, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
 from app.store.audit import AuditCheck
+from plumbline.cli.output import note, say
 
 SCHEMES = ("postgresql", "postgres")
 MOST_BREAKS = 50

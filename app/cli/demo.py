@@ -17,14 +17,14 @@ from typing import Any
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from sqlalchemy.orm import Session
 
-from app.cli.output import make_console, note, show_error
-from app.cli.remote import UNDER_WAY, RemoteRequest, RemoteServer, ServerRefused, get_submission
 from app.db.engine import make_engine
 from app.db.models import Token
 from app.prereg.prereg import sha256_hex
 from app.rights.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 from app.store.benchmarks import count_benchmarks
 from app.yaml import read_yaml
+from plumbline.cli.output import make_console, note, show_error
+from plumbline.cli.remote import UNDER_WAY, RemoteRequest, RemoteServer, ServerRefused, get_submission
 
 LOADER = "Example loader"
 

@@ -14,9 +14,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 import typer
 
-from app.cli.folders import zipped_folders
-from app.cli.output import note, noticed, say, show_error
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, SentFile
@@ -34,6 +31,9 @@ from app.render.html import render
 from app.render.saved import ICON, assets
 from app.render.table_page import TableView
 from app.values.table import Table
+from plumbline.cli.folders import zipped_folders
+from plumbline.cli.output import note, noticed, say, show_error
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 if TYPE_CHECKING:
     from app.cli.drafting import Draft, ResultsSheet

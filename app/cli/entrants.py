@@ -5,10 +5,10 @@ from urllib.parse import quote
 
 import typer
 
-from app.cli.output import say
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.errors import NotFound
 from app.render.text import path_of_name
+from plumbline.cli.output import say
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 
 def register(app: typer.Typer) -> None:

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 import typer
 from rich.table import Table
 
-from app.cli.output import note, say, show
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
+from plumbline.cli.output import note, say, show
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 SHOWN = ("id", "role", "benchmark", "made_by", "expires_at", "state", "token")
 

@@ -12,8 +12,6 @@ from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from app.admission.case import Check, Claims, Registered, SubmissionFields
 from app.admission.rules import WITNESSED_RULE, is_admitted
-from app.cli.output import check_table, note, say, show
-from app.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
@@ -22,6 +20,8 @@ from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
 from app.receiving import receive
+from plumbline.cli.output import check_table, note, say, show
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, TokenOption
 
 PreregFile = Annotated[
     Path, typer.Argument(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")

@@ -5,10 +5,10 @@ from functools import partial
 import typer
 
 from app.cli.database import open_migrated
-from app.cli.output import note
 from app.config import Settings
 from app.db.engine import make_engine, make_session_factory, run_in_transaction
 from app.store import rows
+from plumbline.cli.output import note
 
 
 def register(group: typer.Typer) -> None:

@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 import typer
 
-from app.cli.output import note, say
-from app.cli.remote import RemoteRequest, RemoteServer
 from app.jobs.replay import Difference, Export, differences, read_export, recompute
 from app.program.version import code_version
+from plumbline.cli.output import note, say
+from plumbline.cli.remote import RemoteRequest, RemoteServer
 
 DIFFERENT = 1
 

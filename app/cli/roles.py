@@ -7,8 +7,8 @@ from urllib.parse import quote
 import typer
 from rich.table import Table
 
-from app.cli.output import say, show
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
+from plumbline.cli.output import say, show
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Slug = Annotated[str, typer.Argument(metavar="BENCHMARK", help="The benchmark's slug.")]
 Holder = Annotated[str, typer.Argument(metavar="TOKEN", help="The number or the name of a token.")]

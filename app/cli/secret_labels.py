@@ -5,13 +5,13 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import note, say
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 from app.config import Settings
 from app.files.uploads import Limits, SentFile
 from app.kinds.labels import Opening
 from app.kinds.parse import parse_manifest
 from app.store.labels import labels_of, scoring_of
+from plumbline.cli.output import note, say
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Given = Annotated[Path, typer.Argument(exists=True, dir_okay=False, readable=True)]
 

@@ -17,7 +17,6 @@ from sqlalchemy.orm import Session
 from app.cli.database import bring_up, open_addresses
 from app.cli.demo import find_examples, load_examples
 from app.cli.observing import FiguresOfEnded, configure_log, shared_figures
-from app.cli.output import say, show_error
 from app.cli.supervisor import (
     STOP_MARGIN_S,
     Program,
@@ -37,6 +36,7 @@ from app.program.bundled import bundled
 from app.rights.tokens import ensure_admin_token, useless_as_admin
 from app.store import audit
 from app.store.audit import Act, Change
+from plumbline.cli.output import say, show_error
 
 logger = logging.getLogger(__name__)
 

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Protocol
 
 from app.config import Settings
-from app.retries import pause_s
+from plumbline.retries import pause_s
 
 logger = logging.getLogger(__name__)
 

@@ -15,8 +15,6 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.orm import Session
 
 from app.cli.database import bring_up, open_addresses
-from app.cli.output import note, say, show
-from app.cli.remote import RemoteRequest, RemoteServer, TokenOption
 from app.config import Settings
 from app.db.engine import make_engine
 from app.db.models import Token
@@ -24,6 +22,8 @@ from app.rights import sessions, tokens
 from app.rights.tokens import LONGEST_OVERLAP_H, Bounds
 from app.store import audit
 from app.store.audit import Act, Change
+from plumbline.cli.output import note, say, show
+from plumbline.cli.remote import RemoteRequest, RemoteServer, TokenOption
 
 ServerOption = Annotated[
     str | None,

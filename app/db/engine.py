@@ -20,7 +20,7 @@ from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.orm import Session, sessionmaker
 
 from app.errors import SettingsError
-from app.retries import pause_s
+from plumbline.retries import pause_s
 
 QUEUE_SCHEMA = "queue"
 

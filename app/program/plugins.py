@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 from app.errors import PluginError
 
 KINDS, HARNESSES = "plumbline.kinds", "plumbline.harnesses"
-OWN = "plumbline"
+OWN = "plumbline-server"
 
 T = TypeVar("T")
 

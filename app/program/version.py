@@ -43,4 +43,4 @@ def code_version() -> str:
 @cache
 def release() -> str:
     """Return the version of the installed package."""
-    return version("plumbline")
+    return version("plumbline-server")

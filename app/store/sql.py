@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute, Session, object_session
 
 from app.db.models import Base
-from app.retries import pause_s
+from plumbline.retries import pause_s
 
 
 def now(session: Session) -> datetime:

@@ -12,10 +12,10 @@ from typing import Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Busy
-from app.retries import RETRY_AFTER_S
 from app.turns import Turn, Turns
 from app.web.limits import network_of
 from app.web.problems import problem
+from plumbline.retries import RETRY_AFTER_S
 
 MOST_BEGUN, ROOM = 4, 256
 """Writes whose sender and benchmark are looked up, and those that wait for it: of more, the last of whoever has most is

@@ -26,7 +26,6 @@ from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
-from app.retries import RETRY_AFTER_S
 from app.rights import roles
 from app.store import health
 from app.telemetry import PAGES, Gauges, render
@@ -38,6 +37,7 @@ from app.web.front import HEALTHY
 from app.web.problems import answer
 from app.web.state import NoAnswer, SessionDep, State, StateDep, get_state
 from app.web.views import csv_answer, json_answer, page, split_format
+from plumbline.retries import RETRY_AFTER_S
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["operations"])
 

@@ -22,10 +22,10 @@ from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
 from app.render.exports import to_json
 from app.render.html import render
-from app.retries import RETRY_AFTER_S
 from app.telemetry import REFUSALS
 from app.web import forms
 from app.web.kept_pages import CachedAnswer
+from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
 PROBLEM_JSON = "application/problem+json"

@@ -30,10 +30,10 @@ from app.boards.registry import compute_board
 from app.config import Settings
 from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
-from app.retries import RETRY_AFTER_S
 from app.turns import Turn, Turns
 from app.web.kept_pages import Ask, CachedAnswer, gather
 from app.web.problems import problem
+from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
 

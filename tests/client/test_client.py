@@ -10,8 +10,8 @@ import pytest
 
 import plumbline
 from app.cli.__main__ import run
-from app.cli.remote import ServerRefused, Unreachable
 from plumbline.calls import LONGEST_PAUSE_S, pauses
+from plumbline.cli.remote import ServerRefused, Unreachable
 from tests.cases import patient
 from tests.cases.publications import table
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server

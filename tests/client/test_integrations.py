@@ -87,6 +87,17 @@ def test_the_action_fails_where_the_results_are_refused(server: RunningServer, t
     assert "fast" in summary
 
 
+def test_the_action_installs_the_client_of_its_own_commit(tmp_path: Path) -> None:
+    """No name is looked up anywhere but what builds it: here without even that, as this environment has it."""
+    action: dict[str, Any] = yaml.safe_load((ACTION / "action.yml").read_text("utf-8"))
+    build = f"pip wheel --no-deps --no-build-isolation -w {tmp_path}"
+    script = action["runs"]["steps"][0]["run"].replace("pip install", build)
+    done = run(tmp_path, "bash", "-c", script, CLIENT="", GITHUB_ACTION_PATH=str(ACTION))
+
+    assert done.returncode == 0, done.stderr
+    assert [path.name.split("-")[0] for path in tmp_path.glob("*.whl")] == ["plumbline_client"]
+
+
 def test_the_action_hands_every_input_to_its_script() -> None:
     """What the script reads is what the action sets, and no input is text of a command."""
     action: dict[str, Any] = yaml.safe_load((ACTION / "action.yml").read_text("utf-8"))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.folders import MAX_FILES
 from app.config import Settings
 from client.typed import TARGET, described, documents
+from plumbline.cli.folders import MAX_FILES
 
 ROOT = Path(__file__).parents[2]
 
@@ -52,8 +52,8 @@ def shipped() -> dict[str, Path]:
     result = {}
     for source, target in included.items():
         path = (ROOT / "client" / source).resolve()
-        of_folder = {f"{target}/{each.name}": each for each in path.glob("*.py")} if path.is_dir() else {target: path}
-        result |= {name: each for name, each in of_folder.items() if name.endswith(".py")}
+        of_folder = {f"{target}/{each.relative_to(path)}": each for each in path.rglob("*.py")}
+        result |= of_folder
     return result
 
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,6 +66,15 @@ def run(*command: str | Path, **settings: str) -> str:
     done = subprocess.run(command, cwd="/", capture_output=True, text=True, check=False, env=plain | settings)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def test_it_holds_the_client_alone(place: Path) -> None:
+    """No package `app`: whoever has one of their own keeps it."""
+    (wheel,) = place.glob("plumbline_client-*.whl")
+    with zipfile.ZipFile(wheel) as files:
+        tops = {name.partition("/")[0] for name in files.namelist()}
+
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"plumbline"}
 
 
 def test_it_brings_no_server(place: Path) -> None:

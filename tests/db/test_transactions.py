@@ -9,8 +9,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
 from app.db.engine import MAX_ATTEMPTS, is_broken_off, run_in_transaction
-from app.retries import RETRY_AFTER_S
 from app.store.sql import take_turns
+from plumbline.retries import RETRY_AFTER_S
 from tests.fixtures import Site
 
 FAIL = "DO $$ BEGIN RAISE EXCEPTION 'again' USING ERRCODE = 'deadlock_detected'; END $$"

@@ -48,5 +48,5 @@ def test_tracing_without_its_extra_is_refused(monkeypatch: pytest.MonkeyPatch) -
     """One sentence says what to install."""
     monkeypatch.setitem(sys.modules, "opentelemetry.sdk.trace", None)
 
-    with pytest.raises(SettingsError, match=r"pip install 'plumbline\[otel\]'"):
+    with pytest.raises(SettingsError, match=r"needs the extra otel"):
         telemetry.install("web")

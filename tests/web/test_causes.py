@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from app.cli.output import cause_table, make_console
 from app.errors import Cause, Causes, Problem, Rejected
 from app.files.findings import Findings
+from plumbline.cli.output import cause_table, make_console
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
 from tests.fixtures import Site
 

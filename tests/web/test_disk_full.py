@@ -4,7 +4,7 @@ import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from app.retries import RETRY_AFTER_S
+from plumbline.retries import RETRY_AFTER_S
 from tests.cases.walkthrough import MANIFEST
 from tests.fixtures import Site
 

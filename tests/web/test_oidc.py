@@ -11,8 +11,8 @@ from sqlalchemy import func, select
 from app.config import Settings
 from app.db.models import BrowserSession, RoleGrant, Token
 from app.errors import SettingsError
-from app.retries import RETRY_AFTER_S
 from app.store import audit
+from plumbline.retries import RETRY_AFTER_S
 from tests.cases import patient
 from tests.cases.provider import CLIENT_ID, CLIENT_SECRET, LocalProvider, path_of, running_provider
 from tests.cases.signing_in import SESSION, cookie, form_key, send_form, signed

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from app.errors import Cause, PlumblineError, Rejected
+from plumbline.errors import Cause, PlumblineError, Rejected
 
 # A log has no width of its own; a table that is folded at 80 columns is hard to read in it.
 LOG_WIDTH = 160

@@ -6,10 +6,9 @@ from typing import Annotated
 
 import typer
 
-from app.cli.output import note, show_error
-from app.cli.remote import Unreachable
-from app.errors import PlumblineError
-from app.program.collector import paused
+from plumbline.cli.output import note, show_error
+from plumbline.cli.remote import Unreachable
+from plumbline.errors import PlumblineError
 
 REFUSED, UNREACHABLE, INTERRUPTED = 2, 3, 130
 
@@ -37,8 +36,7 @@ def build_app(arguments: Sequence[str], modules: Mapping[str, str], release: Cal
     app.callback()(plumbline)
     asked = arguments[0] if arguments else ""
     for module in [modules[asked]] if asked in modules else dict.fromkeys(modules.values()):
-        with paused():
-            import_module(module).register(app)
+        import_module(module).register(app)
     return app
 
 

@@ -11,9 +11,9 @@ from typing import Annotated, Any
 import httpx2
 import typer
 
-from app.cli.output import make_console
-from app.errors import Cause, PlumblineError, Problem, Rejected
-from app.retries import pause_s
+from plumbline.cli.output import make_console
+from plumbline.errors import Cause, PlumblineError, Problem, Rejected
+from plumbline.retries import pause_s
 
 ServerOption = Annotated[
     str, typer.Option("--server", envvar="PLUMBLINE_SERVER", help="Address of the plumbline server.")

@@ -5,8 +5,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from app.cli.output import note, say, show
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
+from plumbline.cli.output import note, say, show
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Number = Annotated[int, typer.Argument(help="Its number, which `plumbline notify list` shows.", min=1)]
 

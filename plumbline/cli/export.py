@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 import typer
 
-from app.cli.output import note
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption
+from plumbline.cli.output import note
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption
 
 
 def register(app: typer.Typer) -> None:

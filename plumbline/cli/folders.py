@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from app.errors import FieldRejected, Problem
+from plumbline.errors import FieldRejected, Problem
 
 # What a server takes by itself, see max_files in app/config.py, which the client does not have.
 MAX_FILES = 1000

@@ -12,10 +12,17 @@ from typing import Annotated, Any, BinaryIO
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from app.cli.folders import zipped_folders
-from app.cli.output import check_table, make_console, note, noticed, say, show
-from app.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption, wait_for_verdict
-from app.errors import FieldRejected, Problem
+from plumbline.cli.folders import zipped_folders
+from plumbline.cli.output import check_table, make_console, note, noticed, say, show
+from plumbline.cli.remote import (
+    DEFAULT_SERVER,
+    RemoteRequest,
+    RemoteServer,
+    ServerOption,
+    TokenOption,
+    wait_for_verdict,
+)
+from plumbline.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1
 # Superseded: it was published, and newer evidence is current already.

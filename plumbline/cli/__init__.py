@@ -1,0 +1,1 @@
+"""The commands of the client; `app.cli` has the server's beside them."""
