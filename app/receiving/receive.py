@@ -43,7 +43,7 @@ def receive(
     themselves are not written (`write_submission`).
 
     Raises FieldRejected when it cites an unknown registration, Conflict when an entrant belongs to somebody else, and
-    where labels are private whatever `app.store.labels` raises.
+    where labels are private whatever `app.store.disclosed` raises.
     """
     benchmark_id, names = declared.benchmark.id, evidence.scores.entrant.words
     refuse_retired(session, benchmark_id, declared.manifest.slug)

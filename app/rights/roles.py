@@ -68,7 +68,7 @@ def grant(session: Session, benchmark: Benchmark, token: Token, role: Role, by_i
         _refuse_last(session, benchmark, token, role.name)
     _note(session, benchmark, token, role, by_id, granted=True)
     if role.name == "steward" and is_new and session.get(LabelSecret, benchmark.id) is not None:
-        # Whoever can read private labels is not ranked, see `app.store.labels`.
+        # Whoever can read private labels is not ranked, see `app.store.disclosed`.
         benchmark_rows.mark_data_changed(session, benchmark.id)
     return True
 

@@ -340,5 +340,5 @@ def link(session: Session, order: OwnerLink) -> None:
             )
     session.add(order)
     session.flush()
-    # Who is one with somebody who can read private labels is not ranked, see `app.store.labels`.
+    # Who is one with somebody who can read private labels is not ranked, see `app.store.disclosed`.
     benchmark_rows.mark_data_changed(session, order.benchmark_id)
