@@ -8,6 +8,7 @@ import typer
 
 from app.program.collector import paused
 from app.program.version import release
+from plumbline.__main__ import MODULES as CLIENTS
 from plumbline.cli import commands
 
 REFUSED, UNREACHABLE, INTERRUPTED = commands.REFUSED, commands.UNREACHABLE, commands.INTERRUPTED
@@ -23,11 +24,7 @@ MODULES = {
     "benchmark": "app.cli.benchmarks",
     "entrant": "app.cli.entrants",
     "prereg": "app.cli.preregs",
-    "submit": "plumbline.cli.submit",
-    "submissions": "plumbline.cli.mine",
-    "withdraw": "plumbline.cli.mine",
-    "notify": "plumbline.cli.notifications",
-    "export": "plumbline.cli.export",
+    **CLIENTS,
     "replay": "app.cli.replay",
 }
 

@@ -37,7 +37,6 @@ from app.store.benchmarks import Declared
 from app.store.sql import one_of, retry_time, take_turns
 from app.values.facts import Finding, flags_by_entrant
 from app.values.fingerprints import Fingerprint, Sampled
-from app.values.fingerprints import Fingerprint as Value
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -484,7 +483,7 @@ def write_fingerprints(
     session: Session,
     submission_id: int,
     entrants: Mapping[str, int],
-    values: Iterable[Value],
+    values: Iterable[Fingerprint],
     findings: tuple[Finding, ...],
 ) -> None:
     """Keep the fingerprints of a submission's entrants with the flags that it raised; `entrants` are their numbers."""
@@ -527,7 +526,7 @@ def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
     return [_earlier(row, name, is_same=True) for row, name in session.execute(query)]
 
 
-def alike(session: Session, benchmark_id: int, values: Sequence[Value]) -> list[Earlier]:
+def alike(session: Session, benchmark_id: int, values: Sequence[Fingerprint]) -> list[Earlier]:
     """Return fingerprints of other entrants that have contents in common with some of these, the newest first.
 
     Also those with identical results, which even rows of 0/1 can reveal.
@@ -613,5 +612,5 @@ def _sampled(columns: Sequence[str], places: bytes, values: bytes) -> Sampled:
 def _earlier(row: StoredFingerprint, name: str, *, is_same: bool) -> Earlier:
     sample = np.frombuffer(row.sample, dtype="<u8").reshape(2, -1).astype(np.uint64)
     sampled = _sampled(row.sampled_columns, row.sampled_places, row.sampled_values)
-    value = Value(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
+    value = Fingerprint(name, row.n_rows, row.places, row.results, sample, tuple(row.contents), sampled)
     return Earlier(row.submission_id, is_same, value)
