@@ -11,12 +11,13 @@ from statistics import NormalDist
 import numpy as np
 
 from app.boards.remembered import Columns
+from app.boards.units import TaskUnits
 from app.manifest.model import Metric, Uncertainty
 from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.resample import NamedResamples, Resamples, percentile_interval, unit_keys
-from app.stats.spreads import SHARE, Range, Spread, task_spread, weighed_spread
+from app.stats.spreads import SHARE, Range, Spread, family_spread, task_spread, weighed_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
 
@@ -55,14 +56,15 @@ def task_intervals(
     scale: Callable[[FloatArray], FloatArray] | None = None,
     spread: SpreadOf | None = None,
     n_units: float | None = None,
+    units: TaskUnits | None = None,
 ) -> CellsAt:
     """Return a function from an entrant's position to the interval of its mean over tasks.
 
     `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
     the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean; `n_units` is the
-    effective number of tasks of values from `app.stats.spreads.weigh`. For `Columns` only those not in the cache are
-    computed. A column with NaN has no interval, and neither has a mean of fewer than MIN_UNITS tasks or of equal
-    values; the reason is given.
+    effective number of units of values from `app.stats.spreads.weigh`. With `units` families of tasks are the units.
+    For `Columns` only those not in the cache are computed. A column with NaN has no interval, and neither has a mean of
+    fewer than MIN_UNITS units or of equal values; the reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
     >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
@@ -70,7 +72,11 @@ def task_intervals(
     (0.0, 1.0, 2.0, None)
     """
     values = given.values if isinstance(given, Columns) else given
-    of_mean = spread or (task_spread if n_units is None else partial(weighed_spread, n_units=n_units))
+    if units is not None and not units.are_tasks:
+        n_units = units.number() if n_units is None else n_units
+        of_mean = spread or partial(family_spread, family=units.place, n_units=n_units)
+    else:
+        of_mean = spread or (task_spread if n_units is None else partial(weighed_spread, n_units=n_units))
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
@@ -184,7 +190,7 @@ class Precision:
         return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
 
     @classmethod
-    def of_strata(cls, n_units: Sequence[int]) -> "Precision":
+    def of_strata(cls, n_units: Sequence[float]) -> "Precision":
         """Return the precision of a mean over strata that share no unit; at least one must have two."""
         several = [n for n in n_units if n >= MIN_DRAWN_UNITS]
         inflation = sum((n + 1.0) / (n - 1.0) for n in several) / len(several)
@@ -218,17 +224,19 @@ class DrawnSpread:
         return np.array([np.nan if each is None else each.inflation for each in self.precision])
 
 
-def draw_named_tasks(drawn: Uncertainty, tasks: Sequence[str]) -> NamedResamples | None:
-    """Return the resamples of tasks by name; None for a single task, which has no spread, and without resamples.
+def draw_named_tasks(drawn: Uncertainty, units: Sequence[str]) -> NamedResamples | None:
+    """Return the resamples of tasks by the names of their units, [n_tasks]: tasks of one unit weigh the same.
+
+    None for a single unit, which has no spread, and without resamples.
 
     Source: `app.stats.resample`.
 
     >>> draw_named_tasks(Uncertainty(n_resamples=100), ["a"]) is None
     True
     """
-    if len(tasks) < MIN_DRAWN_UNITS or not drawn.n_resamples:
+    if len(set(units)) < MIN_DRAWN_UNITS or not drawn.n_resamples:
         return None
-    return NamedResamples(unit_keys(drawn.rng_seed, [(task,) for task in tasks]), drawn.n_resamples)
+    return NamedResamples(unit_keys(drawn.rng_seed, [(unit,) for unit in units]), drawn.n_resamples)
 
 
 def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:

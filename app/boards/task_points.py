@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,10 +25,10 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import remembered_pairs
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
+from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.calibrated import effective_number
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import Resamples, percentile_interval
 from app.stats.spreads import Range, weigh
@@ -85,7 +86,7 @@ class Sheet:
     """One metric as tasks × entrants, larger being better (NaN is no result), with the coverage of each entrant.
 
     `complete` [n_entrants] says who may be first. `ends` are the metric's declared worst and best values, `weights`
-    [n_tasks] a reader's task weights. `slug` is the benchmark's.
+    [n_tasks] a reader's task weights. `slug` is the benchmark's. `units` are what its tasks are drawn by.
     """
 
     cells: CellMatrix
@@ -94,6 +95,7 @@ class Sheet:
     ends: tuple[float | None, float | None] = (None, None)
     weights: FloatArray | None = None
     slug: str = ""
+    units: TaskUnits = NO_UNITS
 
     @cached_property
     def complete(self) -> BoolArray:
@@ -126,8 +128,8 @@ class Sheet:
 
     @property
     def n_weighed(self) -> float | None:
-        """Return the effective number of tasks that a reader weighs; None where all weigh the same."""
-        return None if self.weights is None else effective_number(self.weights)
+        """Return the effective number of units that a reader weighs; None where all weigh the same."""
+        return None if self.weights is None else self.units.number(self.weights)
 
     def means(self) -> FloatArray:
         """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""
@@ -167,14 +169,22 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
-            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **given.meta}  # fmt: skip
+            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
+            **sheet.units.meta(_within_strata(points, given.strata)), **given.meta}  # fmt: skip
     notes = (
         *_notes(sheet, given),
-        *_on_intervals(spec, contenders, sheet.n_weighed or sheet.n_tasks),
+        *sheet.units.notes(),
+        *_on_intervals(spec, contenders, sheet.n_weighed or sheet.units.number()),
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, meta | _score(spec, given), len(names))))
+
+
+def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
+    """Return points [n_tasks, n_ranked] less their mean in each group of tasks, which is fixed."""
+    parts = np.split(points, np.cumsum(strata)[:-1]) if strata else [points]
+    return np.concatenate([part - part.mean(axis=0) for part in parts])
 
 
 def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
@@ -188,7 +198,8 @@ def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
 
 def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:
     points, unit = np.where(given.ranked, given.points, np.nan), given.unit * sheet.n_tasks
-    return task_intervals(points, given.within, level, scale=lambda mean: mean * unit, n_units=sheet.n_weighed)
+    return task_intervals(points, given.within, level, scale=lambda mean: mean * unit, n_units=sheet.n_weighed,
+                          units=sheet.units)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -224,12 +235,16 @@ class _Contenders:
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names."""
-        named, strata = draw_named_tasks(spec.uncertainty, self.tasks), self.strata or [len(self.tasks)]
-        weighed = self.sheet.n_weighed
-        if named is None or max(strata) < MIN_DRAWN_UNITS or (weighed or MIN_DRAWN_UNITS) < MIN_DRAWN_UNITS:
+        units, strata = self.sheet.units, self.strata or [len(self.tasks)]
+        named, weighed = draw_named_tasks(spec.uncertainty, units.names), self.sheet.n_weighed
+        ends = np.cumsum([0, *strata]).tolist()
+        drawn = [units.only(range(*each)).number() for each in pairwise(ends)] if weighed is None else [weighed]
+        if named is None or max(drawn) < MIN_DRAWN_UNITS:
             return None
         means = stratified_means(named, strata, self.points)
-        precision = Precision.of_strata(strata) if weighed is None else Precision.of_units(weighed)
+        precision = Precision.of_strata(drawn)
+        if (n_units := units.number()) < precision.freedom + 1.0:  # a family may lie in several groups
+            precision = Precision(n_units - 1.0, precision.inflation)
         return DrawnSpread(means, [precision if complete else None for complete in self.complete.tolist()])
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
@@ -323,7 +338,9 @@ def _counts(sheet: Sheet) -> tuple[FrameField[int], ...]:
 
 
 def _on_intervals(spec: TaskBoard, contenders: _Contenders, n_tasks: float) -> Iterator[str]:
-    yield from few_units_note([(name, n_tasks) for name in contenders.names], "tasks", spec.uncertainty.level)
+    yield from few_units_note(
+        [(name, n_tasks) for name in contenders.names], contenders.sheet.units.plural, spec.uncertainty.level
+    )
     if spec.is_of_opponents and len(contenders.names) > 1:
         yield "The score is about these opponents: its interval is about other tasks, not about other opponents."
 
@@ -356,7 +373,8 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
         cells = replace(cells, values=filled(cells.values, metric.worst))
     sign = 1.0 if metric.direction == "maximize" else -1.0
     worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
-    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug)
+    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug,
+                 TaskUnits.of(manifest, cells.tasks))  # fmt: skip
 
 
 # One metric as tasks × entrants, larger being better: the input of boards that give points on every task.

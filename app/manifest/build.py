@@ -142,12 +142,37 @@ def _about_names(common: Common) -> Iterator[str]:
     for name in _repeats([board.name for board in common.leaderboards]):
         yield f"leaderboards: the name {name} is used twice"
     for task in _repeats([name_key(task) for task in common.task_ids() or ()]):
-        yield f"tasks: the id {task} is used twice (case makes no other name)"
+        yield f"tasks: the id {task} is used twice (case makes no other name); a task is of one family at most"
+    yield from _about_families(common)
     for board in common.leaderboards:
         yield from _undeclared(board, common)
     yield from complaints_about(common.metadata)
     if common.grid is not None:
         yield from _about_grid(common, common.grid)
+
+
+def _about_families(common: Common) -> Iterator[str]:
+    families, tasks = common.families(), common.task_ids() or ()
+    if not families:
+        return
+    if not any(board.draws_tasks for board in common.leaderboards):
+        yield "tasks: a family is declared, and no board draws tasks: each holds them fixed; leave families out"
+    for family in sorted(set(families.values()) & set(tasks)):
+        if families.get(family) != family:
+            yield (
+                f"tasks: the family {family} has the name of a task outside of it; expected another name, or that task "
+                "in the family"
+            )
+    units = {task: families.get(task, task) for task in tasks}
+    among = {"tasks": tasks, **{f"leaderboards.{board.name}.tasks": board.ranked_tasks() or ()
+                                for board in common.leaderboards if board.draws_tasks}}  # fmt: skip
+    for key, listed in among.items():
+        known = {units[task] for task in listed if task in units}
+        if len(known) == 1 and len(listed) > 1:
+            yield (
+                f"{key}: all {len(listed)} are of the family {known.pop()}, so that there is nothing to draw; expected "
+                "tasks of two families at least"
+            )
 
 
 def _undeclared(board: Leaderboard, common: Common) -> Iterator[str]:

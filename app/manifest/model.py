@@ -98,6 +98,11 @@ class Task(Part):
         description="the value that each named column must have in the task's rows; others are refused",
     )
     n_forecasts: int | None = Field(None, ge=1, le=2**53, description="how many forecasts one run of the task makes")
+    family: Name | None = Field(
+        None,
+        description="the name of what it has in common with other tasks, such as their data set: tasks of one family"
+        " count as one unit of intervals, ranks and pairs; by default each task is a family of its own",
+    )
 
 
 Direction = Literal["minimize", "maximize"]
@@ -211,7 +216,8 @@ class Leaderboard(Part):
 
     `evidence_kinds` are those that a method can read; `can_lack_intervals` means that it works without resamples,
     `needs_known_tasks` that it has no open list of tasks, `is_of_opponents` that scores depend on who is compared,
-    `is_mean` that a score is a mean of `metric`, in its unit.
+    `is_mean` that a score is a mean of `metric`, in its unit; `draws_tasks` that tasks, or families of them, are the
+    units of its intervals and ranks.
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("evaluation_summary",)
@@ -219,6 +225,7 @@ class Leaderboard(Part):
     needs_known_tasks: ClassVar[bool] = False
     is_of_opponents: ClassVar[bool] = False
     is_mean: ClassVar[bool] = False
+    draws_tasks: ClassVar[bool] = True
 
     name: Slug = Field(description="the board's name in addresses")
     title: Title | None = Field(None, description="the title shown on pages; its name by default")
@@ -550,6 +557,11 @@ class Common(Part):
     def task_ids(self) -> tuple[str, ...] | None:
         """Return the closed list of tasks, or None when tasks are open."""
         return None if isinstance(self.tasks, OpenTasks) else tuple(task.id for task in self.tasks)
+
+    def families(self) -> dict[str, str]:
+        """Return the declared family of each task that has one."""
+        tasks = [] if isinstance(self.tasks, OpenTasks) else self.tasks
+        return {task.id: task.family for task in tasks if task.family is not None}
 
     def leaderboard(self, name: str) -> Leaderboard:
         """Return the named board. Raises KeyError when there is none."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.stats.arrays import FloatArray, InvalidArgument, require_finite, require_shape, require_weights
+from app.stats.arrays import FloatArray, IntArray, InvalidArgument, require_finite, require_shape, require_weights
 
 ROUNDING = 1e-12
 
@@ -172,6 +172,26 @@ def task_spread(values: FloatArray) -> Spread:
     return replace(mean_spread(values), support=support_of_values(values.shape[-1]))
 
 
+def family_spread(values: FloatArray, family: IntArray, n_units: float) -> Spread:
+    """Return the spread of means [...] of tasks [..., n_tasks] that belong to families, which are the units.
+
+    `family` [n_tasks] is the position of each task's family among all; `n_units` their effective number, of which the
+    degrees of freedom are made. A family weighs as many as it has tasks; its own mean is all that is known of it.
+    Raises InvalidArgument as `mean_spread` does. Source: `mean_spread` of the families; Kish 1965, section 8.2.
+
+    >>> spread = family_spread(np.array([0.0, 0.0, 1.0, 1.0]), np.array([0, 0, 1, 1]), 2.0)
+    >>> float(spread.point), float(spread.error), float(spread.df)
+    (0.5, 0.5, 1.0)
+    """
+    order = np.argsort(family, kind="stable")
+    sizes = np.bincount(family).astype(np.float64)
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+    means = np.add.reduceat(values[..., order], begins, axis=-1) / sizes
+    spread = mean_spread(means, np.broadcast_to(sizes, means.shape))
+    units = np.full(spread.point.shape, n_units)
+    return replace(spread, n_units=units, df=units - 1.0, support=support_of_values(n_units))
+
+
 def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -> Spread:
     """Return the spread of means [...] over all items, from the sums of each cluster, [..., n_clusters].
 
@@ -301,13 +321,16 @@ def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
     )
 
 
-def grouped_spread(values: FloatArray, sizes: Sequence[int], shares: FloatArray) -> Spread:
+def grouped_spread(
+    values: FloatArray, sizes: Sequence[int], shares: FloatArray, family: IntArray | None = None
+) -> Spread:
     """Return the spread of Σ share × mean of a group, [...], of tasks [..., n_tasks] that lie group by group.
 
     Groups are fixed, and a group of one task is known exactly: its chance is in no number. `sizes` counts the tasks of
     each group, `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by
     chance that a group's variance is at least its average with the common one, which counts for PRIOR_FREEDOM. Without
-    a group of two tasks there are no degrees of freedom.
+    a group of two tasks there are no degrees of freedom. With `family` [n_tasks] families are the units within groups;
+    where one lies in several groups, the error is at least that of its sums over all of them.
     Raises InvalidArgument as `mean_spread` and `averaged_spread` do.
     Source: Cochran 1977, Sampling techniques, section 5.3, for the error; the least variance by simulation:
     docs/statistics.md.
@@ -316,17 +339,44 @@ def grouped_spread(values: FloatArray, sizes: Sequence[int], shares: FloatArray)
     >>> float(spread.point), round(float(spread.error), 4)
     (0.5, 0.0471)
     """
-    parts = side_by_side([mean_spread(group) for group in np.split(values, np.cumsum(sizes)[:-1], axis=-1)])
-    several = np.array(sizes) > 1
+    cuts = np.cumsum(sizes)[:-1]
+    groups = np.split(values, cuts, axis=-1)
+    if family is None:
+        parts, units = side_by_side([mean_spread(group) for group in groups]), np.array(sizes, dtype=np.float64)
+    else:
+        members = [np.unique(each, return_inverse=True)[1].reshape(-1) for each in np.split(family, cuts)]
+        units = np.array([_effective(np.bincount(each)) for each in members])
+        parts = side_by_side([family_spread(*of) for of in zip(groups, members, units.tolist(), strict=True)])
+    several = units > 1.0
     freedom = np.where(several, parts.df, 0.0)
     total = np.maximum(freedom.sum(axis=-1, keepdims=True), 1.0)
-    variance = parts.error**2 * sizes
+    variance = parts.error**2 * units
     common = (variance * freedom).sum(axis=-1, keepdims=True) / total
     shrunk = (freedom * variance + PRIOR_FREEDOM * common) / (freedom + PRIOR_FREEDOM)
-    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), 0.0) / sizes)
+    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), 0.0) / units)
     averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
     df = averaged.df if several.any() else np.zeros_like(averaged.df)
-    return replace(averaged, df=df, support=support_of_values(values.shape[-1]))
+    if family is not None:
+        averaged = replace(averaged, error=np.maximum(averaged.error, _across_groups(groups, shares, family)))
+        df = np.minimum(df, max(_effective(np.bincount(family)) - 1.0, 0.0))
+    return replace(averaged, df=df, support=support_of_values(values.shape[-1] if family is None else units.sum()))
+
+
+def _across_groups(groups: Sequence[FloatArray], shares: FloatArray, family: IntArray) -> FloatArray:
+    """Return the error [...] of the average over groups from the sum of each family over all of its groups."""
+    moved = np.concatenate(
+        [share * (each - each.mean(axis=-1, keepdims=True)) / each.shape[-1]
+         for each, share in zip(groups, shares.tolist(), strict=True)], axis=-1)  # fmt: skip
+    order, sizes = np.argsort(family, kind="stable"), np.bincount(family)
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    sums = np.add.reduceat(moved[..., order], begins[sizes > 0], axis=-1)
+    n_units = _effective(sizes)
+    return np.asarray(np.sqrt((sums**2).sum(axis=-1) * n_units / max(n_units - 1.0, 1e-9)))
+
+
+def _effective(sizes: IntArray) -> float:
+    """Return the effective number of families of these sizes: Kish 1965, section 8.2."""
+    return float(sizes.sum() ** 2 / (sizes**2).sum())
 
 
 # Values of weighted units, transformed so that unweighted statistics apply.

@@ -124,6 +124,7 @@ class EstimateBoard(Leaderboard):
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("episodes", "predictions")
+    draws_tasks = False
 
     method: Literal["estimate"] = Field(description="how it ranks")
     metrics: list[MetricName] = Field(min_length=1, max_length=100, description="the metrics of the board")

@@ -95,8 +95,10 @@ def _calibrated(
     """Return the intervals: tasks vary within their group, as they are resampled; differences of groups are fixed."""
     values = np.where(sheet.complete, sheet.cells.values, np.nan)
     weights = np.array([shares[name] for name in sizes])
-    spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights)
-    return task_intervals(values, range_of(metric), spec.uncertainty.level, spread=spread)
+    units = sheet.units
+    family = None if units.are_tasks else units.place
+    spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights, family=family)
+    return task_intervals(values, range_of(metric), spec.uncertainty.level, spread=spread, units=units)
 
 
 def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
@@ -106,7 +108,7 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
     cells = sheet.cells
     moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
                         cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
-    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends, slug=sheet.slug)
+    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends, slug=sheet.slug, units=sheet.units.only(order))
 
 
 def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:

@@ -40,11 +40,11 @@ from app.boards.tables import (
     uncommon_notes,
 )
 from app.boards.task_points import task_weights
+from app.boards.units import TaskUnits
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, MetricName, Task
 from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.calibrated import effective_number
 from app.stats.pairs import compare_means
 from app.stats.resample import Resamples
 from app.stats.spreads import Range, weigh
@@ -107,12 +107,16 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
     standing = _standing(spec, ranking, ranked, columns)
     placed = _placed(ranking, standing)
-    ours = _calibrated(ranking, task_intervals(columns, ranking.within, level, n_units=ranking.n_weighed))
+    ours = _calibrated(
+        ranking, task_intervals(columns, ranking.within, level, n_units=ranking.n_weighed, units=ranking.units)
+    )
     fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking))
-    few = few_units_note([(name, ranking.n_weighed or len(values)) for name in ranked.entrants], "tasks", level)
-    notes = (*_notes(ranking), *few, *hidden_tasks_note(len(values), ranking.within))
+    n_units = ranking.n_weighed or ranking.units.number()
+    few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level)
+    notes = (*_notes(ranking), *ranking.units.notes(), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
-            "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values))}  # fmt: skip
+            "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
+            **ranking.units.meta(values)}  # fmt: skip
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
@@ -124,8 +128,8 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Colu
     """Return the standing of the ranked by sign × values [n_tasks, n_entrants], larger being better; None if none."""
     if not len(ranked.entrants):
         return None
-    named = draw_named_tasks(spec.uncertainty, [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)])
-    sign, n_units = ranking.sign, ranking.n_weighed or float(len(columns.values))
+    named = draw_named_tasks(spec.uncertainty, ranking.units.names)
+    sign, n_units = ranking.sign, ranking.n_weighed or ranking.units.number()
     spread = (
         DrawnSpread.of_units(sign * named_means(columns, named), n_units)
         if named and n_units >= MIN_DRAWN_UNITS
@@ -140,7 +144,7 @@ class _Ranking:
 
     `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
     of the values; with `n_weighed`, the effective number, they include a reader's weights, and only means are within.
-    `n_failures` [n_entrants] are counted before anything absent was filled.
+    `units` are those of the kept tasks. `n_failures` [n_entrants] are counted before anything absent was filled.
     """
 
     cells: CellMatrix
@@ -151,6 +155,7 @@ class _Ranking:
     ends: tuple[float | None, float | None]
     within: Range
     n_failures: IntArray
+    units: TaskUnits
     n_weighed: float | None = None
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
@@ -179,9 +184,10 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     ends = (metric.worst, metric.best)
     means = means_of_present(cells.values)
-    n_weighed = None if weights is None else effective_number(weights[kept])
+    units = TaskUnits.of(manifest, [cells.tasks[at] for at in np.flatnonzero(kept)])
+    n_weighed = None if weights is None else units.number(weights[kept])
     n_failures = np.asarray(missing.sum(axis=0) - roster.not_asked(cells.entrants))
-    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, n_weighed)
+    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units, n_weighed)
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[BoardRow, int]]:

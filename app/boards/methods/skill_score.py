@@ -12,6 +12,7 @@ import numpy as np
 from pydantic import Field, field_validator
 
 from app.boards.calibrated import (
+    MIN_DRAWN_UNITS,
     NOTHING,
     CellsAt,
     DrawnSpread,
@@ -49,6 +50,7 @@ from app.boards.tables import (
     pairwise_notes,
     uncommon_notes,
 )
+from app.boards.units import TaskUnits
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, Metric, MetricName, Name, OpenTasks
 from app.names import count, in_words, names_in_words, sentences
@@ -166,18 +168,20 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     scored = among.relative if spec.missing == "error" else everyone
     with_pairs = with_pairs and spec.explored is None and len(scored.cells.entrants) > 1
     raw = raw_errors(scored, spec) if with_pairs else None
+    units = _units(manifest, scored)
     resamples, by_task = draw_tasks(spec, int(scored.kept.sum())), ByTask.of(scored, raw)
     measured = Effects.of(spec, by_task, resamples)
     times = median_times(manifest, spec, scores, everyone)
     unsaid = _unsaid(everyone, scores)
     counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
-    fields = (*_effects(spec, measured, by_task, scored, cells), *times.fields(), *counts)
+    fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
     notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
-             *_on_intervals(spec, scored))  # fmt: skip
-    meta, n_scored = meta_of(spec, everyone) | times.meta(), len(scored.cells.entrants)
+             *units.notes(), *_on_intervals(spec, scored, units))  # fmt: skip
+    meta = {**meta_of(spec, everyone), **times.meta(), **units.meta(by_task.logs.values)}
+    n_scored = len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
-    ranked = _ranked(spec, among, by_task if is_same else ByTask.of(among.relative))
+    ranked = _ranked(manifest, spec, among, by_task if is_same else ByTask.of(among.relative))
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = RankInputs.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
@@ -364,15 +368,22 @@ class ByTask:
         return spec.rank_by if self.wins.shape[1] > 1 else "skill_score"
 
 
-def _ranked(spec: SkillScore, among: Among, by_task: ByTask) -> tuple[str, FloatArray, DrawnSpread | None]:
-    """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by name."""
+def _units(manifest: Manifest, relative: Relative) -> TaskUnits:
+    """Return what the tasks are drawn by on which entrants are compared, [n_kept]."""
+    return TaskUnits.of(manifest, [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)])
+
+
+def _ranked(
+    manifest: Manifest, spec: SkillScore, among: Among, by_task: ByTask
+) -> tuple[str, FloatArray, DrawnSpread | None]:
+    """Return the effect that ranks, the points of the ranked, and their spread over tasks resampled by their units."""
     relative, rank_by, spread = among.relative, by_task.rank_by(spec), None
-    tasks = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)]
-    named = draw_named_tasks(spec.uncertainty, tasks) if among.roster.ranked else None
-    if named is not None:
+    units = _units(manifest, relative)
+    named = draw_named_tasks(spec.uncertainty, units.names) if among.roster.ranked else None
+    if named is not None and units.number() >= MIN_DRAWN_UNITS:
         is_rate = rank_by == "win_rate"
         means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
-        spread = DrawnSpread.of_units(means if is_rate else skill(means), len(tasks))
+        spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number())
     return rank_by, by_task.points()[rank_by], spread
 
 
@@ -432,9 +443,9 @@ class Effects:
 
 
 def _effects(
-    spec: SkillScore, measured: Effects, by_task: ByTask, scored: Relative, cells: CellMatrix
+    spec: SkillScore, measured: Effects, by_task: ByTask, scored: Relative, cells: CellMatrix, units: TaskUnits
 ) -> Iterator[FrameField[int]]:
-    ours = _calibrated(spec, by_task, scored)
+    ours = _calibrated(spec, by_task, scored, units)
     at = {cells.column(name): position for position, name in enumerate(scored.cells.entrants)}
     for name, title in (("win_rate", "Win rate"), ("skill_score", "Skill score")):
         column = Column(name, title, direction="maximize", glossary=name, digits=3)
@@ -442,25 +453,25 @@ def _effects(
         yield from with_calibrated(column, partial(_ends_of, at, ends), partial(_cells_of, at, ours[name]))
 
 
-def _on_intervals(spec: SkillScore, scored: Relative) -> Iterator[str]:
-    units = [(name, len(scored.errors)) for name in scored.cells.entrants]
-    yield from few_units_note(units, "tasks", spec.uncertainty.level)
+def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
+    units = [(name, drawn.number()) for name in scored.cells.entrants]
+    yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
     yield from hidden_tasks_note(len(scored.errors), Range())
     if len(units) > 1:
         yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
 
 
-def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative) -> Mapping[str, CellsAt]:
+def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:
     """Return the calibrated intervals by effect: from the mean log ratio for the skill, from shares for the win rate.
 
     The baseline's own ratios are always one, so its skill is exactly 0 and needs no interval.
     """
     level, names = spec.uncertainty.level, scored.cells.entrants
     baseline = scored.cells.column(spec.baseline) if spec.baseline in names else None
-    of_skill = task_intervals(by_task.logs, Range(), level, scale=skill)
-    known = CalibratedCells(0.0, 0.0, "baseline", float(len(scored.errors)))
+    of_skill = task_intervals(by_task.logs, Range(), level, scale=skill, units=units)
+    known = CalibratedCells(0.0, 0.0, "baseline", units.number())
     return {
-        "win_rate": task_intervals(by_task.wins, SHARE, level),
+        "win_rate": task_intervals(by_task.wins, SHARE, level, units=units),
         "skill_score": lambda at: known if at == baseline else of_skill(at),
     }
 

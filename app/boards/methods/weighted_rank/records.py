@@ -819,6 +819,7 @@ class WeightedRank(Leaderboard):
     """
 
     evidence_kinds: ClassVar[tuple[EvidenceKind, ...]] = ("series_metrics",)
+    draws_tasks = False
     is_of_opponents = True
 
     method: Literal["weighted_rank"] = Field(description="how it ranks")

@@ -1,0 +1,158 @@
+"""Families of tasks: a family is one unit of ranks and intervals, whatever its name; what is undeclared is said."""
+
+import numpy as np
+import pytest
+
+from app.boards.registry import compute_board
+from app.boards.units import TaskUnits, count_alike
+from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
+from app.manifest.model import Manifest
+from app.stats.arrays import FloatArray
+from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+
+METHODS = ("mean", "borda", "mean_rank", "mean_win_rate", "group_mean")
+
+TASKS = tuple(f"t{at:02}" for at in range(12))
+
+
+def manifest_of(families: dict[str, str], method: str = "mean", tasks: tuple[str, ...] = TASKS) -> Manifest:
+    """Return a benchmark of these tasks, in two groups."""
+    listed = ", ".join(f"{{id: {t}{f', family: {families[t]}' if t in families else ''}}}" for t in tasks)
+    half = len(tasks) // 2
+    groups = f", groups: {{x: [{', '.join(tasks[:half])}], y: [{', '.join(tasks[half:])}]}}"
+    return parse_manifest(
+        f"""
+schema_version: 1
+slug: families
+title: Families
+evidence: evaluation_summary
+metrics: {{score: {{direction: maximize, min: 0, max: 1}}}}
+tasks: [{listed}]
+leaderboards: [{{name: main, method: {method}, metric: score{groups if method == "group_mean" else ""}}}]
+""".encode()
+    )
+
+
+def board_of(manifest: Manifest, values: FloatArray, tasks: tuple[str, ...] = TASKS) -> Table:
+    """Return the board of values [n_tasks, n_entrants]."""
+    n_tasks, n_entrants = values.shape
+    scores = ScoreTable(
+        entrant=Coded(tuple(f"E{at}" for at in range(n_entrants)), np.tile(np.arange(n_entrants), n_tasks)),
+        task=Coded(tasks, np.repeat(np.arange(n_tasks), n_entrants)),
+        columns=("score",),
+        values=values.reshape(-1, 1),
+        leaked=np.zeros(values.size, dtype=np.bool_),
+        file=np.zeros(values.size, dtype=np.int64),
+        row=np.arange(values.size),
+    )
+    return compute_board(manifest, manifest.leaderboards[0], scores).leaderboard
+
+
+def sets_of(board: Table) -> list[tuple[object, ...]]:
+    """Return everybody's rank, rank interval and calibrated interval, rounded where sums may be in another order."""
+    ends = [column.name for column in board.columns if column.name.endswith(("calibrated_low", "calibrated_high"))][:2]
+    return [
+        (*(row[name] for name in ("entrant", "rank", "rank_low", "rank_high", "may_be_first")),
+         *(round(float(str(row[name])), 9) for name in ends))
+        for row in board.records()
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def values() -> FloatArray:
+    """Return three tasks of each of four families, alike within them: one entrant is the best of three by little."""
+    rng = np.random.default_rng(5)
+    of_family = np.repeat(rng.normal(size=(4, 3)), 3, axis=0)
+    return np.clip(0.5 + 0.03 * of_family + 0.002 * rng.normal(size=(12, 3)) + [0.06, 0.03, 0.0], 0.0, 1.0)
+
+
+FAMILIES = {task: f"f{at // 3}" for at, task in enumerate(TASKS)}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_copies_of_a_task_in_its_family_tell_nothing_new(method: str, values: FloatArray) -> None:
+    """Three copies of each task in a family give the rank intervals of the tasks themselves."""
+    ones, thrice = values[::3], np.repeat(values[::3], 3, axis=0)
+    by_family = board_of(manifest_of(FAMILIES, method), thrice)
+    # The name of a task of its own is that of the family: the draws are the same ones.
+    alone = tuple(f"f{at}" for at in range(4))
+    assert sets_of(board_of(manifest_of({}, method, alone), ones, alone))[0][:5] == sets_of(by_family)[0][:5]
+    assert sets_of(by_family) != sets_of(board_of(manifest_of({}, method), thrice))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_families_of_one_are_tasks(method: str, values: FloatArray) -> None:
+    """A family with the name of its only task changes nothing."""
+    assert sets_of(board_of(manifest_of({t: t for t in TASKS}, method), values)) == sets_of(
+        board_of(manifest_of({}, method), values)
+    )
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_the_order_of_tasks_changes_no_rank(method: str, values: FloatArray) -> None:
+    """Draws are by the names of families, so the order of tasks does not matter."""
+    turned = {"mean": TASKS[::-1]}.get(method, TASKS)
+    at = [TASKS.index(task) for task in turned]
+    assert sets_of(board_of(manifest_of(FAMILIES, method, turned), values[at], turned)) == sets_of(
+        board_of(manifest_of(FAMILIES, method), values)
+    )
+
+
+def test_the_board_says_its_units_and_design_effect(values: FloatArray) -> None:
+    """`dependence` has the units, what is declared and the design effect; undeclared, a note says so."""
+    board = board_of(manifest_of(FAMILIES), values)
+    said = board.meta["dependence"]
+    assert (said["unit"], said["n_units"], said["n_tasks"], said["declared"]) == ("family", 4, 12, ["tasks.family"])
+    assert said["design_effect"] > 2.0
+    assert any("4 families" in note for note in board.notes)
+    undeclared = board_of(manifest_of({}), values)
+    assert undeclared.meta["dependence"]["design_effect"] is None
+    assert any("treated as independent" in note for note in undeclared.notes)
+
+
+def test_a_design_effect_is_that_of_its_definition(values: FloatArray) -> None:
+    """It is the median over pairs of the clustered over the plain variance of their difference."""
+    units, apart = TaskUnits(tuple(FAMILIES[task] for task in TASKS), True), values - values.mean(axis=0)
+    ratios = []
+    for a, b in ((0, 1), (0, 2), (1, 2)):
+        d = apart[:, a] - apart[:, b]
+        ratios.append((4 / 3 * (d.reshape(4, 3).sum(axis=1) ** 2).sum()) / (12 / 11 * (d**2).sum()))
+    assert units.design_effect(apart) == pytest.approx(np.median(ratios))
+
+
+def test_tasks_that_look_alike_are_counted() -> None:
+    """Names that begin with the same word are counted."""
+    manifest = manifest_of({}, tasks=("ETT_1H", "ETT_1D", "m5", "favorita"))
+    assert count_alike(manifest, ["ETT_1H", "ETT_1D", "m5", "favorita"]) == 2
+
+
+def test_units_are_drawn_in_families_even_where_a_family_lies_in_two_groups(values: FloatArray) -> None:
+    """A family over two groups stays one unit."""
+    across = {task: f"f{at % 3}" for at, task in enumerate(TASKS)}
+    board = board_of(manifest_of(across, "group_mean"), np.repeat(values[:3], 4, axis=0)[np.argsort(np.arange(12) % 3)])
+    assert board.meta["dependence"]["n_units"] == 3
+
+
+@pytest.mark.parametrize(
+    ("families", "key", "message"),
+    [
+        (dict.fromkeys(TASKS, "one"), "tasks", "nothing to draw"),
+        ({"t00": "t01"}, "tasks", "has the name of a task outside of it"),
+        ({"t00": "[a, b]"}, "tasks.0.family", "text"),
+        ({"t00": "''"}, "tasks.0.family", ""),
+    ],
+)
+def test_families_that_say_nothing_are_refused(families: dict[str, str], key: str, message: str) -> None:
+    """Each contradiction is refused with its key."""
+    with pytest.raises(ManifestRejected) as refused:
+        manifest_of(families)
+    assert any(problem.column == key and message in problem.message for problem in refused.value.problems)
+
+
+def test_a_task_in_two_families_is_refused() -> None:
+    """A task that is listed twice would be in two families."""
+    with pytest.raises(ManifestRejected) as refused:
+        manifest_of({"t00": "a"}, tasks=("t00", "t00", "t01"))
+    assert any("one family" in problem.message for problem in refused.value.problems)
