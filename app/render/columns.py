@@ -68,17 +68,18 @@ class ShownColumn:
 
     def interval_text(self, row: Sequence[Cell]) -> str | None:
         """Return the interval as text, where there is one."""
-        mark = self._mark(row)
+        mark = self.mark(row)
         if mark is None or self.low_at is None or self.high_at is None:
             return None
         return f"{format_cell(self.column, row[self.low_at])} to {format_cell(self.column, row[self.high_at])}"
 
     def whisker(self, row: Sequence[Cell]) -> Whisker | None:
         """Return the drawing of the cell, or None without an interval."""
-        mark = self._mark(row)
+        mark = self.mark(row)
         return None if mark is None or self.scale is None else whisker(self.scale, *mark)
 
-    def _mark(self, row: Sequence[Cell]) -> WhiskerMark | None:
+    def mark(self, row: Sequence[Cell]) -> WhiskerMark | None:
+        """Return point, low and high of the cell, where it has an interval."""
         return _mark(row, self.at, self.low_at, self.high_at)
 
 

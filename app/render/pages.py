@@ -8,13 +8,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from app.db.models import BrowserSession, Invitation, Snapshot, StoredPrereg, Token, Try
 from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
+from app.render.board import Frame
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import Drawing, Drawings
 from app.render.exports import csv_bytes
@@ -808,13 +809,20 @@ class AgainstPage(Page):
     sentences: Sequence[str]
     tables: Sequence[ShownTable]
     by_task: Panel | None
-    trail: Links
-    links: Links
+    frame: Frame | None
+    exports: Links
+    turned: str
     hidden: Links
     notes: Sequence[str]
     facts: PageFacts
     snapshot: Snapshot | None
+    here: str
     permalink: str
+    is_board: ClassVar[bool] = False
+
+    def data_address(self, ending: str) -> str:
+        """Return where the same rows are in another format."""
+        return self.picture_address(ending)
 
     @property
     def legend(self) -> list[tuple[str, GlossaryEntry]]:

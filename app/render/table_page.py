@@ -1,6 +1,6 @@
 """The page of any table: its view, order, filters, paging, form of choices, and the sentences above it."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -12,11 +12,12 @@ from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import KNOWN, DescribedBy, Leaderboard, Manifest, Task
 from app.names import clip_for_message, first_few, in_words
+from app.render.board import BoardRows, Frame, flagged_entrants, flags_in_words
 from app.render.columns import Matrix, ShownColumn, build_matrix, each_pair_once, is_pairwise, shown_columns
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
-from app.render.text import format_number, rows_in_words
+from app.render.text import format_cell, format_number, path_of_name, rows_in_words
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -183,7 +184,8 @@ class TableView:
     says. `choices` are the fields of the form that narrows the rows. `drawn` is the table whose drawings are shown,
     where it is another one. `explore` is the form of a board that a reader explores. `panels` are
     further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
-    picture says what a page of rows would not. `card` is the absolute address of the picture that previews it.
+    picture says what a page of rows would not. `card` is the absolute address of the picture that previews it. `frame`
+    is where a table of a board stands among the others.
     """
 
     slug: str
@@ -202,6 +204,7 @@ class TableView:
     panel_rest: str = ""
     most_rows: int | None = None
     card: str = ""
+    frame: Frame | None = None
 
     def drawings(self) -> Sequence[Drawing]:
         """Return everything that the page draws: of its own table first, then of each panel."""
@@ -347,12 +350,20 @@ class TablePage(Page):
 
     @property
     def links(self) -> Links:
-        """Return the related addresses, and the same table in other formats and with other columns."""
+        """Return the related addresses, where no frame shows them."""
+        return () if self.view.frame else [*self.view.links, *self.exports]
+
+    @property
+    def exports(self) -> Links:
+        """Return the same rows in other formats."""
         kept, address = self._kept, self.view.address
         suffix = "?" + urlencode(kept) if kept else ""
-        exports = [("CSV", f"{address}.csv{suffix}"), ("JSON", f"{address}.json{suffix}")]
-        rows = [(name, value) for name, value in kept if name != "column"]
-        return [*self.view.links, *exports, self.look.toggle(rows)]
+        return [("CSV", f"{address}.csv{suffix}"), ("JSON", f"{address}.json{suffix}")]
+
+    @property
+    def toggle(self) -> tuple[str, str]:
+        """Return the link to every column of the same rows, or back to the usual ones."""
+        return self.look.toggle([(name, value) for name, value in self._kept if name != "column"])
 
     @property
     def permalink(self) -> str:
@@ -361,6 +372,19 @@ class TablePage(Page):
         if self.view.snapshot is not None:
             query = [("snapshot", str(self.view.snapshot.number)), *query]
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+
+    @property
+    def here(self) -> str:
+        """Return the address of these rows in whatever snapshot is the current one."""
+        query = [(name, value) for name, value in self._kept if name != "snapshot"]
+        return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
+
+    @property
+    def first_badge(self) -> str:
+        """Return the address of the badge of who is first; nothing where nobody is."""
+        first = next((row for row in self.table.records() if row.get("rank") == 1), None)
+        home = self.view.address.removesuffix("/explore")
+        return "" if first is None else f"{home}/badge/{path_of_name(str(first['entrant']))}.svg"
 
     def data_address(self, ending: str) -> str:
         """Return the address that always gives these rows in another format."""
@@ -408,6 +432,40 @@ class TablePage(Page):
         order = "descending" if self.look.descending else "ascending"
         sorted_so = "" if column is None else f", by {column.title}, {order}"
         return f"{rows_in_words(len(self.table.rows))}{of_whom}{sorted_so}."
+
+    @property
+    def noun(self) -> str:
+        """Return what the table calls those whom it ranks."""
+        return next((column.title for column in self.table.columns if column.name == "entrant"), "")
+
+    @property
+    def level(self) -> str:
+        """Return the level of the intervals."""
+        level = self.table.meta.get("level")
+        return f"{100 * level:g} %" if isinstance(level, float) else "Interval"
+
+    def cell(self, shown: ShownColumn, row: Sequence[Cell]) -> str:
+        """Return a cell as text, without its interval: that is drawn, or in its title."""
+        return format_cell(shown.column, row[shown.at])
+
+    def rank_of(self, row: Sequence[Cell]) -> str:
+        """Return the rank of a row as text."""
+        at = self.table.index("rank")
+        return format_cell(self.table.columns[at], row[at])
+
+    @property
+    def is_board(self) -> bool:
+        """Say whether the table ranks entrants, as a board or as a reader's own."""
+        return self.table.name.partition("/")[0] in ("leaderboard", "explore", "draft")
+
+    @cached_property
+    def board(self) -> BoardRows | None:
+        """Return the rows of a board as its page draws them; None where every column, or chosen ones, are asked for."""
+        is_asked = self.look.has_detail or self.look.columns
+        if is_asked or not self.is_board or not {"rank", "entrant"} <= set(self.table.column_names()):
+            return None
+        is_by_rank = self.look.sorted_by in (None, "rank") and not self.look.descending
+        return BoardRows(self.table, self.rows, self.apart.start if self.apart else None, is_by_rank)
 
     @property
     def is_pairwise(self) -> bool:
@@ -460,9 +518,31 @@ class TablePage(Page):
         return [] if self.filter_note else tally(self.table)
 
     @cached_property
-    def leader_sentence(self) -> str | None:
-        """Return who may be the best; nothing where only some rows are shown, as others may be too."""
-        return None if self.filter_note else leader_sentence(self.table)
+    def statement(self) -> Sequence[str]:
+        """Return who may be the best, in sentences; nothing where only some rows are shown, as others may be too."""
+        if self.filter_note:
+            return self.filter_note
+        stated = self.table.meta.get("statement")
+        first, simultaneous, rest = (leader_sentence(self.table) or "").partition(f" {SIMULTANEOUS}")
+        return stated or [each for each in (first, f"{simultaneous}{rest}".strip()) if each]
+
+    @property
+    def guide(self) -> str:
+        """Return what a reader must know before the rows: of a board only that its benchmark is retired."""
+        guide = self.view.facts.guide or ""
+        return guide if self.view.frame is None or guide.startswith(RETIRED) else ""
+
+    @property
+    def chips(self) -> Sequence[tuple[str, str]]:
+        """Return what a board rests on, each in a few words with the sentence behind them."""
+        return list(board_chips(self.view.frame.measures if self.view.frame else "", self.table, self.tally))
+
+    @cached_property
+    def known(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """Return how the board is known: headings, each with its lines."""
+        known = how_it_is_known(self.table, self.statement, self.table.notes[len(self.filter_note) :], self.board)
+        guide = self.view.facts.guide
+        return [*known, ("What may be claimed", [guide])] if guide and not self.guide else known
 
     @property
     def filter_note(self) -> Sequence[str]:
@@ -645,6 +725,68 @@ def _total(table: Table, name: str) -> str:
     return format_number(sum(cell for row in table.rows if isinstance(cell := row[at], int)), 0)
 
 
+RETIRED = "Retired on"
+
+# Words by which a note is recognised, in the order in which they are looked for.
+HEADINGS = (
+    ("Leaks", ("leak", "seen data", "seen a task")),
+    ("Missing results", ("fail", "imput", "missing", "lack", " gap", "every task")),
+    ("Intervals", ("interval", "resampl", "seeds", "units")),
+    ("Win rates", ("win rate",)),
+    ("Not ranked", ("without a rank", "label holder", "reference")),
+)
+
+
+def how_it_is_known(
+    table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
+) -> Sequence[tuple[str, Sequence[str]]]:
+    """Return what stands behind a board's ranks: headings with lines, the statement first."""
+    known: dict[str, list[str]] = {"Who may be first": list(statement)} if statement else {}
+    if counts := tally(table):
+        known["Results"] = [", ".join(f"{each.text} {each.word}" for each in counts) + "."]
+    for note in notes:
+        known.setdefault(_heading(note), []).append(note)
+    if flags := flagged_entrants(table):
+        known["Flags"] = [f"{words[:1].upper()}{words[1:]}: {names}." for words, names in flags]
+    if board is not None and board.constants:
+        known["The same for all"] = ["; ".join(f"{title}: {value}" for title, value in board.constants) + "."]
+    return list(known.items())
+
+
+def _heading(note: str) -> str:
+    text = note.lower()
+    return next((heading for heading, words in HEADINGS if any(word in text for word in words)), "About this board")
+
+
+def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterator[tuple[str, str]]:
+    """Yield what a board rests on: its metric, its tasks, how they depend on each other, how stable it is, its gaps."""
+    if measures:
+        yield measures, "What the board measures"
+    n_tasks, dependence, stability = (table.meta.get(name) for name in ("n_tasks", "dependence", "stability"))
+    if isinstance(dependence, Mapping) and dependence.get("n_units"):
+        yield _units(dependence)
+    elif isinstance(n_tasks, int):
+        yield f"{n_tasks:,} tasks", "Tasks that count"
+    if isinstance(stability, Mapping) and isinstance(stability.get("n_first"), int):
+        yield (f"first in {stability['n_first']:,} of {stability['n_boards']:,} other boards",
+               "How often the leader stays first when tasks, weights or methods are chosen otherwise")  # fmt: skip
+    told: set[str] = set()
+    for each in sorted(counts, key=lambda each: each.word == "absent"):
+        # What failed is absent, and imputed: it is said once.
+        if each.word not in ("attempted", "included") and each.text not in ("0", *told):
+            told.add(each.text)
+            yield f"{each.text} {each.word}", f"Results {each.word}, over all entrants"
+
+
+def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
+    n_tasks, n_units = dependence.get("n_tasks"), dependence["n_units"]
+    if dependence.get("unit") == "family":
+        effective = dependence.get("n_effective", n_units)
+        return f"{n_tasks:,} tasks of {n_units:,} families", f"They say as much as {effective:.3g} independent ones"
+    alike = f"; {dependence['n_alike']:,} of them look alike" if dependence.get("n_alike") else ""
+    return f"{n_units:,} tasks, taken as independent", f"No families of tasks are declared{alike}"
+
+
 SIMULTANEOUS = "With all entrants tested simultaneously"
 
 
@@ -692,13 +834,8 @@ def _with_gaps(row: Mapping[str, Cell]) -> str:
 def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
     """Return the sentence on the flags of some rows' evidence; empty without any."""
     seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
-    shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({_flags_in_words(each[1])})")
+    shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({flags_in_words(each[1])})")
     return f" Flagged: {shown}." if seen else ""
-
-
-def _flags_in_words(flags: str) -> str:
-    words = [FLAGS.get(flag, flag) for flag in flags.split()]
-    return "; ".join(text[0].lower() + text[1:] for text in words)
 
 
 def _named(names: Sequence[str]) -> str:
@@ -766,7 +903,7 @@ def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
         return entry
     at = table.index("flags")
     raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
-    explained = "; ".join(f"{flag}: {_flags_in_words(flag)}" for flag in FLAGS if flag in raised)
+    explained = "; ".join(f"{flag}: {flags_in_words(flag)}" for flag in FLAGS if flag in raised)
     return replace(entry, text=f"What was noticed when the evidence arrived; here {explained}.") if explained else entry
 
 

@@ -31,7 +31,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, around, name_links, split_format, table_answer, view_of
+from app.web.views import SnapshotNumber, around, framed, name_links, split_format, table_answer, view_of
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
@@ -203,8 +203,8 @@ def explore_board(
     form = form.with_columns(table, request.query_params.getlist("column"))
     view = replace(view_of(session, declared, chosen.rows, chosen.snapshot), explore=form)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
-    view = around(view, f"{home}/explore", [("The benchmark's own board", home)], name_links(declared))
-    view = replace(view, trail=[*view.trail, (board, home)])
+    view = around(view, f"{home}/explore", (), name_links(declared))
+    view = framed(request, session, view, declared, board, "explore")
     return table_answer(request, view, split_format(request.url.path)[1])
 
 

@@ -47,6 +47,7 @@ from app.web.views import (
     SnapshotNumber,
     WantedDep,
     around,
+    framed,
     name_links,
     narrowed,
     page,
@@ -69,34 +70,6 @@ pictures_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 router.include_router(pictures_router)
 
-TITLES = {
-    "leaderboard": "Board",
-    "pairwise": "Pair by pair",
-    "comparisons": "Every metric pair by pair",
-    "tests": "Tests",
-    "breakdown": "By task and condition",
-    "score": "Term by term",
-    "quantiles": "Quantiles",
-    "intervals": "Intervals",
-    "classes": "Classes",
-    "roc": "ROC",
-    "pr": "Precision and recall",
-    "thresholds": "Thresholds",
-    "confusion": "Confusion",
-    "reliability": "Reliability",
-    "residuals": "Residuals",
-    "qq": "QQ",
-    "conditional": "Conditional",
-    "truncation": "Truncation",
-}
-
-AGAINST = "against"
-
-RECORDS = "records"
-
-PLACES = {kind: place for place, kind in enumerate(("leaderboard", "pairwise", AGAINST, *list(TITLES)[2:]))}
-"""In which order the tables of a board are named; any other one comes last."""
-
 
 @router.get(
     "/benchmarks/{slug}/leaderboards/{board}",
@@ -117,7 +90,8 @@ def show_board(
     base = (state.settings.base_url or "").rstrip("/")
     shown = f"/benchmarks/{slug}/leaderboards/{name}/embed.png?snapshot={view.snapshot.number}" if view.snapshot else ""
     card = f"{base}{shown}" if base and shown else ""
-    return table_answer(request, replace(_beside(session, view, name, "leaderboard"), card=card), fmt)
+    view = _beside(request, session, replace(view, card=card), name, "leaderboard")
+    return table_answer(request, view, fmt)
 
 
 @router.get(
@@ -137,7 +111,7 @@ def show_board_table(
     """Show one of the tables that a board's method makes beside the board itself: all of it, or some of its rows."""
     name, fmt = split_format(kind)
     view = narrowed(published(session, slug, snapshot, f"{name}/{board}"), wanted)
-    return table_answer(request, _beside(session, view, board, name), fmt)
+    return table_answer(request, _beside(request, session, view, board, name), fmt)
 
 
 @table_routes(router, "/benchmarks/{slug}/claims", "The registered claims", 404, answer=TableDocument)
@@ -183,31 +157,18 @@ def show_profiles(
     return RedirectResponse(f"/benchmarks/{slug}/leaderboards/{boards[0]}/profiles{ending}{query}")
 
 
-def _beside(session: Session, view: TableView, board: str, kind: str) -> TableView:
-    """Return the view with links to the other tables of its board."""
+def _beside(request: Request, session: Session, view: TableView, board: str, kind: str) -> TableView:
+    """Return the view in the frame of its board."""
     home = f"/benchmarks/{view.slug}/leaderboards/{board}"
-    names = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
-    kinds = [name.split("/")[0] for name in names if name.split("/")[1:] == [board]]
-    kinds += [AGAINST] if "pairwise" in kinds else []
-    ordered = sorted(kinds, key=lambda other: PLACES.get(other, len(PLACES)))
-    others = [(_title(other), _address(home, other)) for other in ordered if other != kind]
-    others += [("Records", f"/benchmarks/{view.slug}/tables/{RECORDS}")] if RECORDS in names else []
-    if kind == "leaderboard" and view.table.rows:
-        others += picture_links(home)
     declared = benchmarks.find_declared(session, view.slug)
-    shown = around(view, _address(home, kind), others, name_links(declared))
-    return shown if kind == "leaderboard" else replace(shown, trail=[*shown.trail, (board, home)])
-
-
-def _title(kind: str) -> str:
-    return "A against B" if kind == AGAINST else TITLES.get(kind, kind.replace("_", " ").capitalize())
-
-
-def _address(home: str, kind: str) -> str:
-    return home if kind == "leaderboard" else f"{home}/{kind}"
+    name = "" if kind == "leaderboard" else kind
+    shown = around(view, f"{home}/{name}" if name else home, (), name_links(declared))
+    return framed(request, session, shown, declared, board, name)
 
 
 # /benchmarks/{slug}/leaderboards/{board}/against: two entrants against each other, in a sentence and in rows.
+
+AGAINST = "against"
 
 EntrantName = Annotated[str, Query(max_length=200)]
 
@@ -252,6 +213,7 @@ def show_against(
     if compared is not None and fmt != "html":
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
+    view = _beside(request, session, view, board, AGAINST)
     return _page(view, board, (a, b), compared, snapshot, by_task)
 
 
@@ -328,9 +290,8 @@ def _page(
     kept = [] if snapshot is None else [("snapshot", str(snapshot))]
     query = urlencode([("a", a), ("b", b), *kept])
     exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
-    turned = ("Swap A and B", f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}")
-    around = [("Board", home), ("Pair by pair", f"{home}/pairwise")]
     fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
+    here = urlencode([("a", a), ("b", b)]) if compared else ""
     return page(
         "against.html",
         title=f"{a} against {b}, {board}" if compared else f"A against B, {board}",
@@ -341,12 +302,14 @@ def _page(
         sentences=compared.sentences if compared else (),
         tables=_tables(compared) if compared else (),
         by_task=by_task,
-        trail=[(view.slug, f"/benchmarks/{view.slug}"), (board, home)],
-        links=[*around, *((turned, *exports) if compared else ())],
+        frame=view.frame,
+        exports=exports if compared else (),
+        turned=f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}" if compared else "",
         hidden=kept,
         notes=view.table.notes,
         facts=view.facts,
         snapshot=view.snapshot,
+        here=f"{home}/against{'?' if here else ''}{here}",
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )
 
@@ -376,13 +339,6 @@ def _headed_by_names(comparisons: Table, pair: PairRows) -> Table:
 HOME = "/benchmarks/{slug}/leaderboards/{board}"
 
 ColumnName = Annotated[str | None, Query(max_length=200)]
-
-DRAWN_PAGES = (
-    ("letters", "Who cannot be told apart"),
-    ("tradeoff", "Score against cost"),
-    ("matrix", "Entrants by tasks"),
-    ("history", "Ranks over time"),
-)
 
 MOST_SHOWN = 300
 
@@ -501,13 +457,5 @@ def show_matrix(
 
 
 def _answer(request: Request, session: Session, view: TableView, board: str, name: str) -> Response:
-    declared = benchmarks.find_declared(session, view.slug)
-    home = f"/benchmarks/{view.slug}/leaderboards/{board}"
-    view = around(view, f"{home}/{name}", [*picture_links(home, name)], name_links(declared))
-    view = replace(view, trail=[*view.trail, (board, home)], most_rows=MOST_SHOWN)
-    return table_answer(request, view, split_format(request.url.path)[1])
-
-
-def picture_links(home: str, but: str = "") -> Sequence[tuple[str, str]]:
-    """Return where the pictures of a board are."""
-    return [(words, f"{home}/{name}") for name, words in DRAWN_PAGES if name != but]
+    shown = replace(_beside(request, session, view, board, name), most_rows=MOST_SHOWN)
+    return table_answer(request, shown, split_format(request.url.path)[1])

@@ -10,19 +10,24 @@ from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.tradeoff import axes_of
 from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import PageFacts
 from app.kinds.registry import kind_of
+from app.manifest.model import Manifest
 from app.names import count
 from app.render import html
+from app.render.board import Frame
 from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.saved import has_a_font, palettes, png_of, saved_style
-from app.render.table_page import Panel, TableView, Wanted, choices, narrow_table, only_columns
+from app.render.syndication import bibtex
+from app.render.table_page import RETIRED, Panel, TableView, Wanted, choices, narrow_table, only_columns
 from app.render.text import FORMATS, name_in_path, path_of_name
 from app.store import benchmarks, row_exports, snapshots
 from app.store.benchmarks import Declared, find_retirement
 from app.values.table import Column, Table
+from app.web.state import get_state
 
 PICTURES = ("svg", "png")
 BEGINNINGS = {"leaderboard": ("rank", "entrant"), "pairwise": ("entrant_a", "entrant_b")}
@@ -168,7 +173,7 @@ def facts_of(session: Session, declared: Declared) -> PageFacts:
     retired = find_retirement(session, declared.benchmark.id)
     if retired is None:
         return facts
-    notice = f"Retired on {retired.at:%Y-%m-%d}: {retired.reason} It accepts no more submissions; its pages stay."
+    notice = f"{RETIRED} {retired.at:%Y-%m-%d}: {retired.reason} It accepts no more submissions; its pages stay."
     return replace(facts, guide=f"{notice} {facts.guide or ''}".strip())
 
 
@@ -176,6 +181,96 @@ def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_
     """Return the view at its address, with the links beside it and in its rows."""
     trail = [(view.slug, f"/benchmarks/{view.slug}")]
     return replace(view, address=address, trail=trail, links=links, row_links=row_links)
+
+
+MORE_TITLES = {
+    "comparisons": "Every metric pair by pair",
+    "tests": "Tests",
+    "breakdown": "By task and condition",
+    "score": "Term by term",
+    "quantiles": "Quantiles",
+    "intervals": "Intervals",
+    "classes": "Classes",
+    "roc": "ROC",
+    "pr": "Precision and recall",
+    "thresholds": "Thresholds",
+    "confusion": "Confusion",
+    "reliability": "Reliability",
+    "residuals": "Residuals",
+    "qq": "QQ",
+    "conditional": "Conditional",
+    "truncation": "Truncation",
+}
+"""What the further tables of a board are called, in the order in which they are listed; any other one comes last."""
+
+
+def framed(request: Request, session: Session, view: TableView, declared: Declared, board: str, name: str) -> TableView:
+    """Return a table of a board with the frame of its page: the benchmark's boards and the views of this one.
+
+    `name` is the end of the address of the view, nothing for the board itself.
+    """
+    home = f"/benchmarks/{view.slug}/leaderboards"
+    own, origin = f"{home}/{board}", origin_of(request)
+    published = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
+    kinds = [each.split("/")[0] for each in published if each.split("/")[1:] == [board]]
+    ranked = view.table if view.table.name == f"leaderboard/{board}" else _load(session, view, f"leaderboard/{board}")
+    views = [("Table", own)]
+    if view.snapshot is not None and ranked is not None and ranked.rows:
+        has_pairs = "pairwise" in kinds
+        offered = (
+            ("Map", "matrix", not kind_of(declared.manifest).rows.are_packed),
+            ("Pairs", "pairwise", has_pairs),
+            ("Groups", "letters", has_pairs),
+            ("Compare", "against", has_pairs),
+            ("Cost", "tradeoff", name == "tradeoff" or axes_of(ranked, None, None) is not None),
+            ("Time", "history", view.snapshot.number > 1),
+        )
+        views += [(words, f"{own}/{end}") for words, end, is_there in offered if is_there]
+    order = list(MORE_TITLES)
+    further = sorted(set(kinds) - {"leaderboard", "pairwise"})
+    further.sort(key=lambda kind: order.index(kind) if kind in order else len(order))
+    more = [(MORE_TITLES.get(kind, kind.replace("_", " ").capitalize()), f"{own}/{kind}") for kind in further]
+    more += [("Records", f"/benchmarks/{view.slug}/tables/records")] if "records" in published else []
+    more += [("Tasks", f"/benchmarks/{view.slug}/tasks"), ("About the benchmark", f"/benchmarks/{view.slug}")]
+    frame = Frame(
+        title=declared.manifest.title,
+        home=f"/benchmarks/{view.slug}",
+        boards=[(each.title or each.name, f"{home}/{each.name}") for each in declared.manifest.leaderboards],
+        board=own,
+        views=views,
+        view=f"{own}/{name}" if name else own,
+        more=more,
+        measures=_measures(declared.manifest, board),
+        origin=origin,
+        cite=_cite(view, declared.manifest, origin + own),
+    )
+    return replace(view, frame=frame)
+
+
+def _load(session: Session, view: TableView, name: str) -> Table | None:
+    return None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, name)
+
+
+def _measures(manifest: Manifest, board: str) -> str:
+    """Return what a board measures, as the manifest calls it; nothing of one that is in no manifest of today."""
+    spec = next((each for each in manifest.leaderboards if each.name == board), None)
+    name = getattr(spec, "metric", None)
+    metric = manifest.metrics.get(name) if isinstance(name, str) else None
+    return "" if metric is None else metric.title or kind_of(manifest).pages.metric_words(str(name))
+
+
+def _cite(view: TableView, manifest: Manifest, address: str) -> str:
+    shown = view.snapshot
+    if shown is None:
+        return ""
+    permanent = f"{address}?snapshot={shown.number}"
+    return bibtex(manifest, shown.number, shown.input_digest, shown.published_at, permanent)
+
+
+def origin_of(request: Request) -> str:
+    """Return the address of this server: the public one of the settings, or where it listens."""
+    settings = get_state(request).settings
+    return (settings.base_url or f"http://{settings.host}:{settings.port}").rstrip("/")
 
 
 def name_links(declared: Declared) -> RowLinks:
