@@ -129,8 +129,8 @@ def _words(spec: Leaderboard, evidence: BoardEvidence, choice: Choice, chosen: C
     elif choice.matching or choice.described:
         why = [f"“{choice.matching}” in the name"] if choice.matching else []
         why += [choice.described] if choice.described else []
-        why += [f"with {needed}, whom scores are relative to"] if needed else []
-        yield f"{len(chosen.entrants):,} of {n_known:,} entrants ({', '.join(why)})"
+        why += [f"scores are relative to {needed}, not ranked here"] if needed else []
+        yield f"{len(asked):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))
         n_tasks = len(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
@@ -145,6 +145,10 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     """Return the board with the choice in its title, its notes, its meta and, for the CSV, in every row."""
     in_words = "; ".join(words)
     note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
+    is_fewer = choice.entrants or choice.matching or choice.described
+    note += (
+        " Among fewer entrants fewer pairs are tested at once, so more of them can be told apart." if is_fewer else ""
+    )
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(
         board,
@@ -208,6 +212,7 @@ def understand(
     (['Fair'], ['a'])
     """
     tasks = listed_tasks(manifest, spec, open_tasks)
+    choice = replace(choice, groups=_groups_named(choice.groups, spec.groups_of_tasks(tasks)))
     if problems := list(_problems(spec, tasks, known, choice)):
         raise FieldRejected(f"The choice asks for what the board {spec.name} does not have.", problems)
     left = _tasks(spec, tasks, choice)
@@ -226,9 +231,20 @@ def understand(
     asked, required = set(choice.names(known)), set(board.required_entrants())
     among = [name for name in known if name in asked or name in required]
     is_quick = len(among) > QUICK_FROM
-    beside = tuple(name for name in among if name not in asked) if choice.entrants else ()
+    # Whom scores are relative to is ranked where it was asked for, or where nobody was.
+    beside = tuple(name for name in among if name not in asked)
     chosen = board.as_chosen(left, Explored(weights, is_quick, beside))
     return Chosen(_drawn_quickly(chosen) if is_quick else chosen, among, left)
+
+
+def _groups_named(asked: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+    """Return groups under the names that a board has for them: with their column or without, as on any other board.
+
+    >>> _groups_named(["Retrieval", "task_type:STS"], ["task_type:Retrieval", "STS"])
+    ('task_type:Retrieval', 'STS')
+    """
+    short = {name.rpartition(":")[2]: name for name in known}
+    return tuple(name if name in known else short.get(name.rpartition(":")[2], name) for name in asked)
 
 
 def _drawn_quickly(board: Leaderboard) -> Leaderboard:

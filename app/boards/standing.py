@@ -429,9 +429,9 @@ MOST = 60
 
 ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
-READ = "Entrants that share a letter are not separable, all pairs tested simultaneously; those that share none are."
+ALIKE = "A bar reaches from the first to the last rank of those from whom an entrant is not separable."
 
-TOO_MANY = "The comparisons make more groups than there are letters: see the table pair by pair."
+READ = "Entrants that share a letter are not separable, all pairs tested simultaneously; those that share none are."
 
 NOBODY = "Nobody is ranked and compared pair by pair yet."
 
@@ -439,8 +439,9 @@ NOBODY = "Nobody is ranked and compared pair by pair yet."
 def letters_table(board: Table, pairwise: Table | None) -> Table:
     """Return the ranked entrants of a board, best first; two that are not separable share a letter.
 
-    The score is the column that ranks, in its unit and with its interval; letters are null where there would be too
-    many groups. Raises nothing: without ranks or pairs the table is empty and says why.
+    The score is the column that ranks, in its unit and with its interval; `alike_low` to `alike_high` are the ranks of
+    those who are not separable from an entrant. Letters are null where there would be too many groups. Raises nothing:
+    without ranks or pairs the table is empty and says why.
 
     >>> columns = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"), Column("s", "Score"))
     >>> board = Table("leaderboard/b", "B", columns, ((1, "A", 2.0), (2, "B", 1.0)), (), {"rank_by": "s"})
@@ -456,8 +457,9 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     rows = [record for record in ranked if any((record["entrant"], other["entrant"]) in compared for other in ranked)]
     if score is None or len(rows) < 2:
         return Table(f"letters/{name}", title, (), (), (NOBODY,), {"unavailable": NOBODY})
-    rows = rows[:MOST]
-    letters = _letters([str(row["entrant"]) for row in rows], compared)
+    lettered = rows[:MOST]
+    letters = _letters([str(row["entrant"]) for row in lettered], compared) or []
+    reach = [_alike(row, rows, compared) for row in rows]
     low, high = score.interval or ("", "")
     cells: list[tuple[Cell, ...]] = [
         (
@@ -466,15 +468,26 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
             row[score.name],
             row.get(low),
             row.get(high),
-            None if letters is None else letters[at],
+            *reach[at],
+            letters[at] if at < len(letters) else None,
         )
         for at, row in enumerate(rows)
     ]
-    notes = [READ if letters is not None else TOO_MANY]
-    notes += [f"The best {MOST} of {len(ranked):,} ranked."] if len(ranked) > MOST else []
+    notes = [ALIKE, *([READ] if letters else [])]
+    notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
             "groups": "letters"}  # fmt: skip
-    return Table(f"letters/{name}", title, _columns(score), tuple(cells), tuple(notes), {"plot": plot})
+    meta = {"plot": plot, "rank_by": "score", **{key: board.meta[key] for key in ("level",) if key in board.meta}}
+    return Table(f"letters/{name}", title, _columns(score), tuple(cells), tuple(notes), meta)
+
+
+def _alike(
+    row: Mapping[str, Cell], rows: Sequence[Mapping[str, Cell]], compared: Mapping[tuple[Cell, Cell], bool]
+) -> tuple[Cell, Cell, Cell]:
+    """Return the first and the last rank of those whom an entrant is not told apart from, and how many they are."""
+    others = [other for other in rows if compared.get((row["entrant"], other["entrant"])) is False]
+    ranks = [int(str(each["rank"])) for each in (row, *others)]
+    return min(ranks), max(ranks), len(others)
 
 
 def _columns(score: Column) -> tuple[Column, ...]:
@@ -486,7 +499,10 @@ def _columns(score: Column) -> tuple[Column, ...]:
                glossary=score.glossary, digits=score.digits),
         *(Column(f"score_{end}", title, detail=True, digits=score.digits)
           for end, title in zip(("low", "high"), ends, strict=True)),
-        Column("letters", "Letters", "text", glossary="letters"),
+        Column("alike_low", "Not told from, first rank", "integer", detail=True, glossary="separable"),
+        Column("alike_high", "Not told from, last rank", "integer", detail=True, glossary="separable"),
+        Column("n_alike", "Not told from", "integer", glossary="separable"),
+        Column("letters", "Letters", "text", optional=True, glossary="letters"),
     )  # fmt: skip
 
 

@@ -21,10 +21,7 @@ MOST_CELLS = 60_000
 
 TOO_MANY = "{n_entrants:,} entrants on {n_tasks:,} tasks are more than one picture shows ({most:,} cells at most)."
 
-STATES = (
-    "A square has the more colour the better its place on its task. A cross is a failure, an open square a task "
-    "without a row, a stroke a value that the board imputes, a dot a value of leaked data."
-)
+STATES = "The darker a cell, the better its place on its task. × failed, □ no result, ╱ imputed, • leaked."
 
 NO_PLACE = "Without a place, for their values may be of a part of a task: {names}."
 

@@ -16,7 +16,7 @@ READ = (
     "its interval reaches above every rival that costs no more."
 )
 APART = "Neither on the front nor a rival, without a rank or lacking what is asked"
-NOTHING = "The board has no second number to compare the score with."
+NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."
 
 
 @dataclass(frozen=True)
@@ -47,9 +47,9 @@ def offered(board: Table) -> list[Column]:
 
 
 def axes_of(board: Table, x: str | None, y: str | None) -> TradeoffColumns | None:
-    """Return the requested columns, by default the board's score and its first cost or other number.
+    """Return the requested columns, by default the board's score and its first cost.
 
-    Null (None) where there are no two.
+    Null (None) where there are no two: another score is no cost, unless it is asked for.
     Raises KeyError for a name that is not offered.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S"), Column("time", "Time"))
@@ -62,7 +62,7 @@ def axes_of(board: Table, x: str | None, y: str | None) -> TradeoffColumns | Non
     score = known[y] if y else known.get(str(board.meta.get("rank_by"))) or next(iter(known.values()), None)
     others = sorted((column for column in known.values() if column is not score), key=lambda column: column.detail)
     costs = [column for column in others if any(word in column.name.lower() for word in COSTS)]
-    across = known[x] if x else next(iter([*costs, *others]), None)
+    across = known[x] if x else next(iter(costs), None)
     return None if score is None or across is None else TradeoffColumns(across, score)
 
 

@@ -68,7 +68,11 @@ def measured_by(pairwise: Table, manifest: Manifest, metric_words: Callable[[str
         return ComparedQuantity(str(pairwise.meta.get("score", "score")), direction)
     metric = manifest.metrics[name]
     title = metric.title or metric_words(name)
-    return ComparedQuantity(f"mean {title}" if "advantage" in pairwise.column_names() else title, metric.direction)
+    if "groups" in pairwise.meta:
+        title = f"mean over groups of {title}"
+    elif "advantage" in pairwise.column_names():
+        title = f"mean {title}"
+    return ComparedQuantity(title, metric.direction)
 
 
 def entrants_of(pairwise: Table) -> list[str]:
@@ -171,9 +175,7 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
-    how = [str(meta[key]) for key in ("contrast_interval", "interval") if meta.get(key)][:1]
-    how += [f"{meta['n_resamples']:,} resamples"] if "n_resamples" in meta else []
-    return "(" + ", ".join([f"{level}interval {low} to {high}", *how]) + ")"
+    return f"({level}interval {low} to {high})"
 
 
 def chances(pair: PairRows, measured: ComparedQuantity) -> Sequence[str]:

@@ -140,13 +140,22 @@ class BoardRows:
     # Which ranks it may have.
 
     @cached_property
+    def _ends(self) -> tuple[str, str]:
+        return ("alike_low", "alike_high") if "alike_low" in self._at else ("rank_low", "rank_high")
+
+    @property
+    def bar_title(self) -> tuple[str, str]:
+        """Return what the bars are of, and the glossary's anchor for it."""
+        return ("Not told from", "separable") if "alike_low" in self._at else ("May be", "rank_interval")
+
+    @cached_property
     def has_bars(self) -> bool:
         """Say whether any row shown has a set of ranks."""
-        return any(self._cell(row, "rank_low") is not None for row in self.rows)
+        return any(self._cell(row, self._ends[0]) is not None for row in self.rows)
 
     @cached_property
     def _last_rank(self) -> int:
-        ranks = [cell for row in self.table.rows for name in ("rank", "rank_high")
+        ranks = [cell for row in self.table.rows for name in ("rank", self._ends[1])
                  if isinstance(cell := self._cell(row, name), int)]  # fmt: skip
         return max(ranks, default=1)
 
@@ -179,14 +188,14 @@ class BoardRows:
 
     def bar(self, row: Row) -> Drawn | None:
         """Return the bar of the ranks that the entrant may have."""
-        rank, low, high = (self._cell(row, name) for name in ("rank", "rank_low", "rank_high"))
+        rank, low, high = (self._cell(row, name) for name in ("rank", *self._ends))
         if not isinstance(rank, int) or not isinstance(low, int) or not isinstance(high, int):
             return None
         return Drawn(self._rank_at(low), self._rank_at(high), self._rank_at(rank))
 
     def bar_words(self, row: Row) -> str:
         """Return the ranks that the entrant may have, in words."""
-        low, high = self._cell(row, "rank_low"), self._cell(row, "rank_high")
+        low, high = (self._cell(row, name) for name in self._ends)
         if low is None or high is None:
             return ""
         return f"rank {low:,} alone" if low == high else f"ranks {low:,} to {high:,}"

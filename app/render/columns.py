@@ -218,6 +218,7 @@ class Matrix:
     entrants: tuple[str, ...]
     cells: tuple[tuple[MatrixCell | None, ...], ...]
     title: str
+    n_entrants: int
 
 
 def is_pairwise(table: Table) -> bool:
@@ -227,16 +228,16 @@ def is_pairwise(table: Table) -> bool:
 
 
 def build_matrix(table: Table) -> Matrix | None:
-    """Return the square of a pairwise table; None for another table, or where it would be too large to read."""
+    """Return the square of a pairwise table, of many entrants that of the first; None for another table."""
     if not is_pairwise(table):
         return None
     pairs = {(str(record["entrant_a"]), str(record["entrant_b"])): record for record in table.records()}
-    entrants = order_by_wins(table)
-    if not 2 <= len(entrants) <= MAX_ENTRANTS:
+    entrants = order_by_wins(table)[:MAX_ENTRANTS]
+    if len(entrants) < 2:
         return None
     value = _value(table)
     cells = tuple(tuple(_cell(pairs.get((a, b)), a, b, value) for b in entrants) for a in entrants)
-    return Matrix(entrants, cells, table.columns[table.index(value)].title)
+    return Matrix(entrants, cells, table.columns[table.index(value)].title, len(order_by_wins(table)))
 
 
 def _value(table: Table) -> str:
@@ -282,3 +283,38 @@ def _percent(share: float) -> str:
 def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
     """Return the entrants with the numbers used for them in the head of the square."""
     return list(enumerate(entrants, start=1))
+
+
+# Entrants by tasks as a table of numbers, shaded by place.
+
+SHADES = 8
+
+SIGNS = {"no value": "×", "absent": "□", "imputed": "╱"}
+
+
+@dataclass(frozen=True)
+class TaskMap:
+    """The tasks, and for each entrant shown its cells as (text, shade from 0, no or the worst place, to 8)."""
+
+    tasks: Sequence[str]
+    rows: Sequence[tuple[str, Sequence[tuple[str, int]]]]
+    caption: str
+
+
+def build_task_map(table: Table, entrants: Sequence[str], caption: str) -> TaskMap:
+    """Return some entrants of the table of a matrix, with what they have on every task of it."""
+    tasks = list(dict.fromkeys(str(row[table.index("task")]) for row in table.rows))
+    cells = {(str(each["entrant"]), str(each["task"])): each for each in table.records()}
+    rows = [(name, [_map_cell(cells.get((name, task))) for task in tasks]) for name in entrants]
+    return TaskMap(tasks, rows, caption)
+
+
+def _map_cell(cell: Mapping[str, Cell] | None) -> tuple[str, int]:
+    if cell is None:
+        return "", 0
+    value, share, state = cell["value"], cell["beats"], str(cell["state"])
+    if not isinstance(value, float):
+        return SIGNS.get(state, DASH), 0
+    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
+    mark = "•" if state == "leaked" else ""
+    return f"{format_number(value, digits)}{mark}", round(SHADES * share) if isinstance(share, float) else 0

@@ -13,7 +13,16 @@ from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import KNOWN, DescribedBy, Leaderboard, Manifest, Task
 from app.names import clip_for_message, first_few, in_words
 from app.render.board import BoardRows, Frame, flagged_entrants, flags_in_words
-from app.render.columns import Matrix, ShownColumn, build_matrix, each_pair_once, is_pairwise, shown_columns
+from app.render.columns import (
+    Matrix,
+    ShownColumn,
+    TaskMap,
+    build_matrix,
+    build_task_map,
+    each_pair_once,
+    is_pairwise,
+    shown_columns,
+)
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
@@ -33,6 +42,12 @@ KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", 
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 MAX_WITHDRAWN = 20
+
+MAPPED = 50
+"""As many entrants by tasks are a page."""
+
+LISTED_PAIRS = 60
+"""More pairs than these are read in the square, in the CSV, or two by two at /against."""
 
 MAX_PAIRS = 900
 """More pairs than 40 entrants make are not read one by one: two of them are chosen at /against, and the CSV has all."""
@@ -241,6 +256,11 @@ class Look:
     def has_detail(self) -> bool:
         """Say whether every column is shown."""
         return self._query.get("detail") == "1" and not self.columns
+
+    @property
+    def asks_for_rows(self) -> bool:
+        """Say whether the query is about single rows: their order, or their columns."""
+        return bool(self.sorted_by or self.columns or self.has_detail)
 
     @property
     def order(self) -> Links:
@@ -462,7 +482,8 @@ class TablePage(Page):
     def board(self) -> BoardRows | None:
         """Return the rows of a board as its page draws them; None where every column, or chosen ones, are asked for."""
         is_asked = self.look.has_detail or self.look.columns
-        if is_asked or not self.is_board or not {"rank", "entrant"} <= set(self.table.column_names()):
+        is_ranked = self.is_board or self.table.name.startswith("letters/")
+        if is_asked or not is_ranked or not {"rank", "entrant"} <= set(self.table.column_names()):
             return None
         is_by_rank = self.look.sorted_by in (None, "rank") and not self.look.descending
         return BoardRows(self.table, self.rows, self.apart.start if self.apart else None, is_by_rank)
@@ -488,6 +509,8 @@ class TablePage(Page):
     @cached_property
     def rows(self) -> Sequence[Sequence[Cell]]:
         """Return the rows that are shown: of pairs each one once, as both orders say the same, and not too many."""
+        if self.is_map:
+            return ()
         if self.paging is not None:
             return self.table.rows[self.paging.first - 1 : self.paging.last]
         return self._pairs[:MAX_PAIRS] if self.is_pairwise else self.table.rows[: self.view.most_rows]
@@ -495,19 +518,45 @@ class TablePage(Page):
     @cached_property
     def paging(self) -> Paging | None:
         """Return which rows of a long table are shown; None where all of them are, or the first of a few."""
-        if self.is_pairwise or self.view.most_rows is not None:
+        if self.is_pairwise or (self.view.most_rows is not None and not self.is_map):
             return None
+        if self.is_map:
+            return page_of(self.asked, len(self._mapped), Paged("entrants", MAPPED, every=False))
         chosen = [value for _, value in self.look.columns]
         shown = [each for each in self.table.columns if each.name in chosen or not (chosen or each.detail)]
         return page_of(
             self.asked, len(self.table.rows), rows_of_page(self.table.columns if self.look.has_detail else shown)
         )
 
+    @property
+    def is_map(self) -> bool:
+        """Say whether the rows are entrants on tasks, shown as a square where no order is asked for."""
+        return self.table.name.startswith("matrix/") and bool(self.table.columns) and not self.look.asks_for_rows
+
+    @cached_property
+    def _mapped(self) -> Sequence[str]:
+        at = self.table.index("entrant")
+        return list(dict.fromkeys(str(row[at]) for row in self.table.rows))
+
+    @cached_property
+    def task_map(self) -> TaskMap | None:
+        """Return entrants by tasks, some at a time."""
+        if not self.is_map:
+            return None
+        shown = self._mapped if self.paging is None else self._mapped[self.paging.first - 1 : self.paging.last]
+        caption = f"{len(shown):,} entrants" if self.paging is None else self.paging.caption
+        return build_task_map(self.table, shown, caption)
+
+    @property
+    def shows_rows(self) -> bool:
+        """Say whether the rows are listed: of pairs that the square shows only a few."""
+        return not self.is_pairwise or self.matrix is None or len(self._pairs) <= LISTED_PAIRS
+
     @cached_property
     def _pairs(self) -> Sequence[Sequence[Cell]]:
         return each_pair_once(self.table)
 
-    @property
+    @cached_property
     def matrix(self) -> Matrix | None:
         """Return the square of a pairwise table."""
         return build_matrix(self.table)
