@@ -194,6 +194,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         exports.evaluations_router,
         benchmarks.replay_router,
         preregs.router,
+        preregs.form_router,
         preregs.attestations_router,
         preregs.registrations_router,
         preregs.reserved_router,

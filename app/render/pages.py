@@ -397,7 +397,8 @@ def glossary_table(entries: Sequence[GlossaryEntry]) -> Table:
 class SubmitPage(Page):
     """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant.
 
-    `preregs` are the sender's own registrations here, `tries` and `submissions` what they sent before.
+    `preregs` are the sender's own registrations here, `chosen` the one that they come from, with its `warnings`;
+    `tries` and `submissions` what they sent before.
     """
 
     template = "submit.html"
@@ -406,8 +407,26 @@ class SubmitPage(Page):
     form_key: str
     metadata_fields: Sequence[tuple[str, str, str]]
     preregs: Sequence[StoredPrereg]
+    chosen: str | None
+    warnings: Sequence[str]
     tries: Sequence[tuple[Try, str]]
     submissions: Sequence[OwnSubmission]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegisterPage(Page):
+    """The form that registers a run, `text` in its field: what was written, or an example.
+
+    `answered` is what a check of it was answered with. Made by `app.web.preregs`.
+    """
+
+    template = "register.html"
+    manifest: Manifest
+    text: str
+    form_key: str | None
+    refusal: "RefusedForm | None"
+    answered: Mapping[str, Any] | None
+    preregs: Sequence[StoredPrereg]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -125,6 +125,16 @@ def find_prereg(session: Session, sha256: str) -> StoredPrereg:
     return prereg
 
 
+MOST_OWN = 50
+
+
+def list_own(session: Session, slug: str, token_id: int) -> Sequence[StoredPrereg]:
+    """Return what somebody registered for a benchmark, the newest first."""
+    query = select(StoredPrereg).join(PreregBinding, PreregBinding.prereg_sha256 == StoredPrereg.sha256)
+    query = query.where(PreregBinding.benchmark == slug, PreregBinding.bound_by == token_id)
+    return session.scalars(query.order_by(StoredPrereg.registered_at.desc()).limit(MOST_OWN)).all()
+
+
 def load_registration(session: Session, sha256: str, slug: str | None = None) -> CheckedPrereg:
     """Return a preregistration with the time that counts for it, in a benchmark or anywhere. Raises NotFound."""
     stored = find_prereg(session, sha256)

@@ -125,6 +125,16 @@ def find_caller(request: Request, presented: HTTPAuthorizationCredentials | None
     return caller
 
 
+def signed_in(request: Request, state: State) -> Caller | None:
+    """Return whose session a browser has, None where it has none that goes on."""
+    if session_secret(request) is None:
+        return None
+    try:
+        return find_caller(request, None, state)
+    except Unauthenticated:
+        return None
+
+
 def _identify(request: Request, presented: HTTPAuthorizationCredentials | None, state: State) -> Caller:
     text = "" if presented is None else presented.credentials.strip()
     secret = session_secret(request)

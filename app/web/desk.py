@@ -1,22 +1,18 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
-from fastapi.exceptions import RequestValidationError
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
-from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import FormData
 from starlette.responses import RedirectResponse, Response
 
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import StoredFingerprint, Submission, SubmissionEvent
-from app.errors import FieldRejected, Forbidden, PlumblineError, Problem, SignedInLongAgo
+from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged, RefusedForm
@@ -26,15 +22,12 @@ from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.preregs import list_registrations
 from app.store.tries import refused_here
-from app.telemetry import REFUSALS
-from app.web import forms
-from app.web.caller import Caller, Handler, find_caller, may
-from app.web.checked_first import CheckedFirst
-from app.web.cookies import refuse_cross_site, session_secret
+from app.web.caller import Caller, may
+from app.web.cookies import session_secret
 from app.web.description import described
-from app.web.problems import rejected_of, status_of
+from app.web.kept_forms import keeping
 from app.web.requests import Reason
-from app.web.state import SessionDep, StateDep, get_state
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import page
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -45,30 +38,23 @@ MOST = 50
 EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
-class KeepingFields(CheckedFirst):
-    """A route whose refusal shows a browser the desk again, with what was written in the form that was sent.
-
-    A session that began a while ago signs in again beside it, and the form then has the key of the new session.
-    """
-
-    def get_route_handler(self) -> Handler:
-        """Return the handler, which answers refused forms of those who may see the desk with the desk."""
-        handle = super().get_route_handler()
-
-        async def keeping(request: Request) -> Response:
-            try:
-                return await handle(request)
-            except (PlumblineError, RequestValidationError) as error:
-                if not forms.is_form(request) or not request.headers.get("content-type", "").startswith(forms.FIELDS):
-                    raise
-                if not await run_in_threadpool(_sees_desk, request):
-                    raise
-                return await run_in_threadpool(_refused, request, error, await request.form())
-
-        return keeping
+def _show_again(
+    request: Request,
+    state: State,
+    caller: Caller,
+    kept: Mapping[str, str],
+    refusal: RefusedForm | None,
+    answered: Mapping[str, Any] | None,
+) -> Response:
+    """Return the desk with what was written in a form of it, and why that was refused."""
+    del answered
+    slug = request.path_params["slug"]
+    with state.sessions() as session:
+        roles.require(session, "see the stewards' desk", caller, benchmark_rows.find_benchmark(session, slug))
+        return _desk(slug, request, session, kept=kept, refusal=refusal)
 
 
-router = APIRouter(route_class=KeepingFields, tags=["benchmarks"])
+router = APIRouter(route_class=keeping(_show_again), tags=["benchmarks"])
 
 
 @router.get(
@@ -141,32 +127,6 @@ def put_manifest(
         with state.computing.taken_in_thread(caller.owner):
             preview = preview_of(session, declared, parsed, state.rows)
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
-
-
-def _sees_desk(request: Request) -> bool:
-    """Say whether a page of ours sent a form in a session that may see the desk, whatever key the form has."""
-    state = get_state(request)
-    known: Caller | None = getattr(request.state, "caller", None)
-    try:
-        refuse_cross_site(request)
-        caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, state)
-        with state.sessions() as session:
-            benchmark = benchmark_rows.find_benchmark(session, request.path_params["slug"])
-            return roles.allows(session, "see the stewards' desk", replace(caller, is_fresh=True), benchmark)
-    except PlumblineError:
-        return False
-
-
-def _refused(request: Request, error: PlumblineError | RequestValidationError, fields: FormData) -> Response:
-    """Return the desk with what was written, and why that was refused."""
-    REFUSALS.labels(type(error).__name__).inc()
-    kept = {name: text for name, text in fields.items() if isinstance(text, str)}
-    asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
-    refusal = RefusedForm(rejected_of(error), asks)
-    with get_state(request).sessions() as session:
-        shown = _desk(request.path_params["slug"], request, session, kept=kept, refusal=refusal)
-    shown.status_code = status_of(error)
-    return shown
 
 
 def _put(session: Session, state: StateDep, caller: Caller, slug: str, yaml: bytes) -> None:

@@ -393,12 +393,13 @@ class RegistrationDocument(RegisteredDocument):
     """A preregistration that was registered just now.
 
     `not_reserved` are the entrants it lists that this request could not reserve, `warnings` say what it asks for that
-    the benchmark does not have.
+    the benchmark does not have. Of a dry run all of it is what would be.
     """
 
     not_reserved: list[NotReservedDocument]
     warnings: list[str]
     url: str
+    dry_run: bool = False
 
 
 class OutcomeDocument(Document):

@@ -25,7 +25,7 @@ from app.web.views import page
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 THEN, METHOD = "then", "method"
 OF_FORMS = frozenset({KEY, THEN, METHOD})
-FIELDS = "application/x-www-form-urlencoded"
+FIELDS, FILES = "application/x-www-form-urlencoded", "multipart/form-data"
 HOME = "/account"
 PRIVATE = {"Cache-Control": "no-store"}
 SENT_OTHERWISE = ("PUT", "DELETE")
@@ -46,6 +46,11 @@ def is_form(request: Request) -> bool:
     """Say whether a browser sent a write as a form, so that it is answered with a page."""
     takes_pages = "text/html" in request.headers.get("accept", "")
     return takes_pages and THEN in request.query_params and request.method not in ("GET", "HEAD")
+
+
+def is_dry_run(request: Request) -> bool:
+    """Say whether a form only asks what would come of it: its answer is for the page of the form."""
+    return is_form(request) and request.query_params.get("dry_run") == "true"
 
 
 def leads_to(request: Request) -> str:
@@ -132,10 +137,9 @@ def _with_json(request: Request, body: bytes) -> Request:
 
 def _shown(request: Request, answer: Response) -> Response:
     """Return a browser's answer: a page with a secret that is shown once, or a redirect to where the form leads."""
-    if not answer.headers.get("content-type", "").startswith("application/json"):
+    if not answer.headers.get("content-type", "").startswith("application/json") or is_dry_run(request):
         return answer
-    document = json.loads(bytes(answer.body))
-    document = document if isinstance(document, dict) else {}
+    document = document_of(answer)
     for name, title in SECRETS.items():
         if isinstance(document.get(name), str):
             shown = page(
@@ -146,6 +150,12 @@ def _shown(request: Request, answer: Response) -> Response:
             return shown
     # Checked again, because a filled-in value could turn the path into another site's address.
     return RedirectResponse(local_path(_filled(leads_to(request), document), HOME), 303, PRIVATE)
+
+
+def document_of(answer: Response) -> Mapping[str, Any]:
+    """Return the object of a JSON answer; an empty one for any other."""
+    document = json.loads(bytes(answer.body))
+    return document if isinstance(document, dict) else {}
 
 
 def _filled(path: str, document: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, Query, Request
 from pydantic import AwareDatetime, Field
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
 from app.admission.claims import unknown_sides
 from app.admission.rules import shortfalls, unknown_names
@@ -18,7 +18,7 @@ from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
-from app.render.pages import RegistrationOutcome, ShownTable, citing_table
+from app.render.pages import RefusedForm, RegistrationOutcome, ShownTable, citing_table, submit_example
 from app.render.text import name_in_path
 from app.rights import roles
 from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
@@ -28,12 +28,14 @@ from app.store.audit import Change
 from app.store.preregs import Word, count_unbound, list_registrations, registrations_table, submitters_table
 from app.store.reservations import Reserved
 from app.values.table import Table
-from app.web.caller import PUBLIC, Caller, may, refuse_uninvited
+from app.web.caller import PUBLIC, Caller, may, refuse_uninvited, signed_in
 from app.web.checked_first import CheckedFirst
+from app.web.cookies import form_key_of
 from app.web.description import described, table_routes
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument, ReleasedDocument, TableDocument
-from app.web.requests import YAML_REQUEST, Body, Reason, Text, yaml_body
-from app.web.state import SessionDep, StateDep
+from app.web.kept_forms import keeping
+from app.web.requests import TYPED, YAML_REQUEST, Body, Reason, Text, yaml_body
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
     around,
     csv_answer,
@@ -45,8 +47,6 @@ from app.web.views import (
     table_answer,
     view_of,
 )
-
-router = APIRouter(route_class=CheckedFirst, prefix="/preregs", tags=["preregistrations"])
 
 BESIDE = ("claims", "deviations")
 
@@ -75,6 +75,71 @@ def read_embargo(
 Embargo = Annotated[datetime | None, Depends(read_embargo)]
 
 
+# /register/{slug}: the same in a browser. Its form sends to `POST /preregs`; refusals and dry runs are shown here.
+
+form_router = APIRouter(route_class=CheckedFirst, tags=["preregistrations"], include_in_schema=False)
+
+
+@form_router.get(
+    "/register/{slug}",
+    summary="Register in a browser",
+    responses=described(401, 403, 404, also=("html",)),
+    dependencies=PUBLIC,  # Who is not signed in is led to the login; of others it asks whether they may register.
+)
+def show_form(slug: str, request: Request, state: StateDep) -> Response:
+    """Show the form to whoever is signed in; lead others to the login, and back."""
+    caller = signed_in(request, state)
+    if caller is None:
+        return RedirectResponse(f"/login?next=/register/{slug}", 303, {"Cache-Control": "no-store"})
+    return _form(slug, request, state, caller, {}, None, None)
+
+
+def _show_again(
+    request: Request,
+    state: State,
+    caller: Caller,
+    kept: Mapping[str, str],
+    refusal: RefusedForm | None,
+    answered: Mapping[str, Any] | None,
+) -> Response:
+    """Return the form with what was written."""
+    return _form(request.query_params.get("benchmark", ""), request, state, caller, kept, refusal, answered)
+
+
+def _form(
+    slug: str,
+    request: Request,
+    state: State,
+    caller: Caller,
+    kept: Mapping[str, str],
+    refusal: RefusedForm | None,
+    answered: Mapping[str, Any] | None,
+) -> Response:
+    with state.sessions() as session:
+        refuse_uninvited(session, "register", caller, slug)
+        manifest = benchmarks.find_declared(session, slug).manifest
+        shown = page(
+            "register.html",
+            title=f"Register a run of {manifest.title}",
+            manifest=manifest,
+            text=kept.get(TYPED, submit_example(manifest).prereg or ""),
+            form_key=form_key_of(request),
+            refusal=refusal,
+            answered=answered,
+            preregs=preregs.list_own(session, slug, caller.id),
+        )
+    shown.headers["Cache-Control"] = "no-store"
+    return shown
+
+
+def warnings_of(session: Session, stored: StoredPrereg, slug: str) -> list[str]:
+    """Return what would keep a run under a registration out of a benchmark, as far as it can be said before the run."""
+    return _warnings(session, parse_prereg(stored.yaml), slug)
+
+
+router = APIRouter(route_class=keeping(_show_again), prefix="/preregs", tags=["preregistrations"])
+
+
 @router.post(
     "",
     status_code=201,
@@ -91,6 +156,8 @@ async def register(
     caller: Annotated[Caller, may("register")],
     embargo: Embargo,
     benchmark: BenchmarkName = None,
+    *,
+    dry_run: Annotated[bool, Query(description="only report problems and warnings; store nothing")] = False,
 ) -> Response:
     """Register a preregistration (YAML bytes); known bytes answer 200 with their first registration.
 
@@ -100,11 +167,11 @@ async def register(
     registrant and those who decide about its benchmark see it, until its time or a submission that cites it.
     """
     yaml = await yaml_body(request, state.settings.max_yaml_kib * 1024, "preregistration")
-    return await state.run(_register, yaml, caller, benchmark, embargo)
+    return await state.run(_register, yaml, caller, benchmark, embargo, dry_run)
 
 
 def _register(
-    session: Session, yaml: bytes, caller: Caller, benchmark: str | None, embargo: datetime | None
+    session: Session, yaml: bytes, caller: Caller, benchmark: str | None, embargo: datetime | None, is_dry: bool
 ) -> Response:
     parsed, token_id = parse_prereg(yaml), caller.id
     slug = benchmark or parsed.benchmark
@@ -124,6 +191,10 @@ def _register(
     address = f"/preregs/{stored.sha256}"
     not_reserved = reserve_names(session, stored, parsed, slug, token_id) if stored.embargo_until is None else []
     warnings = _warnings(session, parsed, slug)
+    if is_dry:
+        would_be = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}
+        session.rollback()
+        return json_answer({**would_be, "dry_run": True})
     status = 201 if is_new else 200
     audit.record(session, caller.act, status, Change(after={"sha256": stored.sha256}, benchmark=slug))
     about = {**_about(session, stored), "not_reserved": not_reserved, "warnings": warnings, "url": address}

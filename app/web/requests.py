@@ -14,6 +14,7 @@ from urllib.parse import unquote_plus
 from fastapi import UploadFile
 from fastapi.dependencies.models import Dependant
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+from starlette.datastructures import UploadFile as Received
 from starlette.requests import Request
 
 from app.errors import FieldRejected, Problem, TooLarge, UnsupportedMediaType
@@ -21,6 +22,7 @@ from app.files.tables import BEYOND, is_storable
 from app.files.uploads import SentFile
 from app.names import TEXT_RULE, clip_for_message, is_plain_text
 from app.prereg.fields import nearest
+from app.web.forms import FIELDS, FILES, is_form
 
 YAML_TYPES = (
     "application/yaml",
@@ -37,6 +39,9 @@ UNSAID = ("", "application/x-www-form-urlencoded")
 YAML_REQUEST = {
     "requestBody": {"required": True, "content": {YAML_TYPES[0]: {"schema": {"type": "string"}}}},
 }
+
+TYPED, DROPPED = "yaml", "yaml_file"
+"""The fields of a form that sends YAML: the text, and the file in its place."""
 
 # Text fields are kept in memory, each up to 1 MiB; files go to disk and have their own limits.
 MAX_FIELDS = 16
@@ -58,6 +63,11 @@ def received_files() -> Iterator[Path]:
 async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
     """Return the body. Raises UnsupportedMediaType, or TooLarge as soon as the limit is passed."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if is_form(request) and kind in (FIELDS, FILES):
+        sent = await yaml_of(request)
+        if len(sent) > max_bytes:
+            raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
+        return sent
     if kind not in YAML_TYPES + UNSAID:
         raise UnsupportedMediaType(f"A {what} must be sent as application/yaml, not as {kind[:80]}.")
     body = bytearray()
@@ -66,6 +76,20 @@ async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
         if len(body) > max_bytes:
             raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
     return bytes(body)
+
+
+async def yaml_of(request: Request) -> bytes:
+    """Return the YAML of a form: the bytes of the file that was chosen, else what was typed, its lines ended by LF."""
+    if not hasattr(request.state, "yaml_sent"):
+        fields = await request.form()
+        chosen, typed = fields.get(DROPPED), fields.get(TYPED)
+        if isinstance(chosen, Received) and chosen.filename:
+            request.state.yaml_sent = await chosen.read()
+        else:
+            request.state.yaml_sent = typed.replace("\r\n", "\n").encode() if isinstance(typed, str) else b""
+        await fields.close()
+    sent: bytes = request.state.yaml_sent
+    return sent
 
 
 def spool(files: Sequence[UploadFile], folder: Path) -> list[SentFile]:

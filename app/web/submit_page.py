@@ -8,26 +8,26 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Literal
 
-from fastapi import APIRouter, File, Form, Request, UploadFile
-from sqlalchemy import select
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
 from app.config import Settings
-from app.db.models import Benchmark, PreregBinding, StoredPrereg
-from app.errors import Forbidden, NotFound, PlumblineError, Unauthenticated
+from app.db.models import Benchmark
+from app.errors import Forbidden, NotFound, PlumblineError
 from app.manifest.model import MOST_DECLARED
 from app.render.pages import submit_example
-from app.rights import roles, sessions
+from app.rights import roles
 from app.rights.policy import RIGHTS
-from app.store import audit, benchmark_rows, benchmarks
+from app.store import audit, benchmark_rows, benchmarks, preregs
 from app.store.tries import find_try, keep_try, own_submissions, own_tries
-from app.web.caller import PUBLIC, Caller, Uploader, find_caller, may, refuse_uninvited
+from app.web.caller import PUBLIC, Caller, Uploader, may, refuse_uninvited, signed_in
 from app.web.checked_first import CheckedFirst
-from app.web.cookies import session_secret
+from app.web.cookies import form_key_of, session_secret
 from app.web.description import described
+from app.web.preregs import warnings_of
 from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
 from app.web.submissions import (
@@ -40,8 +40,6 @@ from app.web.submissions import (
 from app.web.views import json_answer, page
 
 PRIVATE = {"Cache-Control": "no-store"}
-
-MOST_PREREGS = 50
 
 Word = Annotated[str, Form(max_length=5000)]
 
@@ -71,41 +69,38 @@ def make_router(settings: Settings) -> APIRouter:
     return router
 
 
-def show_form(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
-    """Show the form to whoever is signed in; lead others to the login, and back."""
-    secret = session_secret(request)
-    caller = None if secret is None else _caller(request, state)
+def show_form(
+    slug: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    prereg: Annotated[str, Query(max_length=64)] = "",
+) -> Response:
+    """Show the form to whoever is signed in, with the registration chosen that they come from; lead others to the
+    login, and back.
+    """
+    caller = signed_in(request, state)
     if caller is None:
         return RedirectResponse(f"/login?next=/submit/{slug}", 303, PRIVATE)
     declared = benchmarks.find_declared(session, slug)
     refuse_uninvited(session, "submit", caller, slug)
+    own = preregs.list_own(session, slug, caller.id)
+    chosen = next((each for each in own if each.sha256 == prereg), None)
     shown = page(
         "submit.html",
         title=f"Submit to {declared.manifest.title}",
         manifest=declared.manifest,
         example=submit_example(declared.manifest),
-        form_key=sessions.form_key(secret or ""),
+        form_key=form_key_of(request) or "",
         metadata_fields=form_fields(declared.manifest.metadata),
-        preregs=_own_preregs(session, slug, caller.id),
+        preregs=own,
+        chosen=prereg if chosen is not None else None,
+        warnings=[] if chosen is None else warnings_of(session, chosen, slug),
         tries=own_tries(session, caller.id, declared.benchmark.id),
         submissions=own_submissions(session, caller.id, slug),
     )
     shown.headers.update(PRIVATE)
     return shown
-
-
-def _caller(request: Request, state: State) -> Caller | None:
-    """Return whose session it is, None where it is over."""
-    try:
-        return find_caller(request, None, state)
-    except Unauthenticated:
-        return None
-
-
-def _own_preregs(session: SessionDep, slug: str, token_id: int) -> list[StoredPrereg]:
-    query = select(StoredPrereg).join(PreregBinding, PreregBinding.prereg_sha256 == StoredPrereg.sha256)
-    query = query.where(PreregBinding.benchmark == slug, PreregBinding.bound_by == token_id)
-    return list(session.scalars(query.order_by(StoredPrereg.registered_at.desc()).limit(MOST_PREREGS)))
 
 
 async def submit_form(
