@@ -11,6 +11,7 @@ import numpy as np
 
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.registry import compute_board, measured_method
+from app.boards.relatives import with_nearest
 from app.boards.tables import BoardTables
 from app.manifest.model import Leaderboard, Manifest, Task
 from app.values.scores import Coded, ScoreTable
@@ -139,11 +140,14 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     """
     method = measured_method(spec)
     if method is None:
-        return compute_board(evidence.manifest, spec, evidence.scores(left_out))
+        scores = evidence.scores(left_out)
+        computed = compute_board(evidence.manifest, spec, scores)
+        return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, scores))
     if evidence.measured is None:
         kind = evidence.manifest.evidence
         raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")
-    return method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
+    computed = method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
+    return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None))
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:

@@ -437,6 +437,19 @@ PROVENANCE = (
         "chooses among many runs chooses before sending any.",
     ),
     GlossaryEntry(
+        "nearest",
+        "Nearest other, and the spread to it",
+        "Whose values are most like this row's on the tasks (or records) that both have, and how much their "
+        "differences vary: 0.013 means that, but for a common factor, half of the values agree to about a hundredth "
+        "(0.67 × 1.3 %). "
+        "Metrics whose values are positive are compared by ratios, others by differences in their own unit; where "
+        "several metrics rank, the one in which the two are most alike. Sizes of one model, models made from another, "
+        "and copies are near; it accuses nobody, and says on whose work a row may rest. Empty where fewer than eight "
+        "values can be compared, or where values repeat, such as 0 and 1.",
+        "1.48 × median |d − median d|, d = differences of logarithms",
+        "Hampel 1974, The influence curve and its role in robust estimation",
+    ),
+    GlossaryEntry(
         "flags",
         "Flags",
         "What was noticed when the evidence arrived, in words that programs can read. They are "

@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.evidence import BoardEvidence, LeftOut, Standing, rows_of
+from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of, rows_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
 from app.boards.explore import LABEL, QUICK_FROM, Choice, chosen_board
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
-from app.boards.registry import compute_board
 from app.errors import FieldRejected
 from app.manifest.model import Manifest, Task
 from app.values.scores import Coded, ScoreTable
@@ -73,7 +72,7 @@ def by_entrant(table: Table) -> dict[Any, Mapping[str, Any]]:
 
 def published(manifest: Manifest, rows: ScoreTable) -> dict[Any, Mapping[str, Any]]:
     """Return the rows of the board as it would be published."""
-    return by_entrant(compute_board(manifest, manifest.leaderboards[0], rows).leaderboard)
+    return by_entrant(board_of(BoardEvidence.of_rows(manifest, rows), manifest.leaderboards[0]).leaderboard)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name != "group_mean"])
@@ -278,7 +277,7 @@ def test_strata_that_a_manifest_leaves_open_can_be_chosen() -> None:
     rows = replace(scores(), columns=("mae",), item=scores().task)
     strata = [Task(id=task, where={"n": 128 if task.startswith("easy") else 512}) for task in TASKS]
     alone = rows.take(np.isin(rows.task.codes, (0, 1)))
-    expected = by_entrant(compute_board(manifest, manifest.leaderboards[0], alone).leaderboard)
+    expected = by_entrant(board_of(BoardEvidence.of_rows(manifest, alone), manifest.leaderboards[0]).leaderboard)
 
     for choice in (Choice(groups=("n:128",)), Choice(tasks=("easy1", "easy2"))):
         chosen = explored(manifest, choice, rows, strata)
