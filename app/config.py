@@ -98,6 +98,10 @@ class Settings(BaseModel):
     workers: int | None = Field(
         None, ge=0, le=64, description="worker processes beside `serve`; 1 embedded, 0 otherwise"
     )
+    several_hosts: bool = Field(
+        False,
+        description="a load balancer can ask another host: refuse connections while a web process is started again",
+    )
     web_patience_s: int = Field(
         15, ge=2, description="a web process without a heartbeat for this long is replaced, seconds"
     )

@@ -84,8 +84,8 @@ def serve() -> None:
 def listen(settings: Settings) -> socket.socket:
     """Return a socket that listens on the address of the settings.
 
-    It is made before anything else is started, so that a busy port costs nothing, and kept by the
-    supervisor, so that no connection is refused while a web process is started again.
+    It is made before anything else is started, so that a busy port costs nothing, and kept by the supervisor, so that
+    no connection is refused while a web process is started again, unless another host can be asked.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
@@ -157,6 +157,7 @@ def programs(settings: Settings, database_url: str, listener: socket.socket) -> 
             patience_s=settings.web_patience_s,
             grace_s=settings.stop_grace_s + STOP_MARGIN_S,
             pass_fds=(fd,),
+            refuses=listener if settings.several_hosts and settings.port else None,
         ),
         *(_worker(n, settings, environ) for n in range(1, n_workers(settings) + 1)),
     ]

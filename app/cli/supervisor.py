@@ -69,7 +69,8 @@ def _already_stopping(number: int, frame: FrameType | None) -> None:
 class Program:
     """What a process runs, how long it may be silent after its first heartbeat, and how long a stop may take.
 
-    `environ` is its whole environment, `pass_fds` what it inherits besides.
+    `environ` is its whole environment, `pass_fds` what it inherits besides. `refuses` is a socket on which nobody is
+    kept waiting while no process of the program runs: the next one listens on it again.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Program:
     patience_s: float
     grace_s: float
     pass_fds: tuple[int, ...] = ()
+    refuses: socket.socket | None = None
 
 
 class Tended(Protocol):
@@ -136,6 +138,9 @@ class Supervised:
         delay_s = restart_delay_s(self.n_failed_starts)
         self._start_after = time.monotonic() + delay_s
         self._release()
+        if self.program.refuses is not None:
+            # It stops listening and keeps its address; only one bound to a port of its own choice can listen again.
+            self.program.refuses.shutdown(socket.SHUT_RDWR)
         logger.warning("%s %s; starting it again in %.1f s", self.program.name, describe_end(status), delay_s)
 
     @property

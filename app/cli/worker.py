@@ -42,7 +42,7 @@ def worker(
     with open_migrated(settings) as database_url:
         if not supervised:
             answer_figures(settings)
-        run_worker(
+        was_asked = run_worker(
             database_url,
             concurrency=concurrency,
             tidy=give_back_free_pages,
@@ -50,6 +50,9 @@ def worker(
             beside=send_beats if supervised else partial(exit_when_hung, settings.worker_patience_s),
             outgoing=_outgoing(settings),
         )
+    if not was_asked:
+        # What restarts a worker "on failure" must see one.
+        raise typer.Exit(1)
 
 
 def _outgoing(settings: Settings) -> Outgoing:

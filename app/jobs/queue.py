@@ -8,8 +8,10 @@ import asyncio
 import gc
 import json
 import logging
+import signal
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -154,15 +156,16 @@ def run_worker(
     beside: Beside | None = None,
     outgoing: Outgoing = NOWHERE,
     tidy: Callable[[], object] = bool,
-) -> None:
-    """Work until stopped by SIGINT or SIGTERM; a running job has `grace_s` seconds to finish.
+) -> bool:
+    """Work until stopped by SIGINT or SIGTERM, and say whether that was the end; a running job has `grace_s` seconds.
 
+    Without having been asked it ends where the connection that hears of jobs breaks: who started it starts it again.
     `beside` runs on the worker's event loop once it can work, and must not end before it is cancelled. `tidy` is called
     after a long job.
     """
     app = make_app(database_url, outgoing, tidy)
 
-    async def work() -> None:
+    async def work() -> bool:
         async with app.open_async():
             engine = make_engine(database_url, pool_size=1)
             await drop_lost(app, engine)
@@ -172,14 +175,48 @@ def run_worker(
             # The libraries' hundreds of thousands of permanent objects would take 0.2 s in each garbage collection.
             gc.collect()
             gc.freeze()
-            await app.run_worker_async(
-                concurrency=concurrency,
-                wait=True,
-                delete_jobs="always",
-                fetch_job_polling_interval=1.0,
-                update_heartbeat_interval=HEARTBEAT_S,
-                stalled_worker_timeout=STALLED_AFTER_S,
-                shutdown_graceful_timeout=grace_s,
+            logger.info("the worker is connected and waits for jobs")
+            working = asyncio.ensure_future(
+                app.run_worker_async(
+                    concurrency=concurrency,
+                    wait=True,
+                    delete_jobs="always",
+                    fetch_job_polling_interval=1.0,
+                    update_heartbeat_interval=HEARTBEAT_S,
+                    stalled_worker_timeout=STALLED_AFTER_S,
+                    shutdown_graceful_timeout=grace_s,
+                    install_signal_handlers=False,
+                )
             )
+            with stopped_by_signals(working) as asked:
+                await asyncio.wait([working])
+            if not working.cancelled():
+                working.result()
+            return bool(asked)
 
-    asyncio.run(work())
+    return asyncio.run(work())
+
+
+STOPPED_BY = (signal.SIGINT, signal.SIGTERM)
+
+
+@contextmanager
+def stopped_by_signals(task: "asyncio.Future[None]") -> Iterator[list[signal.Signals]]:
+    """Cancel a task at the first SIGINT or SIGTERM, and yield where that is noted; a second one ends the process."""
+    loop, asked = asyncio.get_running_loop(), list[signal.Signals]()
+
+    def stop(number: signal.Signals) -> None:
+        asked.append(number)
+        forget()
+        task.cancel()
+
+    def forget() -> None:
+        for each in STOPPED_BY:
+            loop.remove_signal_handler(each)
+
+    for each in STOPPED_BY:
+        loop.add_signal_handler(each, stop, each)
+    try:
+        yield asked
+    finally:
+        forget()
