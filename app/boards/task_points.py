@@ -31,12 +31,10 @@ from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import Resamples, percentile_interval
-from app.stats.spreads import Range, weigh
+from app.stats.spreads import EVERYWHERE, Range, weigh
 from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
-
-EVERYWHERE = Range()
 
 
 @dataclass(frozen=True)

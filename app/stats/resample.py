@@ -14,7 +14,6 @@ from app.stats.arrays import (
     IntArray,
     InvalidArgument,
     require_count,
-    require_integers,
     require_level,
     require_numbers,
     require_shape,
@@ -447,64 +446,6 @@ class NamedResamples:
         first = values[:1]  # a constant column keeps its exact value
         rest = values - first
         return np.concatenate([first + column_products(w, rest) / w.sum(axis=1, keepdims=True) for w in self.batches()])
-
-
-def nested_sums(
-    clusters: Keys,
-    items: Keys,
-    cluster: IntArray,
-    place: IntArray,
-    n_resamples: int,
-    *,
-    batch_cells: int = BATCH_CELLS,
-) -> FloatArray:
-    """Return the total weight of each distinct value, [n_resamples, n_distinct], for items within clusters.
-
-    An item's weight is its cluster's times its own, never NaN. `clusters` are the keys [n_clusters], `items` those of
-    the items [n_items], `cluster` and `place` the position of each item's cluster and of its value, [n_items] each.
-    Raises InvalidArgument for arrays of different lengths, and for positions out of range.
-    Source: Davison & Hinkley 1997, section 3.8, of the two levels; Rubin 1981 for the weights.
-
-    >>> keys = unit_keys(1, [("a",), ("b",)])
-    >>> nested_sums(keys, keys, np.array([0, 1]), np.array([0, 0]), 3).shape
-    (3, 1)
-    """
-    require_shape("items", items, "[n_items]")
-    require_shape("cluster", cluster, len(items))
-    require_integers("cluster", cluster, low=0, high=len(clusters) - 1)
-    require_shape("place", place, len(items))
-    require_integers("place", place, low=0)
-    n_distinct = int(place.max()) + 1
-    of_value = np.argsort(place, kind="stable")
-    begins = np.searchsorted(place[of_value], np.arange(n_distinct))
-    rows = max(1, batch_cells // len(items))
-    sums = np.empty((n_resamples, n_distinct))
-    for start in range(0, n_resamples, rows):
-        n_rows = min(rows, n_resamples - start)
-        weights = named_weights(items[of_value], n_rows, first=start)
-        weights *= named_weights(clusters, n_rows, first=start)[:, cluster[of_value]]
-        sums[start : start + n_rows] = np.add.reduceat(weights, begins, axis=1)
-    return sums
-
-
-def unit_sums(units: Keys, place: IntArray, n_resamples: int) -> FloatArray:
-    """Return the total weight of each distinct value, [n_resamples, n_distinct], for units with one value each.
-
-    `units` are the keys [n_units], `place` the position of each unit's value, [n_units]; no weight is NaN. Use this
-    where clusters hold one item each: a second level of weights would triple the variance.
-    Raises InvalidArgument for arrays of different lengths.
-    Source: Rubin 1981.
-
-    >>> unit_sums(unit_keys(1, [("a",), ("b",)]), np.array([0, 1]), 3).shape
-    (3, 2)
-    """
-    require_shape("units", units, "[n_units]")
-    require_shape("place", place, len(units))
-    require_integers("place", place, low=0)
-    of_value = np.argsort(place, kind="stable")
-    begins = np.searchsorted(place[of_value], np.arange(int(place.max()) + 1))
-    batches = NamedResamples(units[of_value], n_resamples).batches()
-    return np.concatenate([np.add.reduceat(weights, begins, axis=1) for weights in batches])
 
 
 # Bootstrap draws within groups of units: each group keeps its size in every resample.

@@ -59,6 +59,31 @@ SHARE = Range(0.0, 1.0)
 """The range of a rate, an accuracy, an area under a curve."""
 
 
+EVERYWHERE = Range()
+"""The range of a number without bounds."""
+
+IMAGINED_TIMES, IMAGINED_LEAST, IMAGINED_OF_MANY, MANY = 3.0, 0.35, 0.5, 8
+
+
+def imagined_unit(value: float, within: Range, n_units: int) -> float | None:
+    """Return what one more unit may be where all sampled ones are equal, in their unit; None without a bounded range.
+
+    Units that all failed do not tell a policy that never succeeds from one that does in a few. On the scale of the
+    range the further unit is at 3 times the value, at least at 0.35, or 0.5 beside more than eight units, and at most
+    1; in its upper half mirrored.
+    Source: by simulation: `bench.few_seeds`, docs/statistics.md, "Few seeds".
+
+    >>> imagined_unit(0.0, SHARE, 5), imagined_unit(1.0, SHARE, 16), round(imagined_unit(0.2, SHARE, 5) or 0.0, 6)
+    (0.35, 0.5, 0.6)
+    """
+    if not within.is_bounded or not within.low <= value <= within.high:
+        return None
+    share = (value - within.low) / (within.high - within.low)
+    below = min(share, 1.0 - share)
+    further = min(1.0, max(IMAGINED_TIMES * below, IMAGINED_LEAST if n_units <= MANY else IMAGINED_OF_MANY))
+    return within.low + (within.high - within.low) * (further if share <= 0.5 else 1.0 - further)
+
+
 @dataclass(frozen=True)
 class Spread:
     """Numbers with their standard errors; arrays of one shape [...], `point`, `error` and `least` in the numbers' unit.

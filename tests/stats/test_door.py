@@ -156,9 +156,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "hits that are not whole": (lambda: predictions.tied_scores(KEYS, ONES / 2, KEYS, KEYS, 1), "hits"),  # type: ignore[arg-type]
     "ties of other blocks": (lambda: predictions.tied_scores(KEYS, KEYS, KEYS[:1], KEYS, 1), "best has the shape"),
     "hits of other blocks": (lambda: predictions.tied_scores(KEYS, KEYS[:1], KEYS, KEYS, 1), "hits has the shape"),
-    "a place of others": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, KEYS[:1], 3), "place has the shape (1,)"),
-    "a place below none": (lambda: resample.nested_sums(NAMED, NAMED, KEYS, -KEYS, 3), "place holds -1"),
-    "a third cluster": (lambda: resample.nested_sums(NAMED, NAMED, 2 * KEYS, KEYS, 3), "cluster holds 0 to 2"),
     "an operating point of two": (lambda: curves.place_where("recall", CURVE, 2.0), "at is 2.0"),
     "an operating point of what": (lambda: curves.place_where("luck", CURVE, 0.5), "given is 'luck'"),
     "cells kept below none": (

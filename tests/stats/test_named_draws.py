@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from app.stats.resample import NamedResamples, named_weights, nested_sums, unit_keys
+from app.stats.resample import NamedResamples, named_weights, unit_keys
 
 NAMES = [("lift", "near", "7"), ("lift", "near", "8"), ("push", "near", "7")]
 GOLDEN_KEYS = [9169305984149571402, 12302123363247860947, 17880127879004877944]
@@ -66,17 +66,6 @@ def test_units_of_other_names_are_independent() -> None:
 
     assert np.abs(between).max() < 0.12
     assert np.abs(between.mean()) < 0.001
-
-
-def test_items_are_weighed_within_clusters() -> None:
-    """The weight of a value is the sum over its items of the cluster's weight times the item's."""
-    clusters, items = unit_keys(1, [("a",), ("b",)]), unit_keys(1, [(str(item),) for item in range(5)])
-    cluster, place = np.array([0, 1, 0, 1, 1]), np.array([0, 1, 1, 0, 0])
-    products = named_weights(clusters, 8)[:, cluster] * named_weights(items, 8)
-    by_hand = np.column_stack([products[:, place == at].sum(axis=1) for at in (0, 1)])
-
-    np.testing.assert_allclose(nested_sums(clusters, items, cluster, place, 8), by_hand, rtol=1e-13)
-    np.testing.assert_allclose(nested_sums(clusters, items, cluster, place, 8, batch_cells=9), by_hand, rtol=1e-13)
 
 
 def test_the_bootstrap_error_of_a_mean_is_the_known_one() -> None:

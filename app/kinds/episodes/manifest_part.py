@@ -1,7 +1,7 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -51,11 +51,22 @@ class EpisodesPart(KindPart):
 
     axes: ClassVar[tuple[str, ...]] = ("seeds", "conditions", "items")
     episodes: Episodes | None = Field(None, description="which columns of an episode hold its condition, seed and item")
+    seeds: Literal["own", "shared"] | None = Field(
+        None,
+        description="own: a seed is an entrant's own, such as that of its training, and says nothing of another"
+        " entrant's seed of the same number; shared: a seed fixes what every entrant met with it, such as the"
+        " environment, so that entrants are compared seed by seed; own by default",
+    )
 
     @property
     def where(self) -> Episodes:
         """Return where an episode says what, whether it is declared or not."""
         return self.episodes or Episodes()
+
+    @property
+    def are_shared(self) -> bool:
+        """Say whether units of the same name are the same for every entrant; items are, where there are no seeds."""
+        return self.seeds == "shared" or self.where.seed is None
 
     def conditions_of(self, common: Common) -> Collection[str] | None:
         """Return the closed list of conditions, empty where there is only one condition, None where any may come."""
@@ -80,7 +91,9 @@ class EpisodesPart(KindPart):
         return [axis for axis in has if axis not in chosen and any(getattr(axes, axis) is None for axes in own)]
 
     def complaints(self, common: Common) -> Iterator[str]:
-        """Yield the metrics that are declared boolean but are not the benchmark's."""
+        """Yield metrics that are declared boolean but are not the benchmark's, and seeds that there are none of."""
+        if self.seeds is not None and self.where.seed is None:
+            yield "seeds: there are none, for episodes.seed is null; items are the units, and leave this key out"
         for name in self.where.boolean:
             if name not in common.metrics:
                 yield f"episodes.boolean: {name} is not among the declared metrics"

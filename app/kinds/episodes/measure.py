@@ -49,14 +49,17 @@ from app.stats.cluster import (
     share_above,
     weighted_trimmed_mean,
 )
-from app.stats.resample import board_generator, nested_sums, percentile_interval, unit_keys, unit_sums
+from app.stats.resample import board_generator, column_products, named_weights, percentile_interval, unit_keys
 from app.stats.spreads import (
+    EVERYWHERE,
+    ROUNDING,
     SEEDS_SUPPORT,
     SHARE,
     Range,
     Spread,
     averaged_spread,
     cluster_spread,
+    imagined_unit,
     influence_spread,
     side_by_side,
     support_of_values,
@@ -217,7 +220,7 @@ class ScoreMean:
 
 @dataclass(frozen=True)
 class DrawnScore:
-    """Replicates [n_resamples] of a score in its own unit, their precision, and the keys of their seeds, [n_seeds]."""
+    """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds]."""
 
     replicates: FloatArray
     precision: Precision
@@ -262,7 +265,8 @@ class _Episodes:
         tasks = [task for task in self.rows.tasks() if self.rows.sample(metric, self.rows.of_task(task)) is not None]
         drawn = [
             draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
-                         statistic=self._statistic(metric))
+                         statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
+                         entrant=self.entrant, are_shared=part_of(self.manifest, EpisodesPart).are_shared)
             for task in tasks
         ]  # fmt: skip
         return averaged(drawn, np.array([self.rows.weight(task) for task in tasks]))
@@ -660,20 +664,32 @@ def _number(task: str, item: str) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-# Replicates of one entrant's score on a task, drawn by the names of its seeds and episodes, for rank intervals. Two
-# entrants with the same seeds and episodes of a task get the same weights there; seeds with different names are
-# independent, whatever their position. A seed has the same weight in every condition and task that it was run in,
-# because its quality affects all of them. Intervals of scores are drawn elsewhere.
+# Replicates of one entrant's score on a task, for rank intervals. Only seeds are drawn: the spread between them holds
+# that of the episodes within, and to draw these too would count it twice. Seeds are an entrant's own unless the
+# manifest says that they are shared: then two entrants with a seed of the same number get the same weight there. A seed
+# has the same weight in every condition and task that it was run in, because its quality affects all of them. Intervals
+# of scores are drawn elsewhere.
 
 TRIMMED = 0.25
 
+IMAGINED = "imagined"
+
 
 def draw_by_name(
-    scores: ScoreTable, metric: str, rows: NDArray[np.intp], drawn: Uncertainty, *, statistic: Statistic
+    scores: ScoreTable,
+    metric: str,
+    rows: NDArray[np.intp],
+    drawn: Uncertainty,
+    *,
+    statistic: Statistic,
+    within: Range = EVERYWHERE,
+    entrant: str = "",
+    are_shared: bool = True,
 ) -> DrawnScore | None:
     """Return the replicates of a metric over some rows, those without a value left out; None with fewer than two seeds.
 
-    The seed is weighed, then its episodes; seeds of one episode each are weighed once.
+    Where seeds `are_shared`, a seed is named by its number, else it is the entrant's own: see `own_names`. Where the
+    replicates are all alike, and `within`, the metric's range, is bounded, one more seed is imagined: `imagined_unit`.
     """
     values = scores.value(metric)
     rows = rows[~np.isnan(values[rows])]
@@ -682,20 +698,43 @@ def draw_by_name(
     seeds, cluster = np.unique(scores.seed[rows], return_inverse=True)
     if len(seeds) < MIN_DRAWN_UNITS:
         return None
-    items = _episodes(scores, rows)
-    distinct, of_value = np.unique(values[rows], return_inverse=True)
-    # In the order of their keys, so that the order of an upload does not even change the rounding of sums.
-    keys = unit_keys(drawn.rng_seed, items)
+    names = [(str(seed),) for seed in seeds.tolist()] if are_shared else own_names(scores, metric, entrant, seeds)
+    # In the order of their keys, so that the order of an upload, or of numbers, does not even change how sums round.
+    keys = unit_keys(drawn.rng_seed, names)
     order = np.argsort(keys, kind="stable")
-    of_value, cluster = of_value.reshape(-1)[order], cluster.reshape(-1)[order]
-    of_seeds = unit_keys(drawn.rng_seed, [(str(seed),) for seed in seeds.tolist()])
-    if len(seeds) == len(rows):
-        weights = unit_sums(of_seeds[cluster], of_value, drawn.n_resamples)
-    else:
-        weights = nested_sums(of_seeds, keys[order], cluster, of_value, drawn.n_resamples)
+    distinct, of_value = np.unique(values[rows], return_inverse=True)
+    n_values = len(distinct)
+    counts = np.bincount(np.argsort(order)[cluster.reshape(-1)] * n_values + of_value.reshape(-1),
+                         minlength=len(seeds) * n_values).reshape(len(seeds), n_values).astype(np.float64)  # fmt: skip
+    weights = named_weights(keys[order], drawn.n_resamples)
     cut = int(len(rows) * TRIMMED) / len(rows) if statistic == "iqm" else 0.0
-    replicates = weighted_trimmed_mean(distinct, weights, cut)
-    return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
+    replicates = weighted_trimmed_mean(distinct, column_products(weights, counts), cut)
+    point = float(replicates[0])
+    imagined = None if np.ptp(replicates) > ROUNDING * abs(point) else imagined_unit(point, within, len(seeds))
+    if imagined is None:
+        return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
+    own = named_weights(unit_keys(drawn.rng_seed, [(entrant, IMAGINED)]), drawn.n_resamples)[:, 0]
+    return DrawnScore(
+        point + (imagined - point) * own / (weights.sum(axis=1) + own), Precision.of_units(len(seeds) + 1), seeds
+    )
+
+
+def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:
+    """Return the name of each of an entrant's own seeds [n_seeds]: the rank of what it holds among all of its seeds.
+
+    What a seed holds are its tasks, conditions, items and values of the metric: to number seeds differently changes
+    no name. Seeds that hold the same are interchangeable, whichever comes first.
+    Source: sums of BLAKE2b digests as in `unit_keys`, of a set of rows: Clarke et al. 2003, Incremental multiset hash
+    functions.
+    """
+    every = np.arange(len(scores))
+    of_rows = [_words(of, every) for of in (scores.task, scores.condition, scores.item)]
+    of_rows.append([value.hex() for value in scores.value(metric).tolist()])
+    known, place = np.unique(np.zeros(0) if scores.seed is None else scores.seed, return_inverse=True)
+    sums = np.zeros(len(known), dtype=np.uint64)
+    np.add.at(sums, place.reshape(-1), unit_keys(0, zip(*of_rows, strict=True)))
+    ranks = np.argsort(np.argsort(sums, kind="stable"), kind="stable")
+    return [(entrant, str(rank)) for rank in ranks[np.searchsorted(known, seeds)].tolist()]
 
 
 def averaged(drawn: Sequence[DrawnScore | None], weights: FloatArray) -> DrawnScore | None:
@@ -720,13 +759,6 @@ def _of_seeds(seeds: IntArray, apart: Precision) -> Precision:
         return apart
     joint = Precision.of_units(n_distinct)
     return Precision(min(apart.freedom, joint.freedom), max(apart.inflation, joint.inflation))
-
-
-def _episodes(scores: ScoreTable, rows: NDArray[np.intp]) -> list[tuple[str, ...]]:
-    """Return the name of the episode of each row: its task, condition, seed and item."""
-    seeds = [""] * len(rows) if scores.seed is None else list(map(str, scores.seed[rows].tolist()))
-    task, condition, item = (_words(of, rows) for of in (scores.task, scores.condition, scores.item))
-    return list(zip(task, condition, seeds, item, strict=True))
 
 
 def _words(coded: Coded | None, rows: NDArray[np.intp]) -> list[str]:

@@ -9,6 +9,7 @@ import pytest
 from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name
 from app.manifest.model import Uncertainty
 from app.stats.rank_sets import Contests
+from app.stats.spreads import SHARE
 from app.values.scores import Coded, ScoreTable
 
 DRAWN = Uncertainty(n_resamples=2_000, rng_seed=1)
@@ -99,3 +100,41 @@ def test_noise_of_seeds_is_seldom_called_a_difference() -> None:
         n_separable += abs(float(contests.differences()[0, 1])) > contests.margins(np.arange(2), 0.95)[0, 1]
 
     assert n_separable <= 20
+
+
+def own(table: ScoreTable, entrant: str = "A") -> DrawnScore:
+    """Return the replicates of the mean of all rows, whose seeds are the entrant's own."""
+    every = np.arange(len(table))
+    result = draw_by_name(table, "success", every, DRAWN, statistic="mean", within=SHARE, entrant=entrant,
+                          are_shared=False)  # fmt: skip
+    assert result is not None
+    return result
+
+
+def test_the_numbers_of_own_seeds_change_no_bit() -> None:
+    """Which number a seed has, and in which order its rows come, says nothing: every permutation has the same bytes."""
+    rates = np.array([0.0, 0.15, 0.5, 0.5, 0.9])
+    known = own(scores("lift", rates.tolist(), range(5))).replicates.tobytes()
+    for numbers in itertools.permutations((3, 7, 11, 2**40, 0)):
+        assert own(scores("lift", rates.tolist(), numbers)).replicates.tobytes() == known
+
+
+def test_own_seeds_of_two_entrants_have_nothing_in_common() -> None:
+    """The same rows under another name are drawn apart; shared seeds of the same number are drawn together."""
+    table = scores("lift", RATES, range(5))
+    assert abs(np.corrcoef(own(table).replicates, own(table, "B").replicates)[0, 1]) < 0.1
+    np.testing.assert_array_equal(drawn(table).replicates, drawn(table).replicates)
+
+
+def test_episodes_within_a_seed_add_nothing_to_what_seeds_vary() -> None:
+    """Five seeds that differ, of 20 episodes or of one value each, have one spread."""
+    assert own(scores("lift", RATES, range(5))).replicates.std() == pytest.approx(BETWEEN_SEEDS, rel=0.06)
+
+
+@pytest.mark.parametrize(("rate", "further"), [(0.0, 0.35), (1.0, 0.65)])
+def test_where_all_seeds_are_equal_a_further_one_is_imagined(rate: float, further: float) -> None:
+    """Seeds that all failed have a spread, toward what a further one may be, and count it in their freedom."""
+    result = own(scores("lift", [rate] * 5, range(5)))
+    assert result.precision.freedom == 5.0
+    assert result.replicates.mean() == pytest.approx(rate + (further - rate) / 6, abs=0.01)
+    assert result.replicates.std() > 0.03

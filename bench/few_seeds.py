@@ -1,0 +1,158 @@
+"""How often two entrants of a few seeds each are called separable, equal ones and others: `python -m bench.few_seeds`.
+
+Every data set is drawn as boards of episodes draw it (`app.kinds.episodes.measure.draw_by_name`), and goes through
+`app.stats.rank_sets`. Seeds are the entrants' own; equal entrants have one true mean, but not one law: seeds may
+collapse altogether, or vary (beta, by the intraclass correlation). Its tables stand in docs/statistics.md. Its random
+seeds are used nowhere else.
+"""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from app.kinds.episodes.measure import IMAGINED
+from app.stats.arrays import BoolArray, FloatArray
+from app.stats.rank_sets import Contests, rank_sets
+from app.stats.resample import named_weights, unit_keys
+from app.stats.spreads import SHARE, imagined_unit
+
+N_DATASETS, N_RESAMPLES, N_EPISODES, LEVEL = 2_000, 1_000, 20, 0.95
+FIRST_SEED = 77
+
+
+@dataclass(frozen=True)
+class Seeds:
+    """How seeds succeed: a seed fails altogether with one probability, else its rate is beta of a mean and an ICC."""
+
+    rate: float
+    icc: float = 0.0
+    fails: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Return the true mean over seeds."""
+        return (1.0 - self.fails) * self.rate
+
+    def draw(self, rng: np.random.Generator, *shape: int) -> FloatArray:
+        """Return the share of successful episodes of each seed, in this shape."""
+        total = (1.0 - self.icc) / self.icc if self.icc else 0.0
+        own = rng.beta(self.rate * total, (1.0 - self.rate) * total, shape) if total else np.full(shape, self.rate)
+        rates = np.where(rng.random(shape) < self.fails, 0.0, own)
+        return np.asarray(rng.binomial(N_EPISODES, rates) / N_EPISODES)
+
+    def mirrored(self) -> "Mirrored":
+        """Return the seeds that fail where these succeed."""
+        return Mirrored(self)
+
+
+@dataclass(frozen=True)
+class Mirrored:
+    """Seeds that succeed where others fail: collapses at the upper end."""
+
+    of: Seeds
+
+    @property
+    def mean(self) -> float:
+        """Return the true mean over seeds."""
+        return 1.0 - self.of.mean
+
+    def draw(self, rng: np.random.Generator, *shape: int) -> FloatArray:
+        """Return the share of successful episodes of each seed, in this shape."""
+        return 1.0 - self.of.draw(rng, *shape)
+
+
+Sides = tuple[Seeds | Mirrored, Seeds | Mirrored]
+
+
+def beside(rate: float, fails: float) -> Sides:
+    """Return an entrant of which some seeds fail, and one of the same mean whose seeds are all alike."""
+    return Seeds(rate, fails=fails), Seeds(rate * (1.0 - fails))
+
+
+SMOOTH: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
+    f"{rate}, ICC {icc}": ((Seeds(rate, icc), Seeds(rate, icc)), (5, 8, 16))
+    for rate in (0.5, 0.8, 0.95)
+    for icc in (0.0, 0.02, 0.1, 0.3)
+}
+
+COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
+    "every seed at 0.02, both": ((Seeds(0.02), Seeds(0.02)), (5, 8, 16)),
+    "0.5 of the seeds fail, others 0.4; both": ((Seeds(0.4, fails=0.5), Seeds(0.4, fails=0.5)), (5, 8, 16)),
+    **{
+        f"{fails} of the seeds fail, others {rate}; beside {rate * (1 - fails):.2f}": (beside(rate, fails), (5, 8, 16))
+        for fails, rate in ((0.5, 0.4), (0.6, 0.5), (0.7, 0.5), (0.8, 0.5), (0.9, 0.5), (0.95, 1.0))
+    },
+    **{
+        f"mirrored: {fails} of the seeds always succeed, others {1 - rate:.1f}": (
+            (Seeds(rate, fails=fails).mirrored(), Seeds(rate * (1 - fails)).mirrored()),
+            (5, 8),
+        )
+        for fails, rate in ((0.7, 0.5), (0.9, 0.5))
+    },
+}
+
+DIFFERENT: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
+    "0.5 against 0.8, ICC 0.02": ((Seeds(0.5, 0.02), Seeds(0.8, 0.02)), (5, 8)),
+    "0.7 against 0.8, ICC 0.05": ((Seeds(0.7, 0.05), Seeds(0.8, 0.05)), (16,)),
+    "0.6 against 0.8, ICC 0.2": ((Seeds(0.6, 0.2), Seeds(0.8, 0.2)), (16,)),
+    "0 against 0.5": ((Seeds(0.0), Seeds(0.5)), (5, 8)),
+    "0 against 1": ((Seeds(0.0), Seeds(1.0)), (5, 8)),
+}
+
+
+def replicates_of(entrant: str, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return replicates [n_datasets, n_resamples] of the means of seeds [n_datasets, n_seeds], and degrees of freedom.
+
+    They are those of `app.kinds.episodes.measure.draw_by_name`, for seeds of as many episodes each.
+    """
+    n_seeds = shares.shape[1]
+    weights = named_weights(unit_keys(0, [(entrant, str(rank)) for rank in range(n_seeds)]), N_RESAMPLES)
+    further = named_weights(unit_keys(0, [(entrant, IMAGINED)]), N_RESAMPLES)[:, 0]
+    replicates = shares @ weights.T / weights.sum(axis=1)
+    equal = np.ptp(shares, axis=1) == 0.0
+    for at in np.flatnonzero(equal).tolist():
+        point = float(shares[at, 0])
+        imagined = imagined_unit(point, SHARE, n_seeds)
+        replicates[at] = point + ((imagined or 0.0) - point) * further / (weights.sum(axis=1) + further)
+    return replicates, np.where(equal, float(n_seeds), n_seeds - 1.0)
+
+
+def are_separated(first: FloatArray, second: FloatArray) -> BoolArray:
+    """Say of each data set whether two entrants with these means of seeds [n_datasets, n_seeds] are separable.
+
+    The sets ask for a difference larger than Student's quantile at least: only where it is, are they computed.
+    """
+    drawn = [replicates_of(name, shares) for name, shares in (("A", first), ("B", second))]
+    points = np.stack([first.mean(axis=1), second.mean(axis=1)])
+    freedom = np.stack([own for _, own in drawn])
+    spread = (drawn[0][0] - drawn[1][0]).std(axis=1, ddof=1)
+    least = np.sqrt(1.0 + 2.0 / freedom.min(axis=0)) * spread * stdtrit(freedom.min(axis=0), (1.0 + LEVEL) / 2.0)
+    found: BoolArray = np.abs(points[0] - points[1]) > 0.999 * least
+    for at in np.flatnonzero(found).tolist():
+        replicates = np.stack([own[at] for own, _ in drawn], axis=1)
+        contests = Contests(points[:, at], replicates, freedom[:, at], 1.0 + 2.0 / freedom[:, at])
+        found[at] = rank_sets(contests, LEVEL).separated.any()
+    return found
+
+
+def share_separated(sides: Sides, n_seeds: int, n_datasets: int = N_DATASETS) -> float:
+    """Return the share of data sets in which the two are separable."""
+    rng = np.random.default_rng([FIRST_SEED, n_seeds])
+    return float(are_separated(*(side.draw(rng, n_datasets, n_seeds) for side in sides)).mean())
+
+
+def main(n_datasets: int = N_DATASETS) -> None:
+    """Print the tables as Markdown."""
+    for title, worlds in (("equal entrants", {**SMOOTH, **COLLAPSING}), ("different entrants", DIFFERENT)):
+        print(f"| two {title} | 5 seeds | 8 | 16 |\n|---|---|---|---|")
+        for world, (sides, at) in worlds.items():
+            cells = [f"{100 * share_separated(sides, n, n_datasets):.1f} %" if n in at else "" for n in (5, 8, 16)]
+            print(f"| {world} | {' | '.join(cells)} |", flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))

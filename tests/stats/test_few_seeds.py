@@ -1,0 +1,22 @@
+"""A coarse run of `bench.few_seeds`: equal entrants of few seeds are seldom separable, different ones are found."""
+
+import pytest
+
+from bench.few_seeds import COLLAPSING, DIFFERENT, SMOOTH, share_separated
+
+pytestmark = pytest.mark.slow
+
+N_DATASETS, WITHIN = 500, 0.05 + 3 * 0.0098
+
+
+@pytest.mark.parametrize("world", [*SMOOTH, *COLLAPSING])
+def test_equal_entrants_are_separable_in_one_of_twenty(world: str) -> None:
+    """Within three standard errors of 5 %, whatever the number of seeds."""
+    sides, sizes = (SMOOTH | COLLAPSING)[world]
+    assert sides[0].mean == pytest.approx(sides[1].mean)
+    assert max(share_separated(sides, n_seeds, N_DATASETS) for n_seeds in sizes) <= WITHIN
+
+
+def test_what_differs_is_found() -> None:
+    """0.5 against 0.8 with five seeds of 20 episodes, in at least 65 %."""
+    assert share_separated(DIFFERENT["0.5 against 0.8, ICC 0.02"][0], 5, N_DATASETS) >= 0.65
