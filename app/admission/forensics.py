@@ -18,6 +18,7 @@ from math import lgamma, log
 import numpy as np
 from confusable_homoglyphs.confusables import confusables_data
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from app.admission.case import Case, Check, Earlier, in_utc, is_after, listed, some
 from app.manifest.model import Manifest
@@ -65,6 +66,8 @@ def look_within(scores: ScoreTable, blocks: Sequence[PredictionBlock] = ()) -> F
         findings += [twin for twin in seed_twins(by_seed) if twin.entrant not in repeated]
         repeated |= {finding.entrant for finding in findings if finding.flag == "same_seeds"}
         findings += [moved for moved in shuffled_seeds(by_seed) if moved.entrant not in repeated]
+        repeated |= {finding.entrant for finding in findings if finding.flag == "shuffled_seeds"}
+        findings += [steady for steady in steady_seeds(by_seed) if steady.entrant not in repeated]
     findings += [twin for twin in twins_within(fingerprints) if twin.entrant not in copied]
     return Forensics(fingerprints, tuple(findings))
 
@@ -388,6 +391,60 @@ def _ln_half(n: int) -> float:
     return lgamma(n + 1) - 2 * lgamma(n / 2 + 1) - n * log(2)
 
 
+# Seeds that are more alike than chance allows: a run whose rows were moved, with a few results turned over, or the
+# likeliest of many. Of an item that r of K seeds solve, each seed is as likely as any other to be among the r: what the
+# items differ in cannot make seeds alike, so the seeds' totals must vary as much as Cochran's Q says.
+
+LEAST_STEADY = 1e-4
+"""One honest entrant of ten thousand is flagged by chance. Twenty items of five seeds reach it in no single cell."""
+
+
+def steady_seeds(of: SeedRows) -> Iterator[Finding]:
+    """Yield which entrants have seeds whose totals of 0/1 results vary less than chance allows, over all columns.
+
+    Every task and condition adds its Q, for the items that all seeds have; the best column counts.
+    Source: Cochran 1950, The comparison of percentages in matched samples, the lower tail; Sheppard's correction, since
+    totals are whole numbers.
+    """
+    seeds, cells, codes = np.asarray(of.scores.seed), _cells(of.scores), of.scores.entrant.codes
+    for at, column in enumerate(of.scores.columns):
+        values = of.scores.values[:, at]
+        told = np.flatnonzero((values == 0.0) | (values == 1.0))
+        told = told[np.argsort(codes[told], kind="stable")]
+        for own in np.split(told, np.flatnonzero(np.diff(codes[told])) + 1) if len(told) else ():
+            entrant = of.scores.entrant.words[codes[own[0]]]
+            names, seed = np.unique(seeds[own], return_inverse=True)
+            _, item = np.unique(of.places[own], return_inverse=True)
+            n_right, n_seeds = np.bincount(item, values[own]), np.bincount(item)
+            is_whole = n_seeds[item] == len(names)
+            if len(names) < MIN_REPEATED or not is_whole.any():
+                continue
+            rows, seed, item = own[is_whole], seed[is_whole], item[is_whole]
+            chance = _ln_steady(cells[rows], seed, values[rows], n_right[item] / len(names))
+            if chance < log(LEAST_STEADY):
+                what = f"{entrant}, {column} of seeds {listed([str(name) for name in names.tolist()])}"
+                yield Finding("steady_seeds", entrant, f"{what}: as alike by chance once in {np.exp(-chance):,.0f}")
+                break
+
+
+def _ln_steady(cells: Hashes, seed: IntArray, values: FloatArray, ease: FloatArray) -> float:
+    """Return the logarithm of the chance that seeds' totals vary as little as they do; 0 where nothing can vary.
+
+    Arrays are [n_rows]: cell, position of the seed, result, and the share of seeds with a 1 on the row's item.
+    """
+    _, cell = np.unique(cells, return_inverse=True)
+    n_cells, n_seeds = int(cell.max()) + 1, int(seed.max()) + 1
+    totals = np.bincount(cell * n_seeds + seed, values, n_cells * n_seeds).reshape(n_cells, n_seeds)
+    # Each item is on a row of every seed. The spread of a total that is taken from a continuum is a twelfth more.
+    of_items = np.bincount(cell, ease * (1.0 - ease), n_cells) / (n_seeds - 1)
+    varies = of_items > 0.0
+    squares = totals.var(axis=1, ddof=1)[varies] + 1.0 / 12.0
+    freedom = int(varies.sum()) * (n_seeds - 1)
+    if not freedom:
+        return 0.0
+    return float(chi2.logcdf(((n_seeds - 1) * squares / of_items[varies]).sum(), freedom))
+
+
 # Rows that are nearly another entrant's: copies with a little noise, or shifted a little as a whole. Each column of
 # the sampled rows is compared as it is, shifted by the median difference, and scaled by the median ratio. Two honest
 # entrants agree within a thousandth on a few rows; agreement on half of them means copied numbers. It is flagged and
@@ -439,6 +496,38 @@ def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterato
             nearest = f"{them[best].entrant} to a thousandth in {shares[best]:.0%} of the compared rows"
             where = f"(submission {them[best].submission})"
             yield Finding(NEAR_ROWS_FLAG, mine.entrant, f"{mine.entrant} agrees with {nearest} {where}")
+
+
+FAR, MIN_OTHERS = 10.0, 3
+"""So many times better than the best of at least so many others: on most tasks nobody honest is."""
+
+
+def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
+    """Yield which entrants are FAR times better than the best of all others on most sampled rows of a ranking metric.
+
+    Only values above zero are compared, so that times is a measure; `others` are as in `near_rows`.
+    """
+    them = list(others)
+    by_place = _ByPlace([other.sampled for other in them])
+    metrics = dict.fromkeys(name for board in manifest.leaderboards for name in board.required_metrics())
+    known = [(name, manifest.metrics[name]) for name in metrics if name in manifest.metrics]
+    for mine in prints[:MOST] if len(them) >= MIN_OTHERS else ():
+        for name, metric in known:
+            if name not in mine.sampled.columns:
+                continue
+            own = mine.sampled.values[:, mine.sampled.columns.index(name)].astype(np.float64)
+            rivals = by_place.at(name, mine.sampled.places).astype(np.float64)
+            rivals[~(rivals > 0.0)] = np.nan
+            is_compared = (own > 0.0) & (np.isfinite(rivals).sum(axis=1) >= MIN_OTHERS)
+            if is_compared.sum() < MIN_ROWS:
+                continue
+            own, rivals = own[is_compared], rivals[is_compared]
+            is_error = metric.direction == "minimize"
+            times = np.nanmin(rivals, axis=1) / own if is_error else own / np.nanmax(rivals, axis=1)
+            if (n_far := int((times >= FAR).sum())) > 0.5 * len(own):
+                what = f"{metric.title or name} of {mine.entrant} is {FAR:g} times better than the best of all others"
+                yield Finding("far_beyond", mine.entrant, f"{what}, or more, in {n_far:,} of {len(own):,} rows")
+                break
 
 
 def near_share(mine: Sampled, theirs: Sampled) -> float:

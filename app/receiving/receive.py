@@ -78,7 +78,7 @@ def look_up(session: Session, upload: Upload, declared: Declared, evidence: Evid
     standing = None
     if kind_of(manifest).rows.in_upload_order:
         standing = series.standing_records(session, benchmark_id, names)
-    history = submissions.read_history(session, benchmark_id, manifest, evidence, registered)
+    history = submissions.read_history(session, benchmark_id, manifest, evidence, registered, upload.by.id)
     own_grid = tuple(own_grid_findings(manifest, names))
     if own_grid and not roles.decides(session, benchmark_id, upload.by.id):
         history = replace(history, findings=(*history.findings, *own_grid))

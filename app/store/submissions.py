@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import JSONB, insert
 from sqlalchemy.orm import Session
 
 from app.admission.case import Check, Earlier, EarlierIdentity, History, Registered
-from app.admission.forensics import Beginning, Other, began_before, compare, near_rows
+from app.admission.forensics import Beginning, Other, began_before, compare, far_beyond, near_rows
 from app.admission.rules import WITNESSED_RULE, reason_not_admitted
 from app.db.models import (
     Benchmark,
@@ -31,6 +31,7 @@ from app.files.uploads import FileRecord
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
+from app.rights.tokens import owner_of, tokens_of
 from app.stats.arrays import IntArray
 from app.store import benchmarks, entrants, labels, rows, series
 from app.store.benchmarks import Declared
@@ -396,7 +397,12 @@ SAME = {"same_rows", "same_results"}
 
 
 def read_history(
-    session: Session, benchmark_id: int, manifest: Manifest, evidence: Evidence, registered: Registered | None
+    session: Session,
+    benchmark_id: int,
+    manifest: Manifest,
+    evidence: Evidence,
+    registered: Registered | None,
+    submitter_id: int,
 ) -> History:
     """Return the history of a submission from all earlier ones, admitted or not."""
     names = evidence.scores.entrant.words
@@ -404,15 +410,23 @@ def read_history(
     before = [*earlier_of(session, benchmark_id, names), *alike(session, benchmark_id, prints)]
     compared = [*compare(prints, before), *_begun(session, prints, before, registered)]
     copied = {finding.entrant for finding in compared if finding.flag in SAME}
-    other = [mine for mine in prints if mine.entrant not in copied]
-    near = near_rows(other, others_now(session, benchmark_id, names)) if other else ()
+    others = others_now(session, benchmark_id, names) if prints else []
+    near = near_rows([mine for mine in prints if mine.entrant not in copied], others)
     bytes_of_others = same_files(session, benchmark_id, evidence.files, names)
     tasks = evidence.scores.task.words if kind_of(manifest).rows.by_task(manifest) else None
+    n_before = _n_before(session, benchmark_id, names, tasks)
+    new = [name for name in names if not n_before[name]]
     return History(
         n_of_prereg=None if registered is None else _n_citing(session, benchmark_id, registered.sha256) + 1,
         n_expected=_n_expected(registered),
-        n_of_entrant={name: n + 1 for name, n in _n_before(session, benchmark_id, names, tasks).items()},
-        findings=(*compared, *near, *(_same_bytes(*same) for same in bytes_of_others)),
+        n_of_entrant={name: n + 1 for name, n in n_before.items()},
+        findings=(
+            *compared,
+            *near,
+            *far_beyond(manifest, prints, others),
+            *_renamed(session, benchmark_id, submitter_id, new),
+            *(_same_bytes(*same) for same in bytes_of_others),
+        ),
         identities=tuple(_identities(session, benchmark_id)) if evidence.facts.bundles else (),
     )
 
@@ -439,6 +453,24 @@ def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity
     for number, bundles in session.execute(query.order_by(Submission.id.desc()).limit(MOST_COMPARED)):
         for bundle in bundles[:MOST_COMPARED]:
             yield EarlierIdentity(number, bundle["entrant"], bundle.get("identity", {}))
+
+
+def _renamed(session: Session, benchmark_id: int, submitter_id: int, new: Sequence[str]) -> Iterator[Finding]:
+    """Yield the new names of an owner who has withdrawn others, of which nothing stands or waits."""
+    mine = tokens_of(session, benchmark_id, owner_of(session, benchmark_id, submitter_id))
+    query = (
+        select(Entrant.name, func.max(Submission.id))
+        .join(Entry, Entry.entrant_id == Entrant.id)
+        .join(Submission, Submission.id == Entry.submission_id)
+        .where(Submission.benchmark_id == benchmark_id, one_of(Submission.token_id, mine))
+        .group_by(Entrant.name)
+        .having(func.bool_or(Submission.status == "withdrawn"))
+        .having(~func.bool_or(Entry.state.in_(("pending", "current"))))
+        .order_by(func.max(Submission.id).desc())
+    )
+    gone = list(session.execute(query)) if new else []
+    for name in new if gone else ():
+        yield Finding("renamed", name, f"{name}, after {gone[0][0]} (submission {gone[0][1]}) was withdrawn")
 
 
 def _same_bytes(file: str, submission: int, entrant: str) -> Finding:

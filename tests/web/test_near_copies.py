@@ -89,6 +89,20 @@ def test_copies_that_are_sent_at_once_are_compared_with_each_other(site: Site) -
     assert flags(site, slug) == {"clone-0": None, "clone-1": "near_rows", "clone-2": "near_rows"}
 
 
+def test_a_new_name_of_who_withdrew_another_is_flagged(site: Site) -> None:
+    """Best of several, of which one sees one: the same name would be attempt 3."""
+    slug = grids.declare(site, MANIFEST, None)
+    for tried in ("first try", "second try"):
+        sent = send(site, slug, errors(tried, lower_by=len(tried) / 100))
+        site.work()
+        site.http.post(f"/submissions/{sent['id']}/withdraw", json={"reason": "bad luck"}, headers=site.auth("bob"))
+    answer = send(site, slug, errors("fresh", lower_by=0.2))
+    send(site, slug, errors("another's", lower_by=-0.2), "alice")
+
+    assert "fresh, after second try (submission" in warned(answer)["renamed"]
+    assert flags(site, slug) == {"fresh": "renamed", "another's": "near_rows"}
+
+
 def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Site) -> None:
     """On the row, and in the sentence that says who is first: most readers never see a check."""
     slug, alike = grids.declare(site, MANIFEST, None), "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
