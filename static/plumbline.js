@@ -114,4 +114,43 @@
     tickAgain();
   };
   begin(true);
+
+  /* Who signed in is shown where their work is; a page that is kept for everybody does not know it. */
+  const signedIn = /(?:^|; )__Host-plumbline-is=(\w+)/.exec(document.cookie)?.[1], you = byId("you");
+  if (you) you.textContent = signedIn ? "Account" : "Sign in";
+  if (you && (signedIn === "steward" || signedIn === "admin"))
+    you.before(Object.assign(document.createElement("a"), {href: "/account#desk", textContent: "Desk"}));
+
+  /* What is copied names the address under which the page was opened, and is chosen whole. */
+  const own = () => document.querySelectorAll("#take[data-origin]").forEach(take => {
+    take.querySelectorAll("[readonly]").forEach(each => {
+      each.value = each.value.replaceAll(take.dataset.origin, location.origin);
+    });
+    take.dataset.origin = location.origin;
+  });
+  own();
+  document.addEventListener("htmx:afterSettle", own);
+  document.addEventListener("focusin", ({target}) => target.matches(".sheet [readonly]") && target.select());
+
+  /* A menu closes when one goes on. */
+  const close = but => document.querySelectorAll(".menu[open]").forEach(menu => {
+    if (!menu.contains(but)) menu.open = false;
+  });
+  document.addEventListener("click", ({target}) => close(target));
+  document.addEventListener("keydown", ({key}) => {
+    const menu = document.activeElement?.closest(".menu[open]");
+    if (key !== "Escape") return;
+    close(null);
+    menu?.querySelector("summary").focus();
+  });
+
+  /* A click on a rank pins its row above the others, and a second one takes it down. */
+  document.addEventListener("click", ({target}) => {
+    const name = target.closest?.(".ranks td.rank")?.parentElement.dataset.name;
+    if (!name) return;
+    const asked = new URLSearchParams(location.search), pins = asked.getAll("pin");
+    asked.delete("pin");
+    (pins.includes(name) ? pins.filter(each => each !== name) : [...pins, name]).forEach(each => asked.append("pin", each));
+    location.search = asked.toString();
+  });
 })();

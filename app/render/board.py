@@ -102,7 +102,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class BoardRows:
-    """The rows of a board that are shown: `start_apart` is the first without a rank.
+    """The rows of a board that are shown: `start_apart` is the first without a rank, and `says_why` whether it says so.
 
     In any other order than that of the ranks the axis of the scores is fitted to all rows shown.
     """
@@ -111,6 +111,7 @@ class BoardRows:
     rows: Sequence[Row]
     start_apart: int | None = None
     is_by_rank: bool = True
+    says_why: bool = True
 
     @cached_property
     def _at(self) -> Mapping[str, int]:
@@ -276,21 +277,26 @@ class BoardRows:
         return list(self._remarks(row))
 
     def _remarks(self, row: Row) -> Iterator[tuple[str, str]]:
-        included, attempted = self._cell(row, "n_included"), self._cell(row, "n_attempted")
-        if self._is_apart(row) is False and included != attempted:
-            yield str(self._cell(row, "covered")), self._if_filled(row)
+        if not self._is_apart(row) and (gap := self.gap(row)):
+            yield gap, self._if_filled(row)
         if failed := self._number(row, "num_failures") or self._number(row, "n_failed"):
             yield f"{failed:,} failed", f"{count(failed, 'result')} without a value"
         elif imputed := self._number(row, "n_imputed"):
             yield f"{imputed:,} imputed", f"{count(imputed, 'result')} filled in by the board's rule"
         if leaked := self._number(row, "n_leaked"):
             yield f"{leaked:,} leaked", f"declared to have seen the data of {count(leaked, 'task')}"
-        if self._is_apart(row) and (why := self._cell(row, "unranked_because")):
-            gap = f", {self._cell(row, 'covered')}" if included != attempted else ""
-            yield f"{why}{gap}", "why it has no rank"
+        if self._is_apart(row):
+            why = [str(cell)] if self.says_why and (cell := self._cell(row, "unranked_because")) else []
+            if words := ", ".join([*why, *([self.gap(row)] if self.gap(row) else [])]):
+                yield words, "Why it has no rank" if why else "Results delivered, of those asked for"
         if (attempt := self._number(row, "attempt")) > 1:
             earlier = count(attempt - 1, "earlier submission")
             yield f"try {attempt:,}", f"{earlier} for this entrant, refused ones included"
+
+    def gap(self, row: Row) -> str:
+        """Return how many results of how many a row has, where it lacks some."""
+        lacks = self._cell(row, "n_included") != self._cell(row, "n_attempted")
+        return str(self._cell(row, "covered") or "") if lacks else ""
 
     def _is_apart(self, row: Row) -> bool:
         return self._cell(row, "rank") is None

@@ -38,10 +38,12 @@ DESCRIBED = (
 
 COLUMNS = ("task", "class", "entrant")
 
-KEPT = ("snapshot", *COLUMNS, "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
+KEPT = ("snapshot", *COLUMNS, "pin", "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 MAX_WITHDRAWN = 20
+
+MOST_PINNED = 20
 
 MAPPED = 50
 """As many entrants by tasks are a page."""
@@ -453,6 +455,13 @@ class TablePage(Page):
         sorted_so = "" if column is None else f", by {column.title}, {order}"
         return f"{rows_in_words(len(self.table.rows))}{of_whom}{sorted_so}."
 
+    @cached_property
+    def pinned(self) -> Sequence[Sequence[Cell]]:
+        """Return the rows that the query has above the others, to compare them with each other."""
+        asked = {value for name, value in self.asked if name == "pin"}
+        at = self.table.index("entrant") if asked and self.board else 0
+        return [row for row in self.table.rows if row[at] in asked][:MOST_PINNED] if asked and self.board else []
+
     @property
     def noun(self) -> str:
         """Return what the table calls those whom it ranks."""
@@ -486,7 +495,8 @@ class TablePage(Page):
         if is_asked or not is_ranked or not {"rank", "entrant"} <= set(self.table.column_names()):
             return None
         is_by_rank = self.look.sorted_by in (None, "rank") and not self.look.descending
-        return BoardRows(self.table, self.rows, self.apart.start if self.apart else None, is_by_rank)
+        start, says_why = (self.apart.start, not self.apart.shown_elsewhere) if self.apart else (None, True)
+        return BoardRows(self.table, self.rows, start, is_by_rank, says_why)
 
     @property
     def is_pairwise(self) -> bool:

@@ -14,6 +14,9 @@ from app.errors import Forbidden
 from app.rights import sessions
 
 SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
+SIGNED_IN = "__Host-plumbline-is"
+"""Read by the script of a page that is kept for everybody: whether to show ways that only who signed in can go. It
+opens nothing."""
 KEY = "csrf"
 LASTS_S = 24 * 3600
 
@@ -35,6 +38,11 @@ def form_key_of(request: Request) -> str | None:
 def set_cookie(answer: Response, name: str, value: str, lasts_s: int = LASTS_S) -> None:
     """Let a browser keep a cookie: for this host alone, over TLS alone, out of reach of scripts and of other sites."""
     answer.set_cookie(name, value, max_age=lasts_s, path="/", secure=True, httponly=True, samesite="lax")
+
+
+def tell_page(answer: Response, role: str) -> None:
+    """Let the pages of a browser know that somebody signed in, as whom: `admin`, `steward` or `reader`."""
+    answer.set_cookie(SIGNED_IN, role, max_age=LASTS_S, path="/", secure=True, samesite="lax")
 
 
 def drop_cookie(answer: Response, name: str) -> None:

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, DBAPIError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.routing import BaseRoute, Match
 
 from app import errors
@@ -24,6 +24,7 @@ from app.render.exports import to_json
 from app.render.html import render
 from app.telemetry import REFUSALS
 from app.web import forms
+from app.web.cookies import session_secret
 from app.web.kept_pages import CachedAnswer
 from plumbline.retries import RETRY_AFTER_S
 
@@ -92,6 +93,10 @@ def _domain_error(request: Request, error: Exception) -> Response:
         headers["Link"] = f'</tries/{number}>; rel="describedby"'
     rejected = rejected_of(error)
     asks = isinstance(error, (errors.Unauthenticated, errors.SignedInLongAgo))
+    is_stranger = not request.headers.get("authorization") and session_secret(request) is None
+    if isinstance(error, errors.Unauthenticated) and is_stranger and _is_a_page(request):
+        # A page of one's own is reached by signing in, which leads back to it.
+        return RedirectResponse(forms.login_address(request, again=False), 303, {"Cache-Control": "no-store"})
     return answer(request, status, str(error), rejected=rejected, headers=headers, asks_login=asks)
 
 
@@ -215,13 +220,22 @@ def answer(
     causes = rejected.causes if rejected else ()
     title = HTTPStatus(status).phrase
     kept = {"Cache-Control": "no-store", **(headers or {})}
-    if forms.is_form(request) or (request.method == "GET" and "text/html" in request.headers.get("accept", "")):
+    if forms.is_form(request) or _reads_html(request):
         sign_in = forms.login_address(request, again=status == HTTPStatus.FORBIDDEN) if asks_login else None
         page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,
                       causes=causes, sign_in=sign_in, back=forms.came_from(request))  # fmt: skip
         return Response(page, status, kept, media_type="text/html; charset=utf-8")
     document = _document(status, detail, rejected)
     return Response(to_json(document), status, kept, media_type=PROBLEM_JSON)
+
+
+def _reads_html(request: Request) -> bool:
+    return request.method == "GET" and "text/html" in request.headers.get("accept", "")
+
+
+def _is_a_page(request: Request) -> bool:
+    """Say whether a browser asked for a page other than those of signing in, which say themselves what went wrong."""
+    return _reads_html(request) and not request.url.path.startswith("/login")
 
 
 def refusal_document(error: PlumblineError) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
+from app.db.models import Token
 from app.errors import NotFound, Unauthenticated
 from app.rights import oidc, roles, sessions, tokens, visibility
 from app.rights.oidc import CALLBACK, Attempt, Provider
@@ -22,6 +23,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import (
     FORM,
     SESSION,
+    SIGNED_IN,
     drop_cookie,
     form_key_of,
     local_path,
@@ -29,6 +31,7 @@ from app.web.cookies import (
     refuse_unasked,
     session_secret,
     set_cookie,
+    tell_page,
 )
 from app.web.description import described
 from app.web.limits import count_guess, refuse_guesses
@@ -84,8 +87,16 @@ def login(
     audit.record(session, act_of(request, holder.id), 303, Change(after={"session": begun.id}))
     answer = RedirectResponse(local_path(next_, ACCOUNT), 303, PRIVATE)
     set_cookie(answer, SESSION, secret)
+    tell_page(answer, _shown_role(session, holder))
     drop_cookie(answer, FORM)
     return answer
+
+
+def _shown_role(session: Session, holder: Token) -> str:
+    """Return which ways the header shows to somebody: those of an admin, of a steward, or a reader's."""
+    if holder.role == "admin":
+        return "admin"
+    return "steward" if roles.benchmarks_of(session, holder.id, "steward") else "reader"
 
 
 @router.get(ACCOUNT, summary="Who is signed in", responses=described(401, also=("html",)))
@@ -129,6 +140,7 @@ def _leave(session: Session, caller: Caller) -> Response:
     is_known_elsewhere = oidc.find_identity(session, caller.id) is not None
     answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, PRIVATE)
     drop_cookie(answer, SESSION)
+    drop_cookie(answer, SIGNED_IN)
     return answer
 
 
@@ -202,6 +214,7 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
     secret = state.transact(lambda session: _signed_in(session, request, state, claimed, proved_at))
     answer = RedirectResponse(leads_to, 303, PRIVATE)
     set_cookie(answer, SESSION, secret)
+    tell_page(answer, "reader")
     drop_cookie(answer, COOKIE)
     return answer
 

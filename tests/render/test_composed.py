@@ -25,7 +25,7 @@ def page(*asked: tuple[str, str], view: TableView = VIEW) -> TablePage:
 
 def toggle(*asked: tuple[str, str]) -> tuple[str, list[tuple[str, str]]]:
     """Return the words and the query of the link to other columns."""
-    words, address = page(*asked).links[-1]
+    words, address = page(*asked).toggle
     return words, parse_qsl(address[1:])
 
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from app.boards.claims import FRAME, AskedClaim, ClaimedContrast, undelivered
-from app.render.columns import shown_columns
-from app.render.table_page import MAX_PAIRS, apart, tally, tier_starts
+from app.render.columns import MAX_ENTRANTS, shown_columns
+from app.render.table_page import apart, tally, tier_starts
 from app.values.table import Column, Table
 from tests.cases.html_pages import in_one_line, page_of
 
@@ -45,12 +45,13 @@ def test_a_reason_in_the_heading_stands_in_no_column() -> None:
     assert "No rank because" not in page_of(BOARD)
 
 
-def test_different_reasons_keep_their_column() -> None:
+def test_different_reasons_stand_at_their_rows() -> None:
     """Where the rows without a rank have different reasons, the heading names none of them."""
     other = (None, "Else", 0.5, 0.4, 0.6, 0.7, None, "9 of 9", 9, 9, "not asked")
     page = page_of(replace(BOARD, rows=(*BOARD.rows, other)))
     assert "Without a rank: 2 entrants" in page
-    assert "No rank because" in page
+    assert ">partial, 7 of 9<" in page
+    assert ">not asked<" in page
 
 
 def test_no_heading_stands_in_the_middle_of_ranked_rows() -> None:
@@ -77,8 +78,8 @@ def test_who_lacks_something_has_it_beside_the_name() -> None:
     assert '<small class="gap">7 of 9</small>' in page
 
 
-def test_more_pairs_than_anybody_reads_are_cut_and_said_to_be() -> None:
-    """The page of a board with many entrants shows the first pairs and says of how many."""
+def test_of_more_pairs_than_anybody_reads_the_square_of_the_first_is_shown() -> None:
+    """The page of a board with many entrants shows their square, says of how many it is, and lists no pair."""
     names = [f"E{number:02d}" for number in range(50)]
     columns = (
         Column("entrant_a", "A", "text"),
@@ -87,8 +88,8 @@ def test_more_pairs_than_anybody_reads_are_cut_and_said_to_be() -> None:
     )
     rows = tuple((a, b, 0.6 if a < b else 0.4) for a in names for b in names if a != b)
     page = page_of(Table("pairwise/small", "Pairs", columns, rows))
-    assert "The first 900 of 1,225 pairs" in page
-    assert page.count('<th scope="row">') == MAX_PAIRS
+    assert "The first 40 of 50" in page
+    assert page.count('<th scope="row">') == MAX_ENTRANTS
 
 
 def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
