@@ -219,6 +219,12 @@ class Settings(BaseModel):
         )
 
     @property
+    def own_address(self) -> str:
+        """Return the address of this server for whoever is elsewhere: the public one, else that of this machine."""
+        host = "localhost" if self.host in ("0.0.0.0", "::") else self.host  # noqa: S104 - it is compared, not bound
+        return (self.base_url or f"http://{f'[{host}]' if ':' in host else host}:{self.port}").rstrip("/")
+
+    @property
     def tells_addresses_apart(self) -> bool:
         """Say whether readers have addresses of their own here, not all that of a proxy."""
         return self.base_url is None or self.forwarded_hops > 0

@@ -30,6 +30,7 @@ from app.web import (
     exports,
     labels,
     leaderboards,
+    new_benchmark,
     notifications,
     ops,
     people,
@@ -172,8 +173,10 @@ def _routes(settings: Settings) -> list[BaseRoute]:
     routes.include_router(labels.make_router(settings))
     routes.include_router(labels.make_items_router(settings))
     routes.include_router(submit_page.make_router(settings))
+    routes.include_router(new_benchmark.make_router(settings))
     for router in (
         benchmarks.router,
+        benchmarks.making_router,
         benchmarks.snapshots_router,
         labels.disclosure_router,
         labels.exact_router,
@@ -190,6 +193,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         sessions.oidc_router,
         account.publishing_router,
         people.invitations_router,
+        people.inviting_router,
         exports.router,
         exports.evaluations_router,
         benchmarks.replay_router,

@@ -327,8 +327,8 @@ def _environment() -> dict[str, str]:
 
 NICENESS = 2
 SIGNALS = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP, "go_on": signal.SIGCONT}
-IMPORTED = ("app.kinds.reader", "app.kinds.items")
-"""What reads, with every kind: to import it in each child would take longer than most readings."""
+IMPORTED = ("app.kinds.reader", "app.kinds.items", "app.receiving.drafting")
+"""What reads and drafts, with every kind: to import it in each child would take longer than most readings."""
 
 
 def serve() -> None:

@@ -65,7 +65,16 @@
     say("trouble", "The server cannot be reached. What is shown is what was there before."));
 
   /* What was typed or ticked while the answer was under way stays. */
-  document.addEventListener("htmx:beforeSwap", () => {
+  /* What was said of one file is not said of another. */
+  document.addEventListener("change", event => {
+    if (event.target.name === "files" && event.target.form?.id === "drafting") byId("drafted").replaceChildren();
+  });
+  document.addEventListener("htmx:beforeSwap", event => {
+    /* The page of a refused draft says why in the place of the draft. */
+    if (event.detail.target?.id === "drafted" && event.detail.xhr.status === 422) {
+      event.detail.shouldSwap = true;
+      event.detail.isError = false;
+    }
     field = document.activeElement?.id === "q" ? document.activeElement : null;
   });
   document.addEventListener("htmx:afterSettle", event => {

@@ -36,7 +36,7 @@ from plumbline.cli.output import note, noticed, say, show_error
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 if TYPE_CHECKING:
-    from app.cli.drafting import Draft, ResultsSheet
+    from app.receiving.drafting import Draft, ResultsSheet
 
 Results = Annotated[
     list[Path], typer.Argument(exists=True, readable=True, help="Results: csv, json, jsonl, zip; or folders of them.")
@@ -84,7 +84,7 @@ def init(
     What the results do not say is asked in a terminal; elsewhere it stays as TODO, which `benchmark check` names.
     """
     # pandas takes half a second to load, which no other command should wait for.
-    from app.cli.drafting import Roles, Wishes, draft_manifest
+    from app.receiving.drafting import Roles, Wishes, draft_manifest
 
     if output.exists() and not force:
         problem = Problem("the file exists; --force overwrites it, -o writes another", file=str(output))
@@ -104,11 +104,11 @@ def init(
 
 def look_at(results: Sequence[Path]) -> "ResultsSheet":
     """Return results as a sheet. Raises EvidenceRejected where they are no table."""
-    from app.cli.drafting import read_sheet
+    from app.receiving.drafting import read_sheet
 
     limits = Limits.from_settings(Settings())
     with zipped_folders(results) as files, tempfile.TemporaryDirectory(prefix="plumbline-draft-") as folder:
-        return read_sheet(files, Path(folder), limits)
+        return read_sheet([SentFile(path.name, path) for path in files], Path(folder), limits)
 
 
 def _ask(question: str, answers: Sequence[str]) -> str | None:

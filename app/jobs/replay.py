@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from app.boards.claims import AskedClaim, ClaimedContrast, decide_claims
+from app.boards.evidence import BoardEvidence
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
 from app.jobs.evidence import Packed, RowsInMemory
@@ -233,7 +234,11 @@ class OfflineBenchmark:
 
     def tables(self) -> list[Table]:
         """Compute every table; what cannot be computed says so in its place, as on a server."""
-        return compute_tables(_Rows(self).in_memory().evidence())
+        return compute_tables(self.evidence())
+
+    def evidence(self) -> BoardEvidence:
+        """Return what boards are computed of."""
+        return _Rows(self).in_memory().evidence()
 
 
 class _Rows:

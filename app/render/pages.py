@@ -430,6 +430,25 @@ class RegisterPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
+class NewBenchmarkPage(Page):
+    """A new benchmark: the form that sends results, what was `drafted` of them with its `boards`, and its manifest.
+
+    `would_be` is what a check of the `text` was answered with, `kept` what was written in fields. `none` is the word
+    for no column. Made by `app.web.new_benchmark`.
+    """
+
+    template = "new.html"
+    form_key: str | None
+    drafted: Mapping[str, Any] | None
+    boards: Sequence[tuple[ShownTable, int]]
+    text: str
+    refusal: "RefusedForm | None"
+    would_be: Mapping[str, Any] | None
+    kept: Mapping[str, str]
+    none: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class TryPage(Page):
     """A dry run or a refused upload: what was answered, as its JSON has it."""
 
@@ -545,6 +564,7 @@ class DeskPage(Page):
     is_previewed: bool
     has_private_labels: bool
     is_closed: bool
+    visibility: str
     kept: Mapping[str, str]
     refusal: RefusedForm | None
 
@@ -741,10 +761,14 @@ class InvitationsPage(Page):
 class PeoplePage(Page):
     """/benchmarks/{slug}/people: roles, their history, invitations, and who may read it with what is there to read.
 
-    `roles` are those that the reader may give.
+    `roles` are those that the reader may give. `kept` is what was written in a form that was refused. `joins` is the
+    link by which anybody may join, where the manifest lets them.
     """
 
     template = "people.html"
+    kept: Mapping[str, str]
+    refusal: RefusedForm | None
+    joins: str | None
     slug: str
     visibility: str
     contents: Contents
@@ -763,6 +787,16 @@ class JoinPage(Page):
     action: str
     code: str | None
     slug: str | None
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodesPage(Page):
+    """The invitations of a class with their links, which are shown once; `about` is the answer that contained them."""
+
+    template = "codes.html"
+    about: Mapping[str, Any]
+    then: str
 
 
 @dataclass(frozen=True, kw_only=True)

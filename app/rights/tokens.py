@@ -2,7 +2,7 @@
 
 import hashlib
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -52,6 +52,17 @@ def create_token(session: Session, name: str, role: str, bounds: Bounds = UNBOUN
     check_bounds(session, name, role, bounds)
     text = _new_text()
     return _store_token(session, name, role, text, bounds), text
+
+
+def taken_names(session: Session, names: Collection[str]) -> set[str]:
+    """Return the keys of those names that a token has already."""
+    keys = {key_of_name(name) for name in names}
+    return set(session.scalars(select(func.lower(Token.name)).where(func.lower(Token.name).in_(keys))))
+
+
+def key_of_name(name: str) -> str:
+    """Return what two names that are one have in common: tokens are named in whatever case."""
+    return name.lower()
 
 
 def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: str | None = None) -> tuple[Token, str]:

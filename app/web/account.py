@@ -6,7 +6,7 @@ And /invitation and /benchmarks/{slug}/join, where somebody who has no token yet
 addresses that programs write to (`app.web.forms`).
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -16,7 +16,8 @@ from starlette.responses import Response
 
 from app.db.models import SCOPES, Benchmark
 from app.errors import NotFound
-from app.render.pages import InvitationRow
+from app.names import SLUG_PATTERN, is_holder
+from app.render.pages import InvitationRow, RefusedForm
 from app.rights import invitations, roles, tokens
 from app.rights.policy import allows
 from app.store import audit, benchmark_rows, benchmarks
@@ -29,7 +30,7 @@ from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
 from app.web.requests import Body
-from app.web.state import SessionDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import UNCACHED
 from app.web.views import json_answer, page
 
@@ -79,25 +80,51 @@ def show_invitations(
 
 @router.get("/benchmarks/{slug}/people", summary="A benchmark's people", responses=described(403, 404, also=("html",)))
 def show_people(
-    slug: str, request: Request, session: SessionDep, caller: Annotated[Caller, may("see who has a role")]
+    slug: str, request: Request, state: StateDep, caller: Annotated[Caller, may("see who has a role")]
 ) -> Response:
     """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide this here."""
-    benchmark = benchmark_rows.find_benchmark(session, slug)
+    return _people(slug, request, state, caller, {}, None)
+
+
+def show_people_again(
+    request: Request,
+    state: State,
+    caller: Caller,
+    kept: Mapping[str, str],
+    refusal: RefusedForm | None,
+    answered: Mapping[str, Any] | None,
+) -> Response:
+    """Return the page of the people of a benchmark with what was written in the form that invites them."""
+    del answered
+    return _people(kept.get("benchmark", ""), request, state, caller, kept, refusal)
+
+
+def _people(
+    slug: str, request: Request, state: State, caller: Caller, kept: Mapping[str, str], refusal: RefusedForm | None
+) -> Response:
     appoints = allows("appoint or remove a steward", caller)
-    return _private(
-        page(
-            "people.html",
-            title=f"People of {slug}",
-            slug=slug,
-            visibility=benchmark.visibility,
-            contents=benchmarks.contents_of(session, benchmark),
-            held=roles.list_roles(session, benchmark.id),
-            history=roles.list_grants(session, benchmark.id),
-            invitations=_invitations(session, [slug]),
-            roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
-            form_key=form_key_of(request),
+    with state.sessions() as session:
+        declared = benchmarks.find_declared(session, slug)
+        benchmark = declared.benchmark
+        roles.require(session, "see who has a role", caller, benchmark)
+        is_open = declared.manifest.admission.registration is not None and benchmark.visibility == "public"
+        return _private(
+            page(
+                "people.html",
+                title=f"People of {slug}",
+                slug=slug,
+                visibility=benchmark.visibility,
+                contents=benchmarks.contents_of(session, benchmark),
+                held=roles.list_roles(session, benchmark.id),
+                history=roles.list_grants(session, benchmark.id),
+                invitations=_invitations(session, [slug]),
+                roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
+                form_key=form_key_of(request),
+                kept=kept,
+                refusal=refusal,
+                joins=f"{state.settings.own_address}/benchmarks/{slug}/join" if is_open else None,
+            )
         )
-    )
 
 
 @router.get(
@@ -107,9 +134,20 @@ def show_people(
     responses=described(also=("html",)),
     dependencies=[may("use an invitation")],
 )
-def show_invitation(code: Annotated[str, Query(max_length=MAX_CODE)] = "") -> Response:
+def show_invitation(
+    code: Annotated[str, Query(max_length=MAX_CODE)] = "",
+    benchmark: Annotated[str, Query(max_length=63, pattern=f"^({SLUG_PATTERN})?$")] = "",
+    name: Annotated[str, Query(max_length=100)] = "",
+) -> Response:
     """Show the form that creates the token of an invitation; looking at it does not use the invitation."""
-    shown = page("join.html", title="Use an invitation", action="/invitations/redeem", code=code.strip(), slug=None)
+    shown = page(
+        "join.html",
+        title="Use an invitation",
+        action="/invitations/redeem",
+        code=code.strip(),
+        slug=benchmark or None,
+        name=name if is_holder(name) else "",
+    )
     return _private(shown)
 
 

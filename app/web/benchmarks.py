@@ -28,6 +28,7 @@ from app.store import audit, benchmark_rows, benchmarks, grids, labels, news, sn
 from app.store.audit import Change
 from app.store.benchmarks import Declared, find_retirement, shown_retirement
 from app.store.publication import replay_members
+from app.web import new_benchmark
 from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described
@@ -40,6 +41,7 @@ from app.web.documents import (
     SnapshotDocument,
 )
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
+from app.web.kept_forms import keeping
 from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, StateDep
 from app.web.views import (
@@ -121,7 +123,10 @@ def list_benchmarks_json(session: SessionDep) -> Response:
     )
 
 
-@router.post(
+making_router = APIRouter(route_class=keeping(new_benchmark.show_again), tags=["benchmarks"])
+
+
+@making_router.post(
     "/benchmarks",
     status_code=201,
     summary="Create a benchmark",

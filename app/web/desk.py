@@ -172,6 +172,7 @@ def _desk(
         is_previewed=text is not None,
         has_private_labels=labels.scoring_of(declared.manifest) is not None,
         is_closed=labels.find_close(session, number) is not None,
+        visibility=declared.benchmark.visibility,
     )
     shown.headers.update(PRIVATE)
     return shown

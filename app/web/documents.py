@@ -24,6 +24,49 @@ class MadeDocument(Document):
     is_new: bool = True
 
 
+class DraftedMetric(Document):
+    """A metric as it was guessed: its column, its name in the manifest, which way is better, its range and unit."""
+
+    column: str
+    name: str
+    direction: str | None
+    low: float | None
+    high: float | None
+    unit: str | None
+    observed: list[float]
+
+
+class DraftedRoles(Document):
+    """Which column is what; null where none is."""
+
+    entrant: str | None
+    task: str | None
+    condition: str | None
+    seed: str | None
+    item: list[str]
+
+
+class DraftedDocument(Document):
+    """A manifest that was drafted of results, what it takes columns to be, what is not known, and the boards under it.
+
+    `n_missing` answers are TODO in the text, and `questions` ask for them. `problems` say why there are no boards.
+    """
+
+    yaml: str
+    slug: str
+    title: str
+    n_rows: int
+    n_missing: int
+    columns: list[str]
+    numeric: list[str]
+    roles: DraftedRoles
+    metrics: list[DraftedMetric]
+    questions: list[str]
+    left_out: list[str]
+    problems: list[dict[str, Any]]
+    tables: list[dict[str, Any]]
+
+
 class RetiredDocument(Document):
     """Since when a benchmark takes no more submissions, and why."""
 
@@ -277,9 +320,18 @@ class ListedInvitation(Document):
 
 
 class InvitationDocument(ListedInvitation):
-    """A new invitation with its code, which no other answer contains."""
+    """A new invitation with its code, which no other answer contains, and the link to send, for whom it is."""
 
     code: str
+    name: str | None
+    url: str
+
+
+class InvitationsDocument(Document):
+    """The new invitations of a class."""
+
+    benchmark: str | None
+    invitations: list[InvitationDocument]
 
 
 class ErasedDocument(Document):

@@ -30,6 +30,8 @@ HOME = "/account"
 PRIVATE = {"Cache-Control": "no-store"}
 SENT_OTHERWISE = ("PUT", "DELETE")
 WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
+LINES = "lines"
+"""The format of a list whose form has a line for each: names hold spaces."""
 SECRETS = {"token": "Your token", "code": "The code of the invitation"}
 
 
@@ -46,11 +48,6 @@ def is_form(request: Request) -> bool:
     """Say whether a browser sent a write as a form, so that it is answered with a page."""
     takes_pages = "text/html" in request.headers.get("accept", "")
     return takes_pages and THEN in request.query_params and request.method not in ("GET", "HEAD")
-
-
-def is_dry_run(request: Request) -> bool:
-    """Say whether a form only asks what would come of it: its answer is for the page of the form."""
-    return is_form(request) and request.query_params.get("dry_run") == "true"
 
 
 def leads_to(request: Request) -> str:
@@ -113,6 +110,8 @@ def as_json(sent: bytes, body: type[Any]) -> bytes:
 def _value(texts: list[str], described: Mapping[str, Any]) -> Any:
     kinds = {(each.get("type"), each.get("format")) for each in [described, *described.get("anyOf", ())]}
     types, text = {name for name, _ in kinds}, texts[-1].strip()
+    if any(form == LINES for _, form in kinds):
+        return [line for each in texts for line in map(str.strip, each.splitlines()) if line]
     if "array" in types:
         return [part for each in texts for part in re.split(r"[,\s]+", each) if part]
     if "integer" in types and re.fullmatch(r"-?[0-9]{1,18}", text):
@@ -137,9 +136,14 @@ def _with_json(request: Request, body: bytes) -> Request:
 
 def _shown(request: Request, answer: Response) -> Response:
     """Return a browser's answer: a page with a secret that is shown once, or a redirect to where the form leads."""
-    if not answer.headers.get("content-type", "").startswith("application/json") or is_dry_run(request):
+    is_json = answer.headers.get("content-type", "").startswith("application/json")
+    if not is_json or getattr(request.state, "is_shown_again", False):
         return answer
     document = document_of(answer)
+    if "invitations" in document:
+        shown = page("codes.html", title="Invitations", about=document, then=leads_to(request))
+        shown.headers.update(PRIVATE)
+        return shown
     for name, title in SECRETS.items():
         if isinstance(document.get(name), str):
             shown = page(

@@ -1,6 +1,6 @@
 """Forms that keep what was written in them: a refused one is shown again, and one that only asked is answered there.
 
-A form asks by `dry_run=true` in its address, as a program does. Used where a form's fields are much to write again.
+A form asks by `dry_run=true` in its address, as a program does. Used where there is much to write in a form.
 """
 
 from collections.abc import Mapping
@@ -40,8 +40,8 @@ class ShowAgain(Protocol):
         ...
 
 
-def keeping(show: ShowAgain) -> type[CheckedFirst]:
-    """Return the class of routes whose forms keep their fields.
+def keeping(show: ShowAgain, *, always: bool = False) -> type[CheckedFirst]:
+    """Return the class of routes whose forms keep their fields; `always` where nothing that is asked is ever stored.
 
     A session that began a while ago signs in again beside the page, and the form then has the key of the new session.
     """
@@ -54,6 +54,8 @@ def keeping(show: ShowAgain) -> type[CheckedFirst]:
             handle = super().get_route_handler()
 
             async def kept(request: Request) -> Response:
+                asks = always or request.query_params.get("dry_run") == "true"
+                request.state.is_shown_again = asks
                 try:
                     answer = await handle(request)
                 except (PlumblineError, RequestValidationError) as error:
@@ -62,7 +64,7 @@ def keeping(show: ShowAgain) -> type[CheckedFirst]:
                     REFUSALS.labels(type(error).__name__).inc()
                     shown.status_code = status_of(error)
                     return shown
-                if not forms.is_dry_run(request):
+                if not asks or not forms.is_form(request):
                     return answer
                 return await _again(show, request, None, forms.document_of(answer)) or answer
 

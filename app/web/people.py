@@ -1,7 +1,9 @@
 """People of a benchmark: roles and invitations; /whoami/data, and one's name taken out of it."""
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path
 from pydantic import AwareDatetime, Field
@@ -10,12 +12,14 @@ from starlette.responses import Response
 
 from app.db.models import Benchmark, Invitation, Token
 from app.errors import FieldRejected, Problem
+from app.names import HOLDER_RULE, clip_for_message, is_holder
 from app.rights import invitations, roles, tokens, visibility
 from app.rights.invitations import Terms
 from app.rights.policy import require
 from app.rights.roles import Role
 from app.store import audit, benchmark_rows, benchmarks, people, sql
 from app.store.audit import Change
+from app.web.account import show_people_again
 from app.web.audit_notes import ActDep
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
@@ -23,13 +27,16 @@ from app.web.description import described
 from app.web.documents import (
     ErasedDocument,
     InvitationDocument,
+    InvitationsDocument,
     ListedInvitation,
     OwnDataDocument,
     RolesDocument,
     TokenDocument,
 )
+from app.web.forms import LINES
+from app.web.kept_forms import keeping
 from app.web.requests import Body, Line, Reason
-from app.web.state import SessionDep
+from app.web.state import SessionDep, StateDep
 from app.web.tokens import UNCACHED, TokenNumber, about_token
 from app.web.views import json_answer
 
@@ -180,7 +187,7 @@ def _shown(at: datetime | None) -> str | None:
 
 invitations_router = APIRouter(route_class=CheckedFirst, tags=["invitations"])
 
-LONGEST_DAYS = 90
+LONGEST_DAYS, MOST_INVITED = 90, 200
 
 Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -188,13 +195,15 @@ Number = Annotated[int, Field(ge=1, le=2**31 - 1)]
 class NewInvitation(Body):
     """Whom to invite: to which role, in which benchmark; for how many days the code works, and then the token.
 
-    Without `benchmark` the token is one of the server, which only an admin invites.
+    Without `benchmark` the token is one of the server, which only an admin invites. `names` are those of a whole class,
+    each of whom gets a code of their own.
     """
 
     role: Literal["submitter", "reviewer", "steward"]
     benchmark: Line | None = None
     token_days: int | None = Field(None, strict=True, ge=1, le=36_500)
     days: int = Field(14, strict=True, ge=1, le=LONGEST_DAYS)
+    names: list[Line] | None = Field(None, min_length=1, max_length=MOST_INVITED, json_schema_extra={"format": LINES})
 
 
 class Redemption(Body):
@@ -210,25 +219,62 @@ class Joining(Body):
     name: Line
 
 
-@invitations_router.post(
+inviting_router = APIRouter(route_class=keeping(show_people_again), tags=["invitations"])
+
+
+@inviting_router.post(
     "/invitations",
     status_code=201,
-    summary="Create an invitation",
-    responses=described(403, 404, answer=InvitationDocument, status=201),
+    summary="Create an invitation, or one for each of a class",
+    responses=described(403, 404, answer=InvitationDocument | InvitationsDocument, status=201),
 )
 def invite(
-    wanted: NewInvitation, session: SessionDep, caller: Annotated[Caller, may("invite to a benchmark")]
+    wanted: NewInvitation,
+    session: SessionDep,
+    state: StateDep,
+    caller: Annotated[Caller, may("invite to a benchmark")],
 ) -> Response:
-    """Create an invitation; only this answer contains its code. Only an admin invites stewards."""
+    """Create an invitation, or with `names` one for each; only this answer contains its code.
+
+    Only an admin invites stewards.
+    """
     benchmark = None if wanted.benchmark is None else benchmark_rows.find_benchmark(session, wanted.benchmark)
     if wanted.role == "steward" or benchmark is None:
         require("invite stewards, or to the whole server", caller)
     roles.require(session, "invite to a benchmark", caller, benchmark)
     terms = Terms(wanted.role, benchmark, wanted.token_days, wanted.days)
-    invitation, code = invitations.invite(session, terms, caller.id)
-    after = {"invitation": invitation.id, "role": invitation.role}
-    audit.record(session, caller.act, 201, Change(after=after, benchmark=wanted.benchmark))
-    return json_answer({**_about(invitation, wanted.benchmark, caller.name), "code": code}, 201, UNCACHED)
+    _refuse_names(session, wanted.names or ())
+    made = []
+    for name in wanted.names or [""]:
+        invitation, code = invitations.invite(session, terms, caller.id)
+        after = {"invitation": invitation.id, "role": invitation.role}
+        audit.record(session, caller.act, 201, Change(after=after, benchmark=wanted.benchmark))
+        link = {"code": code, "benchmark": wanted.benchmark, "name": name or None}
+        query = urlencode({key: text for key, text in link.items() if text is not None})
+        address = f"{state.settings.own_address}/invitation?{query}"
+        made.append(
+            {**_about(invitation, wanted.benchmark, caller.name), "code": code, "name": name or None, "url": address}
+        )
+    document = made[0] if wanted.names is None else {"benchmark": wanted.benchmark, "invitations": made}
+    return json_answer(document, 201, UNCACHED)
+
+
+def _refuse_names(session: Session, names: Sequence[str]) -> None:
+    """Refuse a class with a name that no token can have, or two of one name. Raises FieldRejected."""
+    taken = tokens.taken_names(session, names)
+    keys = [tokens.key_of_name(name) for name in names]
+    problems = [
+        Problem(why, row=at, column="names", value=clip_for_message(name))
+        for at, name in enumerate(names, 1)
+        for why in (
+            None if is_holder(name) else f"expected {HOLDER_RULE}",
+            "this name is in the list already" if keys[at - 1] in keys[: at - 1] else None,
+            "a token has this name already" if keys[at - 1] in taken else None,
+        )
+        if why is not None
+    ]
+    if problems:
+        raise FieldRejected("Nobody was invited.", problems)
 
 
 @invitations_router.get(

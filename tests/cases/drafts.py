@@ -4,9 +4,9 @@ import random
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.cli.drafting import Ask, Draft, ResultsSheet, Wishes, draft_manifest, read_sheet
 from app.config import Settings
-from app.files.uploads import Limits
+from app.files.uploads import Limits, SentFile
+from app.receiving.drafting import Ask, Draft, ResultsSheet, Wishes, draft_manifest, read_sheet
 
 LIMITS = Limits.from_settings(Settings())
 MTEB = Path(__file__).parents[2] / "examples" / "mteb-eng-v2" / "results" / "eng_v2.csv"
@@ -28,11 +28,16 @@ def nobody(question: str, answers: Sequence[str]) -> None:
     del question, answers
 
 
+def sent(paths: Sequence[Path]) -> list[SentFile]:
+    """Return files as they are sent."""
+    return [SentFile(path.name, path) for path in paths]
+
+
 def sheet_of(text: str, folder: Path, name: str = "results.csv") -> ResultsSheet:
     """Return a table as a sheet."""
     path = folder / name
     path.write_text(text, "utf-8")
-    return read_sheet([path], folder / "unpacked", LIMITS)
+    return read_sheet(sent([path]), folder / "unpacked", LIMITS)
 
 
 def draft_of(text: str, folder: Path, wishes: Wishes | None = None, ask: Ask = nobody) -> Draft:

@@ -7,17 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from app.cli.drafting import Roles, Wishes, draft_manifest, metric_name, read_sheet, tokens
 from app.errors import EvidenceRejected
 from app.kinds.parse import parse_manifest
-from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody
+from app.receiving.drafting import Roles, Wishes, draft_manifest, metric_name, read_sheet, tokens
+from tests.cases.drafts import LIMITS, MTEB, draft_of, latency_table, nobody, sent
 from tests.cases.evidence_tables import read
 from tests.cases.harnesses import LM_EVAL, SAMPLES, zipped
 
 
 def test_the_mteb_table_becomes_a_summary_with_its_41_tasks(tmp_path: Path) -> None:
     """Models, tasks, task types, revisions and the score are told apart without a question."""
-    draft = draft_manifest(read_sheet([MTEB], tmp_path, LIMITS), "eng_v2", Wishes(), nobody)
+    draft = draft_manifest(read_sheet(sent([MTEB]), tmp_path, LIMITS), "eng_v2", Wishes(), nobody)
     manifest = parse_manifest(draft.text.encode())
 
     assert draft.n_missing == 0
@@ -144,7 +144,7 @@ def test_a_draft_is_of_one_harness_and_says_what_it_left_out(tmp_path: Path) -> 
     """A folder in which two harnesses wrote, and somebody a table."""
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     files = [*sorted(LM_EVAL.glob("*_*.json*")), SAMPLES / "inspect" / "data_arc_qwen.json", tmp_path / "notes.csv"]
-    sheet = read_sheet(files, tmp_path, LIMITS)
+    sheet = read_sheet(sent(files), tmp_path, LIMITS)
 
     assert sheet.about == "Results of lm-eval."
     assert sheet.left_out == ("1 of Inspect", "1 of no harness, such as notes.csv")
@@ -152,10 +152,10 @@ def test_a_draft_is_of_one_harness_and_says_what_it_left_out(tmp_path: Path) -> 
 
 def test_a_draft_of_many_files_counts_them(tmp_path: Path) -> None:
     """Three names are read, three hundred are not."""
-    sheet = read_sheet([zipped(SAMPLES / "helm", tmp_path / "helm.zip")], tmp_path, LIMITS)
+    sheet = read_sheet(sent([zipped(SAMPLES / "helm", tmp_path / "helm.zip")]), tmp_path, LIMITS)
     (line,) = [line for line in draft_manifest(sheet, "helm", Wishes(), nobody).text.splitlines() if "Drafted" in line]
 
-    assert line == "# Drafted by `plumbline benchmark init` from 25 rows of 15 files."
+    assert line == "# Drafted by plumbline from 25 rows of 15 files."
 
 
 def test_a_board_is_over_the_tasks_that_have_its_metric(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_samples_whose_items_are_no_names_are_drafted_all_the_same(tmp_path: Pat
     (given,) = LM_EVAL.glob("samples_*.jsonl")
     path = tmp_path / given.name
     path.write_text("".join(json.dumps({**json.loads(line), "doc_id": item}) + "\n" for line in _head(given)))
-    sheet = read_sheet([path], tmp_path / "unpacked", LIMITS)
+    sheet = read_sheet(sent([path]), tmp_path / "unpacked", LIMITS)
 
     assert "metrics:\n  exact_match:" in draft_manifest(sheet, "samples", Wishes(), nobody).text
 

@@ -1,5 +1,7 @@
 """A commented manifest of a benchmark that a table of results could be evidence of. What the table does not say is
 asked, or stays as TODO, which no check passes.
+
+`plumbline benchmark init` asks in a terminal; `app.receiving.first_look` shows a browser what is not known.
 """
 
 import json
@@ -78,6 +80,7 @@ class Draft:
     text: str
     roles: Roles
     n_missing: int
+    metrics: "tuple[MetricGuess, ...]" = ()
 
 
 @dataclass(frozen=True)
@@ -150,23 +153,26 @@ def _as_numbers(cells: Any) -> Any:
 def draft_manifest(sheet: ResultsSheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
     """Return the manifest of a sheet. Raises EvidenceRejected for a table that no kind of evidence is."""
     _refuse_long_form(sheet)
-    roles = _asked(sheet, guess_roles(sheet, _given(sheet, wishes)), ask)
+    given = _given(sheet, wishes)
+    roles = _asked(sheet, guess_roles(sheet, given), given, ask)
     if not roles.metrics:
         listed = ", ".join(sheet.columns[:20])
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("No metric to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
-    writer = writer_of(roles)(sheet, roles, metrics, _slug(wishes, stem), wishes.title or _title(stem), wishes.schema)
+    writer = writer_of(roles)(
+        sheet, roles, metrics, plain_slug(wishes, stem), wishes.title or plain_title(stem), wishes.schema
+    )
     text = "\n".join([*writer.lines(), ""])
     n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
-    return Draft(text, roles, n_missing)
+    return Draft(text, roles, n_missing, tuple(metrics))
 
 
 def _given(sheet: ResultsSheet, wishes: Wishes) -> Roles:
     fixed = {name: value for name, value in sheet.roles.items() if name in Roles.__dataclass_fields__ and value}
     wished = {name: value for name, value in vars(wishes.roles).items() if value}
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
-               if name not in sheet.columns]  # fmt: skip
+               if name not in (*sheet.columns, NO_COLUMN)]  # fmt: skip
     if unknown:
         listed = ", ".join(sheet.columns[:20])
         problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
@@ -187,13 +193,13 @@ def _refuse_long_form(sheet: ResultsSheet) -> None:
         raise EvidenceRejected("The table is in the long form.", [Problem(message, sheet.files[0], column=name)])
 
 
-def _asked(sheet: ResultsSheet, roles: Roles, ask: Ask) -> Roles:
+def _asked(sheet: ResultsSheet, roles: Roles, stated: Roles, ask: Ask) -> Roles:
     """Return the roles, with answers where they could not be guessed."""
     names = [name for name in sheet.columns if name not in roles.metrics]
-    if roles.entrant is None and "entrant" not in sheet.roles:
+    if roles.entrant is None and "entrant" not in sheet.roles and stated.entrant != NO_COLUMN:
         answer = ask("Which column names the entrant (the model, the system)?", [*names, NO_COLUMN])
         roles = _again(sheet, roles, entrant=answer)
-    if roles.task is None and "task" not in sheet.roles:
+    if roles.task is None and "task" not in sheet.roles and stated.task != NO_COLUMN:
         answer = ask("Which column names the task (the data set, the workload)?", [*names, NO_COLUMN])
         roles = _again(sheet, roles, task=answer)
     if roles.n_repeated:
@@ -236,12 +242,14 @@ def _metrics(sheet: ResultsSheet, roles: Roles, wishes: Wishes, ask: Ask) -> lis
     return guesses
 
 
-def _slug(wishes: Wishes, stem: str) -> str:
+def plain_slug(wishes: Wishes, stem: str) -> str:
+    """Return a benchmark's name in addresses: the one that is wished for, or the name of the file."""
     name = re.sub(r"[^a-z0-9]+", "-", (wishes.slug or stem).lower()).strip("-")[:63].strip("-")
     return name if re.fullmatch(SLUG_PATTERN, name) else "my-benchmark"
 
 
-def _title(stem: str) -> str:
+def plain_title(stem: str) -> str:
+    """Return a title out of the name of a file."""
     return re.sub(r"[_-]+", " ", stem).strip()[:200] or "My benchmark"
 
 
@@ -251,11 +259,11 @@ def _title(stem: str) -> str:
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval")
 
 
-def read_sheet(paths: Sequence[Path], folder: Path, limits: Limits) -> ResultsSheet:
+def read_sheet(files: Sequence[SentFile], folder: Path, limits: Limits) -> ResultsSheet:
     """Read tables with one header. Raises EvidenceRejected with every problem, TooLarge beyond a limit."""
     findings = Findings()
     unpacking = Unpacking(limits, folder, findings, SUFFIXES)
-    unpacking.take_all([SentFile(path.name, path) for path in paths])
+    unpacking.take_all(files)
     harnesses, others = split_harnesses(unpacking.files)
     if harnesses:
         sheets = [sheet_of_harness(*harnesses[0], findings)]
@@ -426,10 +434,14 @@ MAX_TASKS = 5_000
 
 
 def guess_roles(sheet: ResultsSheet, given: Roles) -> Roles:
-    """Return the role of each column; given ones are kept, and a role that fits no column is None."""
+    """Return the role of each column; given ones are kept, and a role that fits no column, or is to have none, is
+    None.
+    """
     free = dict.fromkeys(sheet.columns)
 
     def take(stated: str | None, usual: Sequence[str], *, whole: bool = False) -> str | None:
+        if stated == NO_COLUMN:
+            return None
         name = stated or _first(sheet, free, usual, whole=whole)
         free.pop(name or "", None)
         return name
@@ -438,8 +450,10 @@ def guess_roles(sheet: ResultsSheet, given: Roles) -> Roles:
         free.pop(name or "", None)
     entrant = take(given.entrant, ENTRANT)
     task = take(given.task, TASK)
-    roles = replace(given, entrant=entrant, task=task)
-    if _repeats(sheet, roles):
+    stated = {"condition": given.condition, "seed": given.seed}
+    kept = {name: None if column == NO_COLUMN else column for name, column in stated.items()}
+    roles = replace(given, entrant=entrant, task=task, **kept)  # type: ignore[arg-type]
+    if given.condition or _repeats(sheet, roles):
         roles = replace(roles, condition=take(given.condition, CONDITION))
     if given.seed or _repeats(sheet, roles):
         roles = replace(roles, seed=take(given.seed, SEED, whole=True))
@@ -643,7 +657,7 @@ class Writer(ABC):
         counts = f"{len(self.sheet.frame):,} rows of {of}"
         return [
             f"# yaml-language-server: $schema={self.schema}",
-            f"# Drafted by `plumbline benchmark init` from {counts}.",
+            f"# Drafted by plumbline from {counts}.",
             "# Read it, correct what is wrong, then run `plumbline benchmark check`, which lists every TODO.",
         ]
 
