@@ -11,6 +11,7 @@ from sqlalchemy import (
     Double,
     FetchedValue,
     ForeignKey,
+    ForeignKeyConstraint,
     Identity,
     Index,
     Integer,
@@ -19,6 +20,8 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     func,
+    or_,
+    select,
     text,
 )
 from sqlalchemy.dialects.postgresql import JSONB, TIMESTAMP
@@ -935,25 +938,76 @@ class Snapshot(Base):
     published_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
-class SnapshotEntry(Base):
-    """Which submission stood for an entrant in a snapshot; null `task_ids`: for all of its tasks."""
+class Standing(Base):
+    """Which submission stood for an entrant, from the snapshot numbered `since` on and before that numbered `until`.
 
-    __tablename__ = "snapshot_entry"
+    Null `task_ids`: for all of its tasks; null `until`: in the newest snapshot too.
+    """
 
-    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    __tablename__ = "standing"
+    __table_args__ = (CheckConstraint("until > since", name="until"),)
+
+    benchmark_id: Mapped[int] = mapped_column(ForeignKey("benchmark.id"), primary_key=True)
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True)
     submission_id: Mapped[int] = mapped_column(ForeignKey("submission.id"), primary_key=True)
+    since: Mapped[int] = mapped_column(primary_key=True)
+    until: Mapped[int | None]
     task_ids: Mapped[list[int] | None] = mapped_column(ARRAY(Integer))
 
 
+class SnapshotEntry(Base):
+    """Which submission stood for an entrant in a snapshot: what `standing` says of its number, and no table."""
+
+    __table__ = (
+        select(Snapshot.id.label("snapshot_id"), Standing.entrant_id, Standing.submission_id, Standing.task_ids)
+        .join(Standing, Standing.benchmark_id == Snapshot.benchmark_id)
+        .where(Standing.since <= Snapshot.number, or_(Standing.until.is_(None), Snapshot.number < Standing.until))
+        .subquery("snapshot_entry")
+    )
+    __mapper_args__ = {  # noqa: RUF012 - the name and type are SQLAlchemy's
+        "primary_key": [__table__.c.snapshot_id, __table__.c.entrant_id, __table__.c.submission_id]
+    }
+
+    snapshot_id: Mapped[int]
+    entrant_id: Mapped[int]
+    submission_id: Mapped[int]
+    task_ids: Mapped[list[int] | None]
+
+
 class SnapshotTable(Base):
-    """A published table: the JSON of `app.values.table.Table`, compressed."""
+    """A published table as `app.store.packed_tables` packs it: whole, or what differs from that of another snapshot."""
 
     __tablename__ = "snapshot_table"
+    __table_args__ = (
+        ForeignKeyConstraint(["base_id", "name"], ["snapshot_table.snapshot_id", "snapshot_table.name"],
+                             name="fk_snapshot_table_base_id"),
+        Index("ix_snapshot_table_base_id", "base_id", "name", postgresql_where="base_id IS NOT NULL"),
+    )  # fmt: skip
 
     snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
     name: Mapped[str] = mapped_column(Text, primary_key=True)
+    base_id: Mapped[int | None] = mapped_column(BigInteger)
     content: Mapped[bytes]
+
+
+class SnapshotEnd(Base):
+    """A snapshot whose tables are no longer kept: since when, and why."""
+
+    __tablename__ = "snapshot_end"
+
+    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    reason: Mapped[str]
+
+
+class SnapshotPin(Base):
+    """A snapshot that is kept for ever, and because of what."""
+
+    __tablename__ = "snapshot_pin"
+
+    snapshot_id: Mapped[int] = mapped_column(ForeignKey("snapshot.id"), primary_key=True)
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    reason: Mapped[str]
 
 
 # How often somebody did something lately, for every process that asks.

@@ -21,7 +21,7 @@ from app.kinds.registry import kind_of
 from app.manifest.model import Leaderboard
 from app.names import in_words, sentences
 from app.store.current import Fault
-from app.store.snapshots import refuse_unstorable
+from app.store.packed_tables import refuse_unstorable
 from app.values.table import Table
 
 MOST_ROUNDS = 3

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -23,7 +24,9 @@ from app.manifest.model import Leaderboard
 from app.program.version import code_version
 from app.store import benchmark_rows, current, grids, snapshots, submissions
 from app.store.current import Fault
-from app.store.publication import Inputs, Publication, read_inputs, read_provenance, store_publication
+from app.store.packed_tables import pack_table
+from app.store.publication import Inputs, PackedTable, Publication, read_inputs, read_provenance, store_publication
+from app.store.snapshots import TableBase
 from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
 
@@ -120,9 +123,10 @@ def _compute(
         session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         inputs = read_everything(session, benchmark_id, without)
         evidence, measuring = current_evidence(session, inputs)
-        packing, faults = Packing(pool, partial(finished, inputs)), list[Fault]()
+        faults = list[Fault]()
         before_each = _Watch(sessions, inputs).give_way if gives_way else go_on
         before = snapshots.find_snapshot(session, inputs.declared.benchmark)
+        packing = Packing(pool, partial(finished, inputs), snapshots.find_bases(session, before))
         last_good = partial(_last_good, session, inputs, before)
         boards = compute_tables(
             evidence, before_each=before_each, after_each=packing.begin, last_good=last_good, faults=faults
@@ -230,17 +234,19 @@ def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None)
 class Packing:
     """Finished tables and their bytes; each table is finished and packed once, as soon as it is computed."""
 
-    def __init__(self, pool: Executor, finish: Callable[[Table], Table]) -> None:
-        self._pool, self._finish = pool, finish
+    def __init__(
+        self, pool: Executor, finish: Callable[[Table], Table], bases: Mapping[str, TableBase] = MappingProxyType({})
+    ) -> None:
+        self._pool, self._finish, self._bases = pool, finish, bases
         self._finished: dict[int, Table] = {}
         # Each table is kept alive, so that no other gets its `id()`.
-        self._packed: dict[int, tuple[Table, Future[bytes]]] = {}
+        self._packed: dict[int, tuple[Table, Future[PackedTable]]] = {}
 
     def begin(self, tables: Sequence[Table]) -> None:
         """Pack tables that are computed, each finished first."""
         for table in tables:
             finished = self._finished[id(table)] = self._finish(table)
-            self._packed[id(table)] = table, self._pool.submit(_pack, finished)
+            self._packed[id(table)] = table, self._pool.submit(_pack, finished, self._bases.get(finished.name))
             self._packed[id(finished)] = finished, self._packed[id(table)][1]
 
     def finished(self, tables: Sequence[Table]) -> list[Table]:
@@ -248,17 +254,25 @@ class Packing:
         self.begin([table for table in tables if id(table) not in self._finished])
         return [self._finished[id(table)] for table in tables]
 
-    def contents(self, tables: Iterable[Table]) -> dict[str, bytes]:
+    def contents(self, tables: Iterable[Table]) -> dict[str, PackedTable]:
         """Return the bytes of finished tables by name."""
         return {table.name: self._packed[id(table)][1].result() for table in tables}
 
 
-def _pack(table: Table) -> bytes:
-    content = snapshots.pack_table(table)
+WORTH = 0.75
+"""A table rests on an earlier one where that saves at least a quarter of that one's bytes; else it is stored whole."""
+
+
+def _pack(table: Table, base: TableBase | None) -> PackedTable:
+    packed = (
+        PackedTable(pack_table(table)) if base is None else PackedTable(pack_table(table, base.table), base.snapshot_id)
+    )
+    if base is not None and len(packed.content) > WORTH * base.n_bytes:
+        packed = PackedTable(pack_table(table))
     if table.name.startswith(BOARD):
         # The next publication compares it to find what changed.
-        snapshots.keep_ranks(content, ranks_by_board([table])[table.name.removeprefix(BOARD)])
-    return content
+        snapshots.keep_ranks(packed.content, ranks_by_board([table])[table.name.removeprefix(BOARD)])
+    return packed
 
 
 # What differs between two published states of a benchmark.

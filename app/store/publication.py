@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, update
+from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_, update
 from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
 from sqlalchemy.orm import Session, aliased
 
@@ -26,6 +26,7 @@ from app.db.models import (
     PreregBinding,
     Snapshot,
     SnapshotEntry,
+    Standing,
     StoredFingerprint,
     StoredPrereg,
     StoredTask,
@@ -125,6 +126,13 @@ class Inputs:
         return hashlib.sha256(json.dumps(described, separators=(",", ":")).encode()).hexdigest()
 
 
+class PackedTable(NamedTuple):
+    """A table as it is stored, and the snapshot on whose table of the same name it rests; None: it is whole."""
+
+    content: bytes
+    base_id: int | None = None
+
+
 @dataclass(frozen=True)
 class Publication:
     """A computed state of a benchmark, ready to be stored; `changes` are those since the snapshot `before`.
@@ -134,7 +142,7 @@ class Publication:
     """
 
     inputs: Inputs
-    tables: Mapping[str, bytes]
+    tables: Mapping[str, PackedTable]
     code_version: str
     changes: Sequence[Mapping[str, Any]]
     before: int | None
@@ -221,23 +229,39 @@ def _add_snapshot(session: Session, publication: Publication) -> Snapshot:
     )
     session.add(snapshot)
     session.flush()
+    _change_standings(session, snapshot, inputs)
     _add_tables(session, snapshot.id, publication)
     return snapshot
 
 
 def _add_tables(session: Session, snapshot_id: int, publication: Publication) -> None:
-    statement = "COPY snapshot_entry (snapshot_id, entrant_id, submission_id, task_ids) FROM STDIN (FORMAT BINARY)"
+    # Binary: as a parameter of a statement each byte of a table would be written as text.
+    statement = "COPY snapshot_table (snapshot_id, name, base_id, content) FROM STDIN (FORMAT BINARY)"
     with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
-        copy.set_types(["int8", "int4", "int8", "int4[]"])
-        for s in publication.inputs.standings:
-            tasks = None if s.task_ids is None else list(s.task_ids)
-            copy.write_row((snapshot_id, s.entrant_id, s.submission_id, tasks))
-    # Binary too: as a parameter of a statement each byte of a table would be written as text.
-    statement = "COPY snapshot_table (snapshot_id, name, content) FROM STDIN (FORMAT BINARY)"
+        copy.set_types(["int8", "text", "int8", "bytea"])
+        for name, packed in publication.tables.items():
+            copy.write_row((snapshot_id, name, packed.base_id, packed.content))
+
+
+def _change_standings(session: Session, snapshot: Snapshot, inputs: Inputs) -> None:
+    """Note what stands anew from a snapshot on, and what stood until the one before."""
+    columns = (Standing.entrant_id, Standing.submission_id, Standing.task_ids)
+    is_open = (Standing.benchmark_id == snapshot.benchmark_id, Standing.until.is_(None))
+    before = {
+        (entrant, submission, None if tasks is None else tuple(tasks))
+        for entrant, submission, tasks in session.execute(select(*columns).where(*is_open))
+    }
+    after = {(s.entrant_id, s.submission_id, s.task_ids) for s in inputs.standings}
+    over = [(entrant, submission) for entrant, submission, _ in sorted(before - after, key=repr)]
+    if over:
+        pair = tuple_(Standing.entrant_id, Standing.submission_id)
+        session.execute(update(Standing).where(*is_open, pair.in_(over)).values(until=snapshot.number))
+    statement = "COPY standing (benchmark_id, entrant_id, submission_id, since, task_ids) FROM STDIN (FORMAT BINARY)"
     with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
-        copy.set_types(["int8", "text", "bytea"])
-        for name, content in publication.tables.items():
-            copy.write_row((snapshot_id, name, content))
+        copy.set_types(["int4", "int4", "int8", "int4", "int4[]"])
+        for entrant, submission, tasks in sorted(after - before, key=repr):
+            of_tasks = None if tasks is None else list(tasks)
+            copy.write_row((snapshot.benchmark_id, entrant, submission, snapshot.number, of_tasks))
 
 
 def _tombstone(withdrawal: Tombstone) -> dict[str, Any]:

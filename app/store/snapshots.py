@@ -1,42 +1,31 @@
 """Snapshots: immutable published states and their tables as they are read, and the history of a board."""
 
 import hashlib
-import json
-import struct
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cache
-from itertools import chain
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
-import pyarrow as pa
-from pydantic_core import PydanticSerializationError, to_json
-from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy import and_, func, select
+from sqlalchemy.orm import Session, aliased
 
 from app.boards.provenance import owners_in, with_owners
 from app.cache import Cache
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.measured import Piece
-from app.store.row_blocks import pack, unpack
-from app.values.table import Cell, CellColumn, Column, ColumnarRows, Table
-
-# The quickest level takes a quarter of the time for a fifth more bytes.
-PACKED_AT = 1
-
-COLUMNAR = b"columns:"
-"""The first bytes of a table stored as arrays; one stored by rows begins with a zlib header."""
-
-_LENGTH = struct.Struct("<q")
+from app.store.packed_tables import SQUARE, document_of, unpack_table
+from app.values.table import Cell, Column, Table
 
 BYTES_OF_RANK = 200
 
 RANKS: Cache[Mapping[str, int]] = Cache(4 << 20)
 """Ranks of the boards that this process published last."""
 
-CELLS = frozenset({str, int, float, bool, type(None)})
+BASES: Cache[Table] = Cache(32 << 20)
+"""The tables that others rest on, by the digest of their bytes."""
+
+BYTES_OF_CELL = 8
 
 
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
@@ -68,9 +57,46 @@ def list_snapshots(session: Session, benchmark_id: int) -> Sequence[Snapshot]:
 def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
     """Return a published table, or None when the snapshot has none of that name; owners have their names of today."""
     stored = session.get(SnapshotTable, (snapshot_id, name))
-    if stored is None:
-        return None
-    return with_names(session, unpack_table(stored.content))
+    return None if stored is None else with_names(session, _unpacked(session, name, stored.content, stored.base_id))
+
+
+def _unpacked(session: Session, name: str, content: bytes, base_id: int | None) -> Table:
+    return unpack_table(content, None if base_id is None else partial(_whole_table, session, base_id, name))
+
+
+def _whole_table(session: Session, snapshot_id: int, name: str) -> Table:
+    """Return a table that is stored whole, because others rest on it; only one that is not remembered is read."""
+    query = select(SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id, SnapshotTable.name == name)
+    key = session.scalars(select(func.sha256(query.scalar_subquery()))).one()
+    table = BASES.get(key)
+    if table is None:
+        table = unpack_table(session.scalars(query).one())
+        BASES.keep(key, table, BYTES_OF_CELL * len(table.rows) * len(table.columns))
+    return table
+
+
+class TableBase(NamedTuple):
+    """A table on which the next of its name may rest, the snapshot that has it whole, and its bytes there."""
+
+    snapshot_id: int
+    table: Table
+    n_bytes: int
+
+
+def find_bases(session: Session, snapshot: Snapshot | None) -> dict[str, TableBase]:
+    """Return by name what the tables of the snapshot after this one may rest on: what its own do, else these."""
+    if snapshot is None:
+        return {}
+    own, whole = aliased(SnapshotTable), aliased(SnapshotTable)
+    query = (
+        select(whole.name, whole.snapshot_id, func.length(whole.content))
+        .join(own, and_(whole.snapshot_id == func.coalesce(own.base_id, own.snapshot_id), whole.name == own.name))
+        .where(own.snapshot_id == snapshot.id, func.substr(own.content, 1, len(SQUARE)) == SQUARE)
+    )
+    return {
+        name: TableBase(number, _whole_table(session, number, name), n_bytes)
+        for name, number, n_bytes in session.execute(query)
+    }
 
 
 def with_names(session: Session, table: Table) -> Table:
@@ -83,9 +109,10 @@ def with_names(session: Session, table: Table) -> Table:
 def stored_board(session: Session, snapshot_id: int, board: str) -> dict[str, Table]:
     """Return a board and its further tables by name, its own first, as they are stored: owners by their numbers."""
     kinds = SnapshotTable.name.endswith(f"/{board}", autoescape=True) & ~SnapshotTable.name.startswith("tables/")
-    query = select(SnapshotTable.name, SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id, kinds)
+    columns = (SnapshotTable.name, SnapshotTable.content, SnapshotTable.base_id)
+    query = select(*columns).where(SnapshotTable.snapshot_id == snapshot_id, kinds)
     stored = sorted(session.execute(query).all(), key=lambda row: (row[0] != f"leaderboard/{board}", row[0]))
-    return {name: unpack_table(content) for name, content in stored}
+    return {name: _unpacked(session, name, content, base_id) for name, content, base_id in stored}
 
 
 def still_stands(session: Session, snapshot_id: int) -> bool:
@@ -128,16 +155,9 @@ def keep_ranks(content: bytes, ranks: Mapping[str, int]) -> None:
 def _known_ranks(content: bytes) -> Mapping[str, int]:
     known = RANKS.get(hashlib.sha256(content).digest())
     if known is None:
-        known = _ranks(_document(content))
+        known = _ranks(document_of(content))
         keep_ranks(content, known)
     return known
-
-
-def _document(content: bytes) -> Mapping[str, Any]:
-    if content.startswith(COLUMNAR):
-        return unpack_table(content).to_json()
-    stored: Mapping[str, Any] = json.loads(zlib.decompress(content))
-    return stored
 
 
 def _ranks(table: Mapping[str, Any]) -> dict[str, int]:
@@ -190,62 +210,6 @@ def load_pieces(session: Session, snapshot_id: int, entrant: int | None = None) 
         SnapshotPiece(name, Piece((submission, number), None if tasks is None else tuple(tasks)))
         for name, submission, number, tasks in session.execute(query)
     ]
-
-
-def refuse_unstorable(table: Table) -> None:
-    """Raise TypeError or ValueError for a table that `pack_table` would not pack, in a tenth of its time."""
-    _refuse_foreign(table)
-    pack_table(replace(table, rows=()))
-
-
-def pack_table(table: Table) -> bytes:
-    """Return a table as it is stored. Raises ValueError or TypeError when something in it cannot be."""
-    _refuse_foreign(table)
-    if isinstance(table.rows, ColumnarRows):
-        return _pack_columns(table, table.rows)
-    about = json.dumps(replace(table, rows=()).to_json() | {"rows": None}, separators=(",", ":"), allow_nan=False)
-    head, tail = about.split('"rows":null', 1)
-    return zlib.compress(b"".join([head.encode(), b'"rows":', _rows_json(table), tail.encode()]), PACKED_AT)
-
-
-def _pack_columns(table: Table, rows: ColumnarRows) -> bytes:
-    about = replace(table, rows=()).to_json() | {"words": [column.words for column in rows.columns]}
-    content = pack(about, {str(at): column.values for at, column in enumerate(rows.columns)})
-    return b"".join([COLUMNAR, _LENGTH.pack(len(content)), _codec().compress(content, asbytes=True)])
-
-
-@cache
-def _codec() -> pa.Codec:
-    return pa.Codec("zstd", compression_level=1)
-
-
-def _refuse_foreign(table: Table) -> None:
-    cells: Iterable[Any] = chain.from_iterable(
-        (column.words or () for column in table.rows.columns) if isinstance(table.rows, ColumnarRows) else table.rows
-    )
-    foreign = set(map(type, cells)) - CELLS
-    if foreign:
-        raise TypeError(f"{table.name} holds a {', '.join(sorted(kind.__name__ for kind in foreign))}")
-
-
-def _rows_json(table: Table) -> bytes:
-    """Return the rows as JSON; the shortest digits that give the same number take a seventh of the time this way."""
-    try:
-        return to_json(table.rows)
-    except PydanticSerializationError:  # half of a surrogate pair, which is no UTF-8
-        return json.dumps(table.rows, separators=(",", ":"), allow_nan=False).encode()
-
-
-def unpack_table(content: bytes) -> Table:
-    """Return the table that `pack_table` packed."""
-    if not content.startswith(COLUMNAR):
-        return Table.from_json(_document(content))
-    start = len(COLUMNAR) + _LENGTH.size
-    (length,) = _LENGTH.unpack_from(content, len(COLUMNAR))
-    about, arrays = unpack(_codec().decompress(content[start:], length, asbytes=True))
-    words = [None if known is None else tuple(known) for known in about.pop("words")]
-    columns = tuple(CellColumn(arrays[str(at)], known) for at, known in enumerate(words))
-    return replace(Table.from_json(about), rows=ColumnarRows(columns))
 
 
 def manifest_numbers(session: Session, benchmark_id: int) -> dict[int, int]:

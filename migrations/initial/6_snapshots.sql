@@ -26,26 +26,37 @@ CREATE UNIQUE INDEX uq_snapshot_inputs ON snapshot (benchmark_id, input_digest, 
 -- What is new of all benchmarks.
 CREATE INDEX ix_snapshot_published_at ON snapshot (published_at);
 
--- Which submission stood for an entrant in a snapshot; null `task_ids`: for all of its tasks.
-CREATE TABLE snapshot_entry (
-    snapshot_id bigint NOT NULL,
-    entrant_id integer NOT NULL,
-    submission_id bigint NOT NULL,
-    task_ids integer[],
-    CONSTRAINT pk_snapshot_entry PRIMARY KEY (snapshot_id, entrant_id, submission_id),
-    CONSTRAINT fk_snapshot_entry_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot,
-    CONSTRAINT fk_snapshot_entry_entrant_id FOREIGN KEY (entrant_id) REFERENCES entrant,
-    CONSTRAINT fk_snapshot_entry_submission_id FOREIGN KEY (submission_id) REFERENCES submission
-);
-
--- A published table: the JSON of app/values/table.py, or of a square its columns as arrays; compressed already.
+-- A published table: the JSON of app/values/table.py, or of a square its columns as arrays; compressed already. A square
+-- may be stored as what differs from that of an earlier snapshot, its base, which is stored whole.
 CREATE TABLE snapshot_table (
     snapshot_id bigint NOT NULL,
     name text NOT NULL,
+    base_id bigint,
     content bytea NOT NULL,
     CONSTRAINT pk_snapshot_table PRIMARY KEY (snapshot_id, name),
-    CONSTRAINT fk_snapshot_table_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot
+    CONSTRAINT fk_snapshot_table_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot,
+    CONSTRAINT fk_snapshot_table_base_id FOREIGN KEY (base_id, name) REFERENCES snapshot_table
 );
 ALTER TABLE snapshot_table ALTER content SET STORAGE EXTERNAL;
+-- What rests on a base is looked for before the base is removed.
+CREATE INDEX ix_snapshot_table_base_id ON snapshot_table (base_id, name) WHERE base_id IS NOT NULL;
+
+-- A snapshot whose tables are no longer kept: since when, and why. Its number is never used again.
+CREATE TABLE snapshot_end (
+    snapshot_id bigint NOT NULL,
+    at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT pk_snapshot_end PRIMARY KEY (snapshot_id),
+    CONSTRAINT fk_snapshot_end_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot
+);
+
+-- A snapshot that is kept for ever: somebody asked how to cite it, or an admin pinned it.
+CREATE TABLE snapshot_pin (
+    snapshot_id bigint NOT NULL,
+    at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    reason text NOT NULL,
+    CONSTRAINT pk_snapshot_pin PRIMARY KEY (snapshot_id),
+    CONSTRAINT fk_snapshot_pin_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot
+);
 
 ALTER TABLE benchmark ADD CONSTRAINT fk_benchmark_snapshot_id FOREIGN KEY (snapshot_id) REFERENCES snapshot;

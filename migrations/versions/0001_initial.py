@@ -42,7 +42,8 @@ RECORDS = (
     "item_set",
     "prediction",
     "snapshot",
-    "snapshot_entry",
+    "snapshot_end",
+    "snapshot_pin",
     "snapshot_table",
     "audit_seal",
 )

@@ -9,7 +9,9 @@ from datetime import date
 import pytest
 
 from app.jobs.publish import Packing
-from app.store.snapshots import RANKS, pack_table, unpack_table
+from app.store.packed_tables import pack_table, unpack_table
+from app.store.publication import PackedTable
+from app.store.snapshots import RANKS
 from app.values.table import Column, Table
 
 COLUMNS = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"))
@@ -30,16 +32,18 @@ def test_what_was_begun_and_what_was_not_are_packed_as_they_are_published(packin
     tables = packing.finished([BOARD, PAIRS])
 
     assert [(table.name, table.notes) for table in tables] == [(t.name, ("Finished.",)) for t in (BOARD, PAIRS)]
-    assert packing.contents(tables) == {table.name: pack_table(table) for table in tables}
+    assert packing.contents(tables) == {table.name: PackedTable(pack_table(table)) for table in tables}
 
 
 def test_ranks_of_a_board_are_known_by_its_bytes(packing: Packing) -> None:
     """As reading them would give: nobody without a rank; of another table there are none."""
     contents = packing.contents(packing.finished([BOARD, PAIRS]))
-    read = unpack_table(contents[BOARD.name]).rows
+    read = unpack_table(contents[BOARD.name].content).rows
 
-    assert RANKS.get(hashlib.sha256(contents[BOARD.name]).digest()) == {row[1]: row[0] for row in read if row[0]}
-    assert RANKS.get(hashlib.sha256(contents[PAIRS.name]).digest()) is None
+    assert RANKS.get(hashlib.sha256(contents[BOARD.name].content).digest()) == {
+        row[1]: row[0] for row in read if row[0]
+    }
+    assert RANKS.get(hashlib.sha256(contents[PAIRS.name].content).digest()) is None
 
 
 def test_a_table_that_cannot_be_stored_fails_when_its_bytes_are_asked_for(packing: Packing) -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlalchemy import select, text
 
 from app.db.models import SnapshotTable
-from app.store.snapshots import pack_table, unpack_table
+from app.store.packed_tables import pack_table, unpack_table
 from app.values.table import Column, Table
 from tests.fixtures import Site, SiteAfter
 

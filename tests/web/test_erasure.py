@@ -7,7 +7,7 @@ import psycopg
 import pytest
 from sqlalchemy import make_url
 
-from app.store.snapshots import unpack_table
+from app.store.packed_tables import unpack_table
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
 from tests.fixtures import Site, SiteAfter
