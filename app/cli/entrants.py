@@ -1,6 +1,7 @@
-"""`plumbline entrant`: a steward moves an entrant from one owner to another, or releases a reserved name."""
+"""`plumbline entrant`: what entrants are, by a file or a model card; who owns them, and reserved names."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
@@ -13,10 +14,57 @@ from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, Se
 
 def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
-    group = typer.Typer(no_args_is_help=True, help="Move entrants between submitters, and release reserved names.")
+    group = typer.Typer(
+        no_args_is_help=True, help="Say what entrants are, move them between submitters, and release reserved names."
+    )
+    group.command("fields")(fields)
+    group.command("card")(card)
     group.command("move")(move)
     group.command("release")(release)
     app.add_typer(group, name="entrant")
+
+
+BenchmarkArgument = Annotated[str, typer.Argument(help="The benchmark's slug.")]
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, readable=True)]
+
+
+def fields(
+    benchmark: BenchmarkArgument,
+    file: FileArgument,
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Say what many entrants are: a CSV or JSON file with a column `entrant` and one for each field.
+
+    All of the file is taken, or nothing. Needs a token of the entrants' owner, or of the benchmark's steward.
+    """
+    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants"
+    with RemoteServer(server, token) as remote, file.open("rb") as content:
+        request = RemoteRequest("POST", path, files=lambda: [("file", (file.name, content))], repeatable=False)
+        _say_changed(remote.send_for_json(request))
+
+
+def card(
+    benchmark: BenchmarkArgument,
+    entrant: Annotated[str, typer.Argument(help="The entrant's name.")],
+    file: FileArgument,
+    *,
+    server: ServerOption = DEFAULT_SERVER,
+    token: TokenOption = None,
+) -> None:
+    """Say what an entrant is by the front matter of its model card, such as a README.md of the Hugging Face Hub."""
+    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{path_of_name(entrant)}/card"
+    with RemoteServer(server, token) as remote:
+        answer = remote.send(RemoteRequest("PUT", path, content=file.read_bytes())).json()
+        _say_changed(answer)
+        if answer["passed_over"]:
+            say(f"No fields of this benchmark: {', '.join(answer['passed_over'])}.")
+
+
+def _say_changed(answer: dict[str, Any]) -> None:
+    say(f"{answer['n_changed']:,} values changed, of {answer['n_entrants']:,} entrants.")
 
 
 def move(

@@ -87,6 +87,24 @@ class EntrantTransfer(Base):
     at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
+class EntrantField(Base):
+    """A change of what an entrant is said to be, by whom and how: the newest of a field counts, null takes it back."""
+
+    __tablename__ = "entrant_field"
+    __table_args__ = (
+        one_of("source", ("file", "value", "card")),
+        Index("ix_entrant_field_entrant_id", "entrant_id", "field", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"))
+    field: Mapped[str]
+    value: Mapped[Any | None] = mapped_column(JSONB(none_as_null=True))
+    source: Mapped[str]
+    by_id: Mapped[int] = mapped_column(ForeignKey("token.id"), index=True)
+    at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+
+
 class EntrantReservation(Base):
     """A registration named an entrant that nobody owned: nobody else may take it until then, once for each token."""
 

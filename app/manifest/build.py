@@ -146,7 +146,7 @@ def _about_names(common: Common) -> Iterator[str]:
     yield from _about_families(common)
     for board in common.leaderboards:
         yield from _undeclared(board, common)
-    yield from complaints_about(common.metadata)
+    yield from complaints_about(common.entrant_fields)
     if common.grid is not None:
         yield from _about_grid(common, common.grid)
 

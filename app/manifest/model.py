@@ -14,6 +14,7 @@ from pydantic import (
     AfterValidator,
     AwareDatetime,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -487,25 +488,28 @@ class Admission(Part):
         return self.min_seeds.spike if form == "axis" else self.min_seeds.entry
 
 
-# Typed fields of metadata that a manifest requires or allows for entrants, besides their rows.
+# What entrants are said to be, besides their rows: typed fields, which are never evidence and no part of a score.
 #
-# Part of `app.manifest.model`. `app.web.submissions` builds the model that reads them; `app.boards.explore`
-# filters boards by them.
+# Values are read by `app.receiving.entrant_fields` and kept by `app.store.entrant_fields`; `app.boards.explore` filters
+# boards by them. A submission states them of its entrant as metadata (`app.web.submissions`).
 
 MOST_DECLARED = 40
 
 FieldName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,39}$")]
 
-FieldType = Literal["text", "number", "flag", "date"]
+FieldType = Literal["text", "number", "integer", "flag", "date", "url"]
 
 
-class DescribedBy(Part):
-    """A field of entrants' metadata: name, type and unit, allowed values, whether it is required."""
+class EntrantField(Part):
+    """A field of entrants: name, type and unit, allowed values, whether a submission must state it.
 
-    name: FieldName = Field(
-        description="the field's name in the metadata of a submission; may also be one that every benchmark has"
+    In the list of a manifest the name alone of one of the standard fields stands for the whole of it.
+    """
+
+    name: FieldName = Field(description="the field's name in files, in the metadata of a submission and as a column")
+    type: FieldType = Field(
+        description="the type of its values; a date is a day such as 2026-01-31, a url begins with https:// or http://"
     )
-    type: FieldType = Field(description="the type of its values; a date is a day such as 2026-01-31")
     title: Title | None = Field(None, description="its label on pages and in the form")
     unit: Annotated[str, StringConstraints(min_length=1, max_length=40)] | None = Field(
         None, description="the unit of its values, such as tokens"
@@ -513,15 +517,51 @@ class DescribedBy(Part):
     values: list[Name] | None = Field(
         None, min_length=1, max_length=100, description="the values that a text may have; any by default"
     )
+    direction: Direction | None = Field(None, description="which way is better, if any: a price is better when lower")
+    shown: bool = Field(False, description="true: a column of every board without being asked for")
     required: bool = Field(False, description="true: a submission that does not state it is refused")
     description: str | None = Field(None, max_length=2000, description="what it means")
+
+    @property
+    def label(self) -> str:
+        """Return what pages call it."""
+        return self.title or self.name.replace("_", " ").capitalize()
 
     @property
     def words(self) -> str:
         """Return its label in a form."""
         unit = f", {self.unit}" if self.unit else ""
         listed = f" (one of {', '.join(self.values)})" if self.values else ""
-        return f"{self.title or self.name.replace('_', ' ').capitalize()}{unit}{listed}"
+        return f"{self.label}{unit}{listed}"
+
+
+STANDARD: Mapping[str, Mapping[str, Any]] = {
+    each["name"]: each
+    for each in (
+        {"name": "organisation", "type": "text", "title": "Organisation"},
+        {"name": "n_parameters", "type": "integer", "title": "Parameters", "direction": "minimize"},
+        {"name": "licence", "type": "text", "title": "Licence", "description": "an SPDX name, or proprietary"},
+        {"name": "open_weights", "type": "flag", "title": "Open weights"},
+        {"name": "released", "type": "date", "title": "Released"},
+        {"name": "url", "type": "url", "title": "Page"},
+        {"name": "code", "type": "url", "title": "Code"},
+        {"name": "price", "type": "number", "title": "Price", "unit": "USD / M tokens", "direction": "minimize"},
+        {"name": "context_length", "type": "integer", "title": "Context length", "unit": "tokens"},
+        {"name": "memory", "type": "number", "title": "Memory", "unit": "MB", "direction": "minimize"},
+        {"name": "embedding_size", "type": "integer", "title": "Embedding size"},
+        {"name": "purpose", "type": "text", "title": "Made for"},
+    )
+}
+"""The fields that a manifest may name without declaring them."""
+
+
+def _standard_field(given: Any) -> Any:
+    """Return what is declared of a field that only its name stands for."""
+    if not isinstance(given, str):
+        return given
+    if given not in STANDARD:
+        raise ValueError(f"expected a mapping with name and type, or a standard field: {', '.join(STANDARD)}")
+    return STANDARD[given]
 
 
 class Common(Part):
@@ -544,10 +584,11 @@ class Common(Part):
     admission: Annotated[Admission, NOT_MEASURED] = Field(
         default_factory=Admission, description="the rules that a submission must meet to be admitted"
     )
-    metadata: Annotated[list[DescribedBy], NOT_MEASURED] = Field(
+    entrant_fields: Annotated[list[Annotated[EntrantField, BeforeValidator(_standard_field)]], NOT_MEASURED] = Field(
         default_factory=list,
         max_length=MOST_DECLARED,
-        description="metadata that submissions may or must state; shown, and boards can be filtered by it",
+        description="what entrants are said to be: columns, filters and axes of every board; names of standard fields, "
+        "or fields of the benchmark's own",
     )
     claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(
         default_factory=dict, description="contrasts that are decided for every entrant"
@@ -901,29 +942,33 @@ PUBLIC_PART, PRIVATE_PART = "public", "private"
 """The parts of private labels: the public one decides until the benchmark closes, then the private one."""
 
 KNOWN: Mapping[str, FieldType] = {
-    "version": "text", "organization": "text", "url": "text", "licence": "text", "n_parameters": "number",
+    "version": "text", "organisation": "text", "url": "url", "licence": "text", "n_parameters": "integer",
     "open_weights": "flag", "released": "date", "purpose": "text", "code_commit": "text", "notes": "text",
 }  # fmt: skip
 """Fields known to every benchmark, which a manifest may require, and restrict to some values."""
 
 RESERVED = ("dirty", "started_at")
 
+NO_FIELDS = ("entrant", "rank", "task", "owner")
 
-def complaints_about(fields: Sequence[DescribedBy]) -> Iterator[str]:
+
+def complaints_about(fields: Sequence[EntrantField]) -> Iterator[str]:
     """Yield contradictions among the declared fields, each as `key: what is wrong`."""
     names = [each.name for each in fields]
     for each in fields:
         if names.count(each.name) > 1 and names.index(each.name) == fields.index(each):
-            yield f"metadata: the field {each.name} is declared twice"
+            yield f"entrant_fields: the field {each.name} is declared twice"
         if each.name in RESERVED:
-            yield f"metadata: {each.name} describes a run, not an entrant; see admission"
+            yield f"entrant_fields: {each.name} describes a run, not an entrant; see admission"
         known = KNOWN.get(each.name, each.type)
         if each.type != known:
-            yield f"metadata: the field {each.name} is a {known} in every benchmark, not a {each.type}"
+            yield f"entrant_fields: the field {each.name} is of type {known} in every benchmark, not {each.type}"
         if each.values is not None and each.type != "text":
-            yield f"metadata: the field {each.name} is a {each.type}; values are listed for text alone"
+            yield f"entrant_fields: the field {each.name} is a {each.type}; values are listed for text alone"
+        if each.name in NO_FIELDS:
+            yield f"entrant_fields: {each.name} is what a table of entrants calls something else"
 
 
-def units_of(fields: Sequence[DescribedBy]) -> dict[str, str]:
+def units_of(fields: Sequence[EntrantField]) -> dict[str, str]:
     """Return the unit of each field that has one."""
     return {field.name: field.unit for field in fields if field.unit}

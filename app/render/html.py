@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import jinja2
 
 from app import render as room
-from app.boards.explore import filter_in_words
+from app.boards.entrant_fields import in_words
 from app.program.bundled import bundled
 from app.render import plot
 from app.render.columns import ShownColumn, entrant_numbers, shown_columns
@@ -74,7 +74,7 @@ def _environment() -> jinja2.Environment:
         "moment": moment,
         "numbered": entrant_numbers,
         "plain": plain_words,
-        "stated": filter_in_words,
+        "stated": in_words,
     }
     environment.globals |= {
         "stylesheet": asset_url("plumbline.css"),

@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-from app.boards.explore import WORDS, Choice, Wish, filter_in_words, listed_tasks, stated_values
+from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
+from app.boards.explore import Choice, listed_tasks
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
-from app.manifest.model import KNOWN, DescribedBy, Leaderboard, Manifest, Task
+from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
 from app.names import clip_for_message, first_few, in_words
 from app.render.board import BoardRows, Frame, flagged_entrants, flags_in_words
 from app.render.columns import (
@@ -31,14 +32,11 @@ from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
 
-DESCRIBED = (
-    "organization", "licence", "purpose", "open_weights", "min_parameters", "max_parameters", "released_from",
-    "released_to", "field",
-)  # fmt: skip
-
 COLUMNS = ("task", "class", "entrant")
 
-KEPT = ("snapshot", *COLUMNS, "pin", "q", "among", "group", "weight", "baseline", "x", "y", "column", *DESCRIBED)
+KEPT = (
+    "snapshot", *COLUMNS, "pin", "q", "among", "group", "weight", "baseline", "x", "y", "column", "field", "fields_to",
+)  # fmt: skip
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 
 MAX_WITHDRAWN = 20
@@ -140,11 +138,8 @@ class ExploreForm:
     named: Collection[str]
     is_choice: bool
     wish: Wish = field(default_factory=Wish)
-    facts: Mapping[str, Sequence[TickBox]] = field(default_factory=dict)
-    has_sizes: bool = False
-    has_dates: bool = False
-    declared: Sequence[tuple[str, Sequence[TickBox]]] = ()
-    ranges: Sequence[tuple[str, str]] = ()
+    values: Sequence[tuple[str, Sequence[TickBox]]] = ()
+    bounds: Sequence[tuple[str, Sequence[TickBox], Sequence[TickBox]]] = ()
     columns: Sequence[TickBox] = ()
     hints: Sequence[str] = field(default_factory=tuple)
 
@@ -159,28 +154,18 @@ class ExploreForm:
         ticks = [*self.tasks, *self.baselines, *(tick for _, group in self.groups for tick in group)]
         return any(tick.is_chosen for tick in ticks) or any(t.is_chosen for w in self.weights for t in w.offered)
 
-    def with_facts(self, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> "ExploreForm":
-        """Return the form with filters on the facts that are stated for any entrant."""
-        chosen = {name: {value.casefold() for value in getattr(wish, name)} for name in WORDS}
-        ticks = {name: [TickBox(value, value, value.casefold() in chosen[name]) for value in values[:MOST_VALUES]]
-                 for name, values in stated_values(facts).items() if values}  # fmt: skip
-        return replace(
-            self,
-            wish=wish,
-            facts=ticks,
-            has_sizes=any("n_parameters" in own for own in facts.values()),
-            has_dates=any("released" in own for own in facts.values()),
-        )
-
-    def with_declared(self, fields: Sequence[DescribedBy], facts: Mapping[str, Mapping[str, Any]]) -> "ExploreForm":
-        """Return the form with the fields that the manifest declares: values to tick, and bounds to fill in."""
-        own = [each for each in fields if each.name not in KNOWN]
-        listed = [(each.words, _stated(each, facts, self.wish)) for each in own if each.type in ("text", "flag")]
-        asked = [each for each in self.wish.fields if "<=" in each or ">=" in each]
-        bounds = [(each.words, each.name) for each in own if each.type in ("number", "date")]
-        filled = [(f"{words} (such as {name}>=1)", next((a for a in asked if a.startswith(f"{name}>=")), ""))
-                  for words, name in bounds]  # fmt: skip
-        return replace(self, declared=[(words, ticks) for words, ticks in listed if ticks], ranges=filled)
+    def with_fields(self, fields: Sequence[EntrantField], values: Values, wish: Wish) -> "ExploreForm":
+        """Return the form with what entrants are said to be: values to tick, and bounds to choose among."""
+        listed, bounds = [], []
+        for each in fields:
+            own = [condition for condition in wish.conditions if condition.field.name == each.name]
+            if each.type in ("number", "integer", "date"):
+                low, high = (_steps_of(each, values, sign, own) for sign in (">=", "<="))
+                bounds += [(each.words, low, high)] if low or high else []
+            elif each.type != "url":
+                ticks = _ticks_of(each, values, own)
+                listed += [(each.label, ticks)] if ticks else []
+        return replace(self, wish=wish, values=listed, bounds=bounds)
 
     def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
         """Return the form with the columns that can be shown."""
@@ -202,7 +187,8 @@ class TableView:
     where it is another one. `explore` is the form of a board that a reader explores. `panels` are
     further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
     picture says what a page of rows would not. `card` is the absolute address of the picture that previews it. `frame`
-    is where a table of a board stands among the others.
+    is where a table of a board stands among the others. `fields_to` is the last change of entrants'
+    fields that the table has, which a permanent address names.
     """
 
     slug: str
@@ -222,6 +208,7 @@ class TableView:
     most_rows: int | None = None
     card: str = ""
     frame: Frame | None = None
+    fields_to: int | None = None
 
     def drawings(self) -> Sequence[Drawing]:
         """Return everything that the page draws: of its own table first, then of each panel."""
@@ -390,15 +377,16 @@ class TablePage(Page):
     @property
     def permalink(self) -> str:
         """Return the address that always gives these rows: the one that names the snapshot."""
-        query = [(name, value) for name, value in self._kept if name != "snapshot"]
+        query = [(name, value) for name, value in self._kept if name not in ("snapshot", "fields_to")]
         if self.view.snapshot is not None:
-            query = [("snapshot", str(self.view.snapshot.number)), *query]
+            change = [] if self.view.fields_to is None else [("fields_to", str(self.view.fields_to))]
+            query = [("snapshot", str(self.view.snapshot.number)), *change, *query]
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
 
     @property
     def here(self) -> str:
         """Return the address of these rows in whatever snapshot is the current one."""
-        query = [(name, value) for name, value in self._kept if name != "snapshot"]
+        query = [(name, value) for name, value in self._kept if name not in ("snapshot", "fields_to")]
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
 
     @property
@@ -435,7 +423,7 @@ class TablePage(Page):
     @property
     def hidden(self) -> Links:
         """Return the snapshot, if the query names one; every form and link of the page keeps it."""
-        return [(name, value) for name, value in self._kept if name == "snapshot"]
+        return [(name, value) for name, value in self._kept if name in ("snapshot", "fields_to")]
 
     @property
     def shown_so(self) -> Links:
@@ -977,11 +965,32 @@ MOST_BASELINES = 400
 OFFERED = (0.0, 0.5, 2.0, 3.0, 5.0, 10.0)
 
 
-def _stated(field: DescribedBy, facts: Mapping[str, Mapping[str, Any]], wish: Wish) -> list[TickBox]:
-    stated = sorted({filter_in_words(own[field.name]) for own in facts.values() if own.get(field.name) is not None})
-    asked = {each.casefold() for each in wish.fields}
-    return [TickBox(f"{field.name}={value}", value, f"{field.name}={value}".casefold() in asked)
-            for value in stated[:MOST_VALUES]]  # fmt: skip
+def _ticks_of(field: EntrantField, values: Values, asked: Sequence[Condition]) -> list[TickBox]:
+    """Return the values of a field that entrants have, with how many each; what is asked for is among them."""
+    counted = {f"{field.name}={value}": f"{value} ({n})" for value, n in offered_values(field, values)}
+    chosen = {condition.text for condition in asked}
+    same = {text.casefold() for text in chosen}
+    ticks = [TickBox(text, words, text.casefold() in same) for text, words in counted.items()]
+    offered = {text.casefold() for text in counted}
+    return [*ticks, *(TickBox(text, text.partition("=")[2], True) for text in chosen if text.casefold() not in offered)]
+
+
+def _steps_of(field: EntrantField, values: Values, sign: str, asked: Sequence[Condition]) -> list[TickBox]:
+    """Return the bounds of a field to choose from; one that is asked for is among them."""
+    own = {condition.text: condition for condition in asked if condition.sign == sign}
+    steps = {each.text: each for value in offered_bounds(field, values) if (each := Condition(field, sign, value))}
+    ordered = sorted({**steps, **own}.values(), key=lambda each: each.value)  # type: ignore[arg-type, return-value]
+    return [TickBox(each.text, _compact(each.value), each.text in own) for each in ordered]
+
+
+def _compact(value: Cell) -> str:
+    """Return a bound as it is read quickly: 7 B for 7,000,000,000."""
+    if not isinstance(value, int | float):
+        return str(value)
+    for size, word in ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " k")):
+        if value >= size and value % (size / 1000) == 0:
+            return f"{value / size:g}{word}"
+    return f"{value:g}"
 
 
 def explore_form(

@@ -100,6 +100,9 @@ RIGHTS: Mapping[str, Right] = {
     "withdraw a submission": Right(
         "Only its submitter or a steward of its benchmark may withdraw a submission.", owner=WRITE, steward=STEWARD
     ),
+    "say what an entrant is": Right(
+        "Only its owner, or a steward of {slug}, may say what an entrant is.", owner=WRITE, steward=STEWARD
+    ),
     "release a reserved name": Right(
         "Only its registrant, or a steward of {slug}, may release a reserved name.", owner=WRITE, steward=STEWARD
     ),

@@ -16,7 +16,7 @@ from app.values.table import Cell, Column, Table
 
 MOST_SNAPSHOTS = 200
 MOST_ATTEMPTS = 200
-DESCRIBED_BY = ("version", "organization", "url", "code_commit", "notes")
+DESCRIBED_BY = ("version", "organisation", "url", "code_commit", "notes")
 
 COUNTED = ("p_best", "covered", "n_failed", "n_not_asked", "unranked_because", "rank_if_worst", "rank_if_best")
 """The columns of a board that an entrant's page has under the same names, in this order."""

@@ -7,7 +7,6 @@ by moving the name to them, which works before there is any evidence as well.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from sqlalchemy import ColumnElement, select
 from sqlalchemy.orm import Session
@@ -20,8 +19,6 @@ from app.db.models import (
     EntrantTransfer,
     Entry,
     ManifestVersion,
-    SnapshotEntry,
-    Submission,
     Token,
 )
 from app.errors import Conflict, NotFound
@@ -64,6 +61,12 @@ def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
 def names(session: Session, benchmark_id: int) -> Sequence[str]:
     """Return the name of every entrant that evidence was ever submitted for."""
     return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
+
+
+def owners_of(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, int | None]:
+    """Return the owner of each of some entrants, None for one that nobody owns yet."""
+    query = select(Entrant.name, Entrant.owner_id)
+    return dict(session.execute(query.where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name, names))).all())
 
 
 def lock_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
@@ -155,29 +158,6 @@ def entries_of(session: Session, entrant_id: int) -> Sequence[Entry]:
     """Return every piece of evidence an entrant ever had, the newest first."""
     query = select(Entry).where(Entry.entrant_id == entrant_id)
     return session.scalars(query.order_by(Entry.submission_id.desc())).all()
-
-
-# What submitters state of their entrants, for filtering boards.
-
-Described = Mapping[str, Mapping[str, Any]]
-
-
-def described_entrants(session: Session, snapshot_id: int) -> Described:
-    """Return the metadata of each entrant of a snapshot; a later submission's replace an earlier one's."""
-    query = (
-        select(Entrant.name, Submission.description)
-        .join(SnapshotEntry, SnapshotEntry.entrant_id == Entrant.id)
-        .join(Submission, Submission.id == SnapshotEntry.submission_id)
-        .where(SnapshotEntry.snapshot_id == snapshot_id)
-        .order_by(Submission.id)
-    )
-    described: dict[str, dict[str, Any]] = {}
-    for name, description in session.execute(query):
-        described.setdefault(name, {}).update(description)
-    return described
-
-
-"""The columns of a board that an entrant's page has under the same names, in this order."""
 
 
 SHOWN = 10

@@ -16,6 +16,7 @@ from app.db.models import (
     BrowserSession,
     Dispute,
     Entrant,
+    EntrantField,
     EntrantReservation,
     Notification,
     PreregBinding,
@@ -29,7 +30,7 @@ from app.rights import oidc, roles, visibility
 from app.store import benchmark_rows
 
 # What a submitter says of themselves beside the evidence, see `app.web.submissions.Metadata`.
-OF_PEOPLE = frozenset({"organization", "url", "notes"})
+OF_PEOPLE = frozenset({"organisation", "url", "notes"})
 ERASED = re.compile("erased-[0-9a-f]{12}")
 MOST_EVENTS = 10_000
 OF_SESSIONS = ("id", "begun_at", "proved_at", "used_at", "expires_at", "ended_at")
@@ -60,6 +61,10 @@ def _pseudonymise(session: Session, token: Token) -> str:
         if not OF_PEOPLE.isdisjoint(submission.description):
             submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
             is_erased = False
+    of_people = EntrantField.field.in_(OF_PEOPLE)
+    emptied = update(EntrantField).where(EntrantField.by_id == token.id, of_people, EntrantField.value.is_not(None))
+    if session.execute(emptied.values(value=None).returning(EntrantField.id)).first() is not None:
+        is_erased = False
     session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()
     if not is_erased:

@@ -238,6 +238,22 @@ class OwnerDocument(Document):
     owner_name: str
 
 
+class EntrantFieldsDocument(Document):
+    """What was changed of what entrants are, by entrant and field; null: taken back. `last_change` is its number."""
+
+    benchmark: str
+    n_entrants: int
+    n_changed: int
+    changed: dict[str, dict[str, str | float | bool | None]]
+    last_change: int
+
+
+class CardDocument(EntrantFieldsDocument):
+    """The same of a model card, with the keys of its front matter that are no fields of the benchmark."""
+
+    passed_over: list[str]
+
+
 class HeldRoleDocument(Document):
     """A role that somebody has in a benchmark now, and when it ends; null: when it is revoked."""
 

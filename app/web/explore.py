@@ -4,17 +4,16 @@ Everything chosen is in the address. A filter keeps ranks; a choice has the boar
 `app.web.page_cache` keeps for it.
 """
 
-import math
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import dataclass, replace
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.entrant_fields import Values, Wish, read_wish, with_fields
 from app.boards.evidence import BoardEvidence
-from app.boards.explore import ASKED, LABEL, Choice, Wish, chosen_board
+from app.boards.explore import LABEL, Choice, chosen_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
@@ -22,16 +21,24 @@ from app.jobs.evidence import for_a_reader, snapshot_evidence
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
 from app.render.table_page import explore_form, rows_matching
-from app.store import benchmarks, row_exports, snapshots
+from app.store import benchmarks, entrant_fields, row_exports, snapshots
 from app.store.benchmarks import Declared
-from app.store.entrants import Described, described_entrants
 from app.values.table import Table
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, around, framed, name_links, split_format, table_answer, view_of
+from app.web.views import (
+    FieldsTo,
+    SnapshotNumber,
+    around,
+    framed,
+    name_links,
+    split_format,
+    table_answer,
+    view_of,
+)
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
@@ -46,54 +53,16 @@ NAMED_ENTRANTS = Annotated[list[str] | None, Query(max_length=MOST_NAMED, alias=
 
 @dataclass(frozen=True)
 class ExploreQuery:
-    """What the address says: a text that rows are filtered by, and the choice that the board is computed for."""
+    """What the address says: text and fields that rows are filtered by, and the choice that a board is computed for.
+
+    `change` is the last change of fields that counts, None for all there are, or all before the snapshot that is asked.
+    """
 
     text: str
     choice: Choice
-    wish: Wish = field(default_factory=Wish)
+    fields: tuple[str, ...] = ()
     is_among: bool = False
-
-
-# Parses a reader's filters on the metadata of entrants from an address.
-
-NAMES = Annotated[list[str] | None, Query(max_length=500)]
-
-
-def read_wish(
-    organization: NAMES = None,
-    licence: NAMES = None,
-    purpose: NAMES = None,
-    open_weights: Annotated[Literal["", "yes", "no"] | None, Query()] = None,
-    min_parameters: Annotated[str | None, Query(max_length=40, description="a number, such as 7e9")] = None,
-    max_parameters: Annotated[str | None, Query(max_length=40)] = None,
-    released_from: Annotated[str | None, Query(max_length=10, description="a day: 2026-01-31")] = None,
-    released_to: Annotated[str | None, Query(max_length=10)] = None,
-    field: Annotated[
-        list[str] | None, Query(max_length=100, description="of a declared field: architecture=decoder, context>=8192")
-    ] = None,
-) -> Wish:
-    """Return the filters on the metadata of entrants.
-
-    Raises FieldRejected.
-    """
-    problems: list[Problem] = []
-    wish = Wish(
-        organization=filled(organization),
-        licence=filled(licence),
-        purpose=filled(purpose),
-        open_weights={"yes": True, "no": False}.get(open_weights or ""),
-        min_parameters=_size("min_parameters", min_parameters, problems),
-        max_parameters=_size("max_parameters", max_parameters, problems),
-        released_from=_day("released_from", released_from, problems),
-        released_to=_day("released_to", released_to, problems),
-        fields=_fields(filled(field), problems),
-    )
-    if problems:
-        raise FieldRejected("The filter on entrants cannot be read.", problems)
-    return wish
-
-
-WishDep = Annotated[Wish, Depends(read_wish)]
+    change: int | None = None
 
 
 def read_asked(
@@ -107,8 +76,10 @@ def read_asked(
     group: NAMED = None,
     weight: Annotated[list[str] | None, Query(max_length=MOST_NAMED, description="a name and a number: STS=2")] = None,
     baseline: Annotated[str | None, Query(max_length=MOST_TEXT)] = None,
-    *,
-    wish: WishDep,
+    field: Annotated[
+        list[str] | None, Query(max_length=100, description="of a declared field: licence=mit, n_parameters<=8e9")
+    ] = None,
+    fields_to: FieldsTo = None,
 ) -> ExploreQuery:
     """Return what was asked for; empty fields of a form ask for nothing. Raises FieldRejected for a bad weight."""
     text, named = (q or "").strip(), filled(entrants)
@@ -121,7 +92,7 @@ def read_asked(
         weights=_weights(filled(weight)),
         baseline=baseline or None,
     )
-    return ExploreQuery(text, choice, wish, among == "matching")
+    return ExploreQuery(text, choice, filled(field), among == "matching", fields_to)
 
 
 def _weights(asked: tuple[str, ...]) -> dict[str, float]:
@@ -155,7 +126,8 @@ class ChosenBoard:
     choice: Choice
     table: Table
     rows: Table
-    facts: Described
+    wish: Wish
+    values: Values
     evidence: BoardEvidence
 
 
@@ -170,15 +142,20 @@ def board_as_asked(
     allow(session, LONG_REQUESTS)
     evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
     spec = _board(evidence.manifest, board)
-    facts = described_entrants(session, shown.id)
-    within, wish_in_words = _described(asked.wish, facts)
+    manifest = declared.manifest if number is None else evidence.manifest
+    wish = read_wish(manifest.entrant_fields, asked.fields)
+    as_of = entrant_fields.as_of(session, declared.benchmark, None if number is None else shown, asked.change)
+    values = entrant_fields.values_of(session, declared.benchmark, manifest.entrant_fields, shown, as_of)
+    within = (
+        frozenset(name for name in evidence.entrants() if wish.holds(values.get(name, {}))) if wish.is_made else None
+    )
     choice = asked.choice
     if asked.is_among and within is not None and not choice.entrants:
-        choice = replace(choice, within=within, described=wish_in_words)
-    table = _table(session, shown, evidence, spec, choice)
+        choice = replace(choice, within=within, described=wish.words)
+    table = with_fields(_table(session, shown, evidence, spec, choice), manifest.entrant_fields, values)
     # Who is ranked anew is all shown: who has no part in what was asked was named, or is the baseline.
-    rows = table if asked.is_among else rows_matching(table, asked.text, within, wish_in_words)
-    return ChosenBoard(declared, shown, spec, choice, table, rows, facts, evidence)
+    rows = table if asked.is_among else rows_matching(table, asked.text, within, wish.words)
+    return ChosenBoard(declared, shown, spec, choice, table, rows, wish, values, evidence)
 
 
 ADDRESS = "/benchmarks/{slug}/leaderboards/{board}/explore"
@@ -198,21 +175,15 @@ def explore_board(
     chosen = board_as_asked(session, state, slug, board, snapshot, asked)
     evidence, table, declared = chosen.evidence, chosen.table, chosen.declared
     form = explore_form(evidence.manifest, chosen.spec, table, asked.text, chosen.choice, evidence.open_tasks())
-    form = form.with_facts(chosen.facts, asked.wish)
-    form = form.with_declared(declared.manifest.metadata, chosen.facts)
+    manifest = declared.manifest if snapshot is None else evidence.manifest
+    form = form.with_fields(manifest.entrant_fields, chosen.values, chosen.wish)
     form = form.with_columns(table, request.query_params.getlist("column"))
-    view = replace(view_of(session, declared, chosen.rows, chosen.snapshot), explore=form)
+    seen = asked.change if snapshot is not None else entrant_fields.last_change(session, declared.benchmark.id)
+    view = replace(view_of(session, declared, chosen.rows, chosen.snapshot), explore=form, fields_to=seen or None)
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", (), name_links(declared))
     view = framed(request, session, view, declared, board, "explore")
     return table_answer(request, view, split_format(request.url.path)[1])
-
-
-def _described(wish: Wish, declared_facts: Described) -> tuple[frozenset[str] | None, str]:
-    """Return who is as asked, None where nothing is asked, and what was asked in words."""
-    if not wish.is_made:
-        return None, ""
-    return frozenset(name for name, own in declared_facts.items() if wish.holds(own)), ", ".join(wish.words())
 
 
 def _board(manifest: Manifest, name: str) -> Leaderboard:
@@ -233,41 +204,6 @@ def _table(session: Session, shown: Snapshot, evidence: BoardEvidence, spec: Lea
     except BoardUnavailable as error:
         why = f"{LABEL}; it cannot be computed. {error}"
         return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})
-
-
-MOST_FILTER_TEXT = 300
-
-
-def _fields(asked: tuple[str, ...], problems: list[Problem]) -> tuple[str, ...]:
-    for each in asked:
-        if len(each) > MOST_FILTER_TEXT or ASKED.fullmatch(each) is None:
-            problems.append(Problem("expected a declared field, one of = >= <= and a value, such as context>=8192",
-                                    column="field", value=clip_for_message(each)))  # fmt: skip
-    return asked
-
-
-def _size(name: str, text: str | None, problems: list[Problem]) -> float | None:
-    if not text or not text.strip():
-        return None
-    try:
-        size = float(text)
-    except ValueError:
-        size = math.nan
-    if not math.isfinite(size) or size < 0:
-        problems.append(Problem("expected a number of parameters, such as 7e9", column=name,
-                                value=clip_for_message(text)))  # fmt: skip
-        return None
-    return size
-
-
-def _day(name: str, text: str | None, problems: list[Problem]) -> str:
-    if not text:
-        return ""
-    try:
-        return date.fromisoformat(text).isoformat()
-    except ValueError:
-        problems.append(Problem("expected a day, such as 2026-01-31", column=name, value=clip_for_message(text)))
-        return ""
 
 
 def filled(values: list[str] | None) -> tuple[str, ...]:

@@ -33,9 +33,8 @@ from app.render.against import (
 from app.render.pages import ShownTable
 from app.render.table_page import Panel, RowChoice, TableView
 from app.store import benchmark_rows, benchmarks, entrants, snapshots
-from app.store.entrants import described_entrants
 from app.store.snapshots import board_history
-from app.values.table import Column, Table
+from app.values.table import Table
 from app.web import explore
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
@@ -44,6 +43,7 @@ from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
     PICTURES,
+    FieldsTo,
     SnapshotNumber,
     WantedDep,
     around,
@@ -55,6 +55,7 @@ from app.web.views import (
     split_format,
     table_answer,
     view_of,
+    with_entrant_fields,
 )
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["leaderboards"])
@@ -83,10 +84,12 @@ def show_board(
     session: SessionDep,
     state: StateDep,
     snapshot: SnapshotNumber = None,
+    fields_to: FieldsTo = None,
 ) -> Response:
     """Show a leaderboard of the current snapshot, or of the one asked for."""
     name, fmt = split_format(board)
     view = published(session, slug, snapshot, f"leaderboard/{name}")
+    view = with_entrant_fields(session, view, snapshot, fields_to)
     base = (state.settings.base_url or "").rstrip("/")
     shown = f"/benchmarks/{slug}/leaderboards/{name}/embed.png?snapshot={view.snapshot.number}" if view.snapshot else ""
     card = f"{base}{shown}" if base and shown else ""
@@ -362,10 +365,11 @@ def show_tradeoff(
     x: ColumnName = None,
     y: ColumnName = None,
     snapshot: SnapshotNumber = None,
+    fields_to: FieldsTo = None,
 ) -> Response:
     """Show two columns of a board against each other, the cost across, with the entrants that none beats on both."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
-    view = replace(view, table=_with_sizes(session, view))
+    view = with_entrant_fields(session, view, snapshot, fields_to)
     known = [column.name for column in offered(view.table)] if view.table.rows else []
     problems = [
         Problem(f"expected one of {', '.join(known)}", column=name, value=clip_for_message(value))
@@ -378,21 +382,6 @@ def show_tradeoff(
     choices = [] if axes is None else _axis_choices(view.table, {"x": axes.x.name, "y": axes.y.name})
     view = replace(view, table=tradeoff_table(view.table, axes), choices=choices)
     return _answer(request, session, view, board, "tradeoff")
-
-
-def _with_sizes(session: Session, view: TableView) -> Table:
-    """Return the board with how many parameters its entrants have, where anybody says it."""
-    table = view.table
-    if view.snapshot is None or "entrant" not in table.column_names():
-        return table
-    facts = described_entrants(session, view.snapshot.id)
-    at = table.index("entrant")
-    sizes = [facts.get(str(row[at]), {}).get("n_parameters") for row in table.rows]
-    if all(size is None for size in sizes):
-        return table
-    column = Column("n_parameters", "Parameters", direction="minimize", digits=0)
-    rows = tuple((*row, size) for row, size in zip(table.rows, sizes, strict=True))
-    return replace(table, columns=(*table.columns, column), rows=rows)
 
 
 def _axis_choices(board: Table, chosen: dict[str, str]) -> list[RowChoice]:

@@ -8,6 +8,7 @@ from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.entrant_fields import facts_table
 from app.boards.task_values import metrics_of_means, standing_on_task
 from app.db.models import Entrant, Snapshot, Token
 from app.kinds.contract import ROWS_FILE
@@ -15,7 +16,17 @@ from app.kinds.registry import kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
 from app.rights import tokens
-from app.store import audit, benchmark_rows, benchmarks, entrant_story, entrants, reservations, row_exports, snapshots
+from app.store import (
+    audit,
+    benchmark_rows,
+    benchmarks,
+    entrant_fields,
+    entrant_story,
+    entrants,
+    reservations,
+    row_exports,
+    snapshots,
+)
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.store.disclosed import entrants_of_holders
@@ -37,6 +48,7 @@ from app.web.views import (
     around,
     json_answer,
     name_links,
+    outside,
     split_format,
     split_name,
     table_answer,
@@ -119,6 +131,7 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
     home = f"/benchmarks/{declared.benchmark.slug}"
     links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
+    panels += _said(session, declared, shown, entrant)
     silent = unreported_table(session, declared, entrant)
     panels += [Panel("Registered without a report", silent, links)] if silent.rows else []
     if shown is None:
@@ -130,6 +143,16 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
         if shown.id == declared.benchmark.snapshot_id and moved.meta:
             panels.insert(1, Panel("Ranks over time", moved, links, is_folded=True))
     return panels
+
+
+def _said(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
+    """Return what an entrant is said to be, and every change of that, by whom and when."""
+    fields = declared.manifest.entrant_fields
+    values = entrant_fields.values_of(session, declared.benchmark, fields, shown) if fields else {}
+    facts = facts_table(entrant.name, fields, values.get(entrant.name, {}))
+    changes = entrant_fields.history_table(session, entrant, fields)
+    said = [Panel("What it is", facts, {"value": outside})] if facts.rows else []
+    return [*said, *([Panel("Changes of what it is", changes, is_folded=True)] if changes.rows else [])]
 
 
 def _with_ownership(table: Table, ownership: Ownership) -> Table:

@@ -28,7 +28,7 @@ from app.kinds.contract import Pages
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
-from app.manifest.model import KNOWN, DescribedBy, Manifest, units_of
+from app.manifest.model import KNOWN, EntrantField, FieldType, Manifest, units_of
 from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.impact import impact_of
@@ -119,7 +119,7 @@ async def submit(
     prereg: Annotated[UploadFile | None, File(description="the registered YAML file itself")] = None,
     prereg_sha256: Annotated[str | None, Form(pattern="^[0-9a-f]{64}$")] = None,
     entrant: Annotated[str | None, Form(description="if the rows do not name it")] = None,
-    metadata: Annotated[str | None, Form(description="JSON: version, organization, url, …")] = None,
+    metadata: Annotated[str | None, Form(description="JSON: version, organisation, url, …")] = None,
     claims: Annotated[str | None, Form(description="JSON: {entrant: {metric: mean}}")] = None,
     dry_run: Annotated[bool, Query(description="check everything, store nothing")] = False,
     impact: Annotated[bool, Query(description="in a dry run: also report its ranks and whom it would move")] = True,
@@ -278,7 +278,7 @@ class Metadata(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     version: Line | None = Field(None, max_length=200)
-    organization: Line | None = Field(None, max_length=200)
+    organisation: Line | None = Field(None, max_length=200)
     url: Line | None = Field(None, max_length=500, pattern=r"^https?://")
     licence: Line | None = Field(None, max_length=100, description="an SPDX name, or proprietary")
     n_parameters: Annotated[Finite, Field(gt=0, le=1e18)] | None = None
@@ -303,7 +303,7 @@ def fields_of(
     idempotency_key: str | None = None,
 ) -> SubmissionFields:
     """Return the fields of an upload to a benchmark. Raises FieldRejected."""
-    described_by = _parse(metadata_of(manifest.metadata), metadata or "{}", "metadata")
+    described_by = _parse(metadata_of(manifest.entrant_fields), metadata or "{}", "metadata")
     return SubmissionFields(
         # One byte beyond the limit is enough for the reader to refuse it.
         prereg=None if prereg is None else prereg.file.read(settings.max_yaml_kib * 1024 + 1),
@@ -330,11 +330,11 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 # The same fields stand in the form of `app.web.submit_page`, and boards are filtered
 # by those of `app.boards.explore`.
 
-Kind = Literal["text", "number", "flag", "date"]
+Kind = FieldType
 
 METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
     ("version", "Version", "text"),
-    ("organization", "Organisation", "text"),
+    ("organisation", "Organisation", "text"),
     ("url", "Address (https://…)", "text"),
     ("licence", "Licence (SPDX name, such as Apache-2.0)", "text"),
     ("n_parameters", "Parameters, how many", "number"),
@@ -350,26 +350,30 @@ METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
 TYPES: Mapping[str, Any] = {
     "text": Annotated[Line, Field(max_length=500)],
     "number": Finite,
+    "integer": Annotated[int, Field(strict=True, ge=-(2**53), le=2**53)],
+    "url": Annotated[Line, Field(max_length=500, pattern=r"^https?://")],
     "flag": Flag,
     "date": date,
 }
 
 
-def metadata_of(declared: Sequence[DescribedBy]) -> type[Metadata]:
+def metadata_of(declared: Sequence[EntrantField]) -> type[Metadata]:
     """Return the model of a submission's metadata: the common fields and those that a manifest declares."""
     if not declared:
         return Metadata
     return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
 
 
-def form_fields(declared: Sequence[DescribedBy]) -> list[tuple[str, str, Kind]]:
+def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, Kind]]:
     """Return the fields of the form: everybody's, then those that a manifest declares."""
     return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
 
 
-def _field(each: DescribedBy) -> Any:
+def _field(each: EntrantField) -> Any:
     known = Metadata.model_fields.get(each.name)
-    kind: Any = TYPES[each.type] if known is None else Annotated[known.annotation, *known.metadata]
+    kind: Any = TYPES[each.type] if known is None else known.annotation
+    if known is not None and known.metadata:
+        kind = Annotated[known.annotation, *known.metadata]
     if each.values is not None:
         kind = Literal[tuple(each.values)]
     return (kind, ...) if each.required else (kind | None, None)
@@ -471,7 +475,7 @@ def show(submission: str, session: SessionDep) -> Response:
         tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),
         facts=pages.facts(manifest),
-        units=units_of(manifest.metadata),
+        units=units_of(manifest.entrant_fields),
     )
 
 

@@ -92,7 +92,7 @@ def show_form(
         manifest=declared.manifest,
         example=submit_example(declared.manifest),
         form_key=form_key_of(request) or "",
-        metadata_fields=form_fields(declared.manifest.metadata),
+        metadata_fields=form_fields(declared.manifest.entrant_fields),
         preregs=own,
         chosen=prereg if chosen is not None else None,
         warnings=[] if chosen is None else warnings_of(session, chosen, slug),
@@ -146,7 +146,7 @@ async def submit_form(
 
 def _form_fields(state: State, slug: str) -> list[tuple[str, str, Kind]]:
     with state.sessions() as session:
-        return form_fields(benchmarks.find_declared(session, slug).manifest.metadata)
+        return form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)
 
 
 def _typed(stated: dict[str, str], kinds: Mapping[str, Kind]) -> dict[str, str | float]:

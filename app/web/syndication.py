@@ -66,7 +66,7 @@ def _pictured(
     session: Session, state: State, slug: str, board: str, number: int | None, asked: ExploreQuery
 ) -> tuple[bytes, tuple[float, float]]:
     """Return the picture of a board with its size: of the published one, or of what a reader asked for."""
-    if not (asked.choice.is_made or asked.text or asked.wish.is_made):
+    if not (asked.choice.is_made or asked.text or asked.fields):
         _, shown, table = _board(session, slug, board, number)
         return board_picture(table, shown.number)
     chosen = board_as_asked(session, state, slug, board, number, asked)

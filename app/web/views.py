@@ -10,6 +10,7 @@ from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.entrant_fields import with_fields
 from app.boards.tradeoff import axes_of
 from app.db.models import Snapshot
 from app.errors import NotFound
@@ -24,7 +25,8 @@ from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
 from app.render.table_page import RETIRED, Panel, TableView, Wanted, choices, narrow_table, only_columns
 from app.render.text import FORMATS, name_in_path, path_of_name
-from app.store import benchmarks, row_exports, snapshots
+from app.store import benchmarks, entrant_fields, row_exports, snapshots
+from app.store.benchmark_rows import find_benchmark
 from app.store.benchmarks import Declared, find_retirement
 from app.values.table import Column, Table
 from app.web.state import get_state
@@ -126,6 +128,9 @@ def _about(view: TableView) -> dict[str, Any]:
     }
 
 
+FieldsTo = Annotated[
+    int | None, Query(ge=0, le=2**53, description="with a snapshot: the last change of entrants' fields that counts")
+]
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 MAX_WANTED = 100
 FIRST_PLACES = 10
@@ -159,6 +164,23 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
     if snapshot is None or table is None:
         table = row_exports.explain_absence(declared.manifest, snapshot, name, declared.benchmark.publish_error)
     return view_of(session, declared, table, snapshot)
+
+
+def with_entrant_fields(session: Session, view: TableView, number: int | None, change: int | None) -> TableView:
+    """Return a view with what its entrants are said to be as further columns, and with what it is as of.
+
+    Without a `number` of a snapshot all values count that there are; of a numbered one those that held when it was
+    published, or those up to a `change`, so that its bytes stay.
+    """
+    benchmark = find_benchmark(session, view.slug)
+    version = None if number is None or view.snapshot is None else view.snapshot.manifest_version_id
+    fields = benchmarks.load_declared(session, benchmark, version).manifest.entrant_fields
+    if not fields or "entrant" not in view.table.column_names():
+        return view
+    as_of = entrant_fields.as_of(session, benchmark, None if number is None else view.snapshot, change)
+    values = entrant_fields.values_of(session, benchmark, fields, view.snapshot, as_of)
+    seen = entrant_fields.last_change(session, benchmark.id) if number is None else change
+    return replace(view, table=with_fields(view.table, fields, values), fields_to=seen or None)
 
 
 def view_of(session: Session, declared: Declared, table: Table, snapshot: Snapshot | None) -> TableView:
@@ -281,6 +303,7 @@ def name_links(declared: Declared) -> RowLinks:
         return f"{home}/entrants/{path_of_name(name)}"
 
     return {
+        **{field.name: outside for field in declared.manifest.entrant_fields if field.type == "url"},
         "entrant": entrant,
         "entrant_a": entrant,
         "entrant_b": entrant,
@@ -301,6 +324,11 @@ def first_places(session: Session, declared: Declared, snapshot: Snapshot | None
     caption = f"The first {FIRST_PLACES} of {n_rows:,} rows" if n_rows > FIRST_PLACES else count(n_rows, "entrant")
     first = replace(table, rows=table.rows[:FIRST_PLACES], notes=(caption,))
     return Panel(board.title or board.name, first, name_links(declared))
+
+
+def outside(text: str) -> str:
+    """Return an address of somewhere else; nothing for a text that is none, in a column of the same name."""
+    return text if text.startswith(("https://", "http://")) else ""
 
 
 def _submission(number: str) -> str:

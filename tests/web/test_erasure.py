@@ -24,7 +24,7 @@ def bring_pat(site: Site) -> None:
     site.tokens["pat"] = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()["token"]
     site.http.post("/preregs", content=OWN, headers=site.auth("pat") | YAML).raise_for_status()
     assert send(site, BASE)["http"] == 202
-    assert send(site, GOOD, "pat", metadata='{"organization": "Quizzical Ltd"}')["http"] == 202
+    assert send(site, GOOD, "pat", metadata='{"organisation": "Quizzical Ltd"}')["http"] == 202
     site.work()
 
 

@@ -167,59 +167,12 @@ def test_nothing_can_be_explored_before_there_is_a_snapshot(site: Site) -> None:
     assert (answer.status_code, "Nothing of tiny is published yet" in answer.text) == (404, True)
 
 
-@pytest.fixture(scope="module")
-def described(postgres_url: str, migrated: str) -> Iterator[Site]:
-    """A site whose three entrants are described: two of them are small, one says nothing of its size."""
-    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
-        declare(site)
-        assert send(site, BASE, metadata='{"n_parameters": 1e6, "licence": "MIT"}')["http"] == 202
-        assert send(site, GOOD, metadata='{"organization": "A lab"}')["http"] == 202
-        assert (
-            send(site, GREAT, metadata='{"n_parameters": 7e9, "licence": "mit", "open_weights": true}')["http"] == 202
-        )
-        site.work()
-        yield site
-
-
-@pytest.mark.parametrize(
-    ("query", "names"),
-    [
-        ("max_parameters=1e7", {"Base"}),
-        ("licence=MIT", {"Base", "Great"}),
-        ("licence=MIT&open_weights=yes", {"Great"}),
-        ("organization=a+lab", {"Good"}),
-        ("min_parameters=&open_weights=&q=", {"Base", "Good", "Great"}),
-    ],
-)
-def test_entrants_are_found_by_what_is_said_of_them(described: Site, query: str, names: set[str]) -> None:
-    """Their ranks are those among all."""
-    before = ranks(described, f"{TINY}.csv")
-
-    assert ranks(described, f"{EXPLORE}.csv?{query}") == {name: before[name] for name in names}
-
-
-def test_those_found_by_what_is_said_are_ranked_anew(described: Site) -> None:
-    """Labelled with what was asked."""
-    answer = described.http.get(f"{EXPLORE}.json?licence=MIT&among=matching").json()
-
-    assert [(row["entrant"], row["rank"]) for row in answer["rows"]] == [("Base", 1), ("Great", 2)]
-    assert "licence MIT" in answer["notes"][0]
-
-
-@pytest.mark.parametrize("query", ["max_parameters=small", "released_from=spring", "open_weights=maybe"])
-def test_what_is_asked_in_no_number_or_day_is_refused(described: Site, query: str) -> None:
-    """With the field."""
-    answer = described.http.get(f"{EXPLORE}.json?{query}")
-
-    assert (answer.status_code, answer.json()["problems"][0]["column"].split(".")[-1]) == (422, query.partition("=")[0])
-
-
-def test_a_reader_chooses_columns(described: Site) -> None:
+def test_a_reader_chooses_columns(published: Site) -> None:
     """Of the page and of its data; one that there is not is refused."""
-    chosen = described.http.get(f"{TINY}.csv?column=entrant&column=rank").text.splitlines()[0]
-    page = described.http.get(f"{TINY}?column=entrant", headers={"accept": "text/html"}).text
+    chosen = published.http.get(f"{TINY}.csv?column=entrant&column=rank").text.splitlines()[0]
+    page = published.http.get(f"{TINY}?column=entrant", headers={"accept": "text/html"}).text
 
     assert chosen == "rank,entrant"
     assert page.count('<th scope="col"') == 1
     assert "P(best)" not in page
-    assert described.http.get(f"{TINY}.csv?column=price").status_code == 422
+    assert published.http.get(f"{TINY}.csv?column=price").status_code == 422

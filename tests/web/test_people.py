@@ -15,7 +15,7 @@ def numbers(site: Site) -> list[dict[str, object]]:
 def test_a_name_is_erased_and_records_stay(site: Site) -> None:
     """The name is nowhere; rows, digests and ranks are what they were."""
     declare(site)
-    metadata = '{"organization": "Alice Ltd", "url": "https://alice.example", "notes": "by Alice", "version": "1"}'
+    metadata = '{"organisation": "Alice Ltd", "url": "https://alice.example", "notes": "by Alice", "version": "1"}'
     assert send(site, BASE, metadata=metadata)["http"] == 202
     site.work()
     before = (numbers(site), site.http.get("/submissions/1/scores.csv").content)

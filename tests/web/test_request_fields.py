@@ -18,7 +18,7 @@ UNFIT = (
     ("claims", '{"Base": {"MA\\u0007SE": 1}}', "claims.Base.MA\\x07SE.[key]"),
     ("metadata", '{"version": "1\\u0000"}', "metadata.version"),
     ("metadata", '{"notes": "a\\u001bb"}', "metadata.notes"),
-    ("metadata", '{"organization": "a\\nb"}', "metadata.organization"),
+    ("metadata", '{"organisation": "a\\nb"}', "metadata.organisation"),
     ("metadata", '{"dirty": "yes"}', "metadata.dirty"),
     ("metadata", '{"version": 1}', "metadata.version"),
 )

@@ -42,7 +42,7 @@ def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: s
     shown = site.http.get(FORM, headers=headers)
     action = re.search(r'action="([^"]*csrf=[^"]*)"', shown.text)
     assert action is not None, shown.text
-    data = {"prereg_sha256": "", "entrant": "", "organization": "", "notes": "", "act": act, **fields}
+    data = {"prereg_sha256": "", "entrant": "", "organisation": "", "notes": "", "act": act, **fields}
     answer: httpx2.Response = site.http.post(
         action[1], data=data, files=[("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))], headers=headers,
         follow_redirects=False,
@@ -97,13 +97,13 @@ def test_a_refusal_of_the_api_says_where_it_is_kept(published: Site) -> None:
 def test_an_upload_from_the_form_is_a_submission(published: Site) -> None:
     """With what was said of its entrant, typed; the sender's own page lists it."""
     headers = signed_in(published)
-    message = {"organization": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
+    message = {"organisation": "A lab", "licence": "Apache-2.0", "n_parameters": "7e9", "open_weights": "yes"}
     address = sent(published, headers, GOOD.replace(b"Good", b"Formed"), "submit", **message).headers["location"]
     stored = published.http.get(f"{address}.json").json()
 
     assert address.startswith("/submissions/")
     assert stored["metadata"] == {
-        "organization": "A lab",
+        "organisation": "A lab",
         "licence": "Apache-2.0",
         "n_parameters": 7e9,
         "open_weights": True,

@@ -30,7 +30,7 @@ def published(postgres_url: str, migrated: str) -> Iterator[Site]:
         send(site, BASE)
         good = send(site, GOOD)["id"]
         site.work()
-        send(site, GOOD.replace(b"Good", b'"<b>&""x"'), who="bob", metadata='{"organization": "Lab & Sons"}')
+        send(site, GOOD.replace(b"Good", b'"<b>&""x"'), who="bob", metadata='{"organisation": "Lab & Sons"}')
         site.work()
         site.http.post(f"/submissions/{good}/withdraw", json={"reason": REASON}, headers=site.auth())
         site.work()

@@ -1,4 +1,4 @@
-"""Fields of the metadata that a manifest declares: checked at the door, shown, asked for in the form, filtered by."""
+"""Fields of entrants that a manifest declares, as submissions state them: checked, shown, asked for, filtered by."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site, new_database, open_site
 
 DECLARED = """
-metadata:
+entrant_fields:
   - {name: architecture, type: text, values: [decoder, encoder], required: true}
   - {name: context, type: number, unit: tokens, title: Context length}
   - {name: distilled, type: flag}
@@ -94,11 +94,13 @@ def test_boards_are_filtered_by_declared_fields(published: Site, asked: str, nam
 
 
 def test_the_form_of_an_explored_board_offers_declared_fields(published: Site) -> None:
-    """Values to tick, ticked as asked, and bounds to fill in; what is no condition is refused."""
-    page = published.http.get(f"{EXPLORE}?field=architecture=encoder", headers={"accept": "text/html"}).text
+    """Values to tick, ticked as asked, and a bound that is asked for; what is no condition is refused."""
+    asked = "field=architecture=encoder&field=context%3E=100"
+    page = published.http.get(f"{EXPLORE}?{asked}", headers={"accept": "text/html"}).text
 
     assert 'name="field" value="architecture=encoder" checked' in " ".join(page.split())
     assert "Context length, tokens" in page
+    assert '<option value="context&gt;=100" selected>' in page
     assert published.http.get(f"{EXPLORE}?field=architecture").status_code == 422
 
 
@@ -114,16 +116,16 @@ def test_the_form_of_a_browser_has_declared_fields(published: Site) -> None:
     ("fields", "reason"),
     [
         ("[{name: a, type: text}, {name: a, type: flag}]", "declared twice"),
-        ("[{name: licence, type: number}]", "is a text in every benchmark"),
+        ("[{name: licence, type: number}]", "is of type text in every benchmark"),
         ("[{name: dirty, type: flag}]", "describes a run"),
         ("[{name: a, type: number, values: [x]}]", "values are listed for text alone"),
-        ("[{name: A b, type: text}]", "metadata.0.name"),
+        ("[{name: A b, type: text}]", "entrant_fields.0.name"),
     ],
     ids=["twice", "known", "reserved", "values", "name"],
 )
 def test_a_manifest_says_what_is_wrong_with_its_fields(fields: str, reason: str) -> None:
     """Before anything is made of it."""
     with pytest.raises(ManifestRejected) as refused:
-        parse_manifest(f"{MANIFEST}\nmetadata: {fields}\n".encode())
+        parse_manifest(f"{MANIFEST}\nentrant_fields: {fields}\n".encode())
 
     assert any(reason in f"{each.column} {each.message}" for each in refused.value.problems)

@@ -1,0 +1,25 @@
+"""The pages of one entrant: its card, and the form that changes what it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from app.manifest.model import EntrantField
+from app.render.html import Page
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntrantFormPage(Page):
+    """The form that changes what an entrant is; without one, the form that takes a file of many.
+
+    `values` are as they are typed, `seen` is the last change that they include, `own` are the entrants to choose from,
+    and `form_key` is that of the session.
+    """
+
+    template = "entrant_form.html"
+    slug: str
+    fields: Sequence[EntrantField]
+    form_key: str
+    entrant: str | None
+    own: Sequence[str]
+    values: Mapping[str, str] = field(default_factory=dict)
+    seen: int = 0

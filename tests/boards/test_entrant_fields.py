@@ -1,0 +1,136 @@
+"""What is said of entrants: read strictly however it is written, and found by conditions; what is not said matches
+nothing.
+"""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from app.boards.entrant_fields import offered_bounds, read_value, read_wish
+from app.errors import FieldRejected
+from app.manifest.model import STANDARD, EntrantField
+from app.values.table import Cell
+
+FIELDS = [EntrantField(**declared) for declared in STANDARD.values()]
+BY_NAME = {field.name: field for field in FIELDS}
+SAID: dict[str, Cell] = {
+    "organisation": "A Lab", "licence": "Apache-2.0", "open_weights": True, "n_parameters": 7_000_000_000,
+    "released": "2026-03-01", "price": 0.25,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("field", "written", "value"),
+    [
+        ("n_parameters", "7e9", 7_000_000_000),
+        ("n_parameters", 7e9, 7_000_000_000),
+        ("price", " .25 ", 0.25),
+        ("open_weights", "Yes", True),
+        ("open_weights", False, False),
+        ("released", "2026-03-01", "2026-03-01"),
+        ("url", "https://example.org/a?b=c#d", "https://example.org/a?b=c#d"),
+        ("licence", " MIT ", "MIT"),
+        ("licence", "  ", None),
+        ("licence", None, None),
+    ],
+)
+def test_a_value_is_the_same_however_it_is_written(field: str, written: Any, value: Cell) -> None:
+    """As a cell of a CSV file, in a form, as JSON has it."""
+    read = read_value(BY_NAME[field], written)
+
+    assert (read, type(read)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("field", "written"),
+    [
+        ("n_parameters", "seven"), ("n_parameters", 1.5), ("n_parameters", True), ("n_parameters", "1_000"),
+        ("n_parameters", "1e400"), ("n_parameters", "9" * 400), ("n_parameters", 10**400), ("n_parameters", "nan"),
+        ("n_parameters", float("nan")), ("price", float("inf")), ("price", "٣"),
+        ("open_weights", "maybe"), ("open_weights", 1),
+        ("released", "2026-02-30"), ("released", "20260301"), ("released", "2026-W01-1"), ("released", 2026),
+        ("url", "javascript:alert(1)"), ("url", "https://"), ("url", "https://good.org@evil.org/"),
+        ("url", "https://[::1"), ("url", "http://a b"), ("url", "data:text/html,x"),
+        ("licence", "a\u202eb"), ("licence", "a\nb"), ("licence", "x" * 501), ("licence", ["mit"]), ("licence", 3),
+    ],
+)  # fmt: skip
+def test_what_is_no_value_of_its_field_is_refused(field: str, written: Any) -> None:
+    """With what is expected."""
+    with pytest.raises(ValueError, match="expected"):
+        read_value(BY_NAME[field], written)
+
+
+ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
+
+
+@given(st.sampled_from(FIELDS), st.recursive(ANYTHING, st.lists, max_leaves=3))
+def test_anything_is_read_or_refused_and_reads_as_itself_again(field: EntrantField, written: Any) -> None:
+    """No other error whatever a stranger writes, and what was read is a value of the same field."""
+    try:
+        value = read_value(field, written)
+    except ValueError:
+        return
+
+    assert read_value(field, value) == value
+
+
+@pytest.mark.parametrize(
+    ("asked", "holds"),
+    [
+        (["organisation=a lab"], True),
+        (["organisation=B Lab"], False),
+        (["licence=MIT", "licence=apache-2.0"], True),
+        (["licence=Apache-2.0", "organisation=B Lab"], False),
+        (["open_weights=yes"], True),
+        (["open_weights=no"], False),
+        (["n_parameters>=7e9", "n_parameters<=7e9"], True),
+        (["n_parameters<=6e9"], False),
+        (["n_parameters>=8e9"], False),
+        (["released>=2026-03-01", "released<=2026-03-01"], True),
+        (["released>=2026-03-02"], False),
+        (["price<=0.25"], True),
+        (["context_length>=1"], False),
+    ],
+    ids=str,
+)
+def test_everything_that_is_asked_must_be_said(asked: list[str], holds: bool) -> None:
+    """Words in any case, numbers and days up to and with their ends."""
+    wish = read_wish(FIELDS, asked)
+
+    assert wish.holds(SAID) is holds
+    assert wish.holds({}) is False
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("licence", "expected a field"),
+        ("licnce=MIT", "did you mean licence?"),
+        ("n_parameters<=small", "expected a whole number"),
+        ("released>=spring", "expected a day"),
+        ("licence>=MIT", "is equal to a value or not"),
+    ],
+)
+def test_what_cannot_be_asked_is_refused(asked: str, said: str) -> None:
+    """With what was meant, or what is allowed."""
+    with pytest.raises(FieldRejected) as refused:
+        read_wish(FIELDS, [asked, "licence=MIT"])
+
+    assert [said in each.message for each in refused.value.problems] == [True]
+
+
+def test_nothing_asked_is_no_wish() -> None:
+    """Everybody is as asked."""
+    assert (read_wish(FIELDS, []).is_made, read_wish(FIELDS, ["licence= "]).holds({})) == (False, True)
+
+
+@given(st.lists(st.integers(-10, 2**53), min_size=1, max_size=9))
+def test_bounds_that_are_offered_leave_somebody_and_leave_somebody_out(stated: list[int]) -> None:
+    """Each of them lies within what is stated."""
+    field = BY_NAME["n_parameters"]
+    bounds = offered_bounds(field, {str(at): {field.name: value} for at, value in enumerate(stated)})
+
+    assert all(min(stated) < bound < max(stated) for bound in bounds if isinstance(bound, int))
+    assert len(bounds) <= 13
