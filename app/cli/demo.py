@@ -60,6 +60,11 @@ class Example:
         return path if path.exists() else None
 
     @property
+    def entrants(self) -> Path | None:
+        """What its entrants are, where any source says it."""
+        return self._path(ENTRANTS)
+
+    @property
     def submissions(self) -> Sequence[ExampleSubmission]:
         """The submissions, in the order in which they are sent."""
         declared = self.folder / SUBMISSIONS
@@ -89,6 +94,8 @@ def load_examples(address: str, database_url: str, examples: Sequence[Example], 
             return False
         with RemoteServer(address, token) as remote, _progress() as progress:
             submitted = [number for example in examples for number in _submit_all(remote, example, progress)]
+            for example in examples:
+                _describe(remote, example)
             _wait_for_all(remote, submitted, progress, tend)
     return True
 
@@ -171,6 +178,16 @@ def _submit(remote: RemoteServer, slug: str, submission: ExampleSubmission) -> i
             return None
 
 
+def _describe(remote: RemoteServer, example: Example) -> None:
+    """Say what the entrants of an example are, as its file has it."""
+    if example.entrants is None:
+        return
+    with example.entrants.open("rb") as file:
+        sent = [("file", (example.entrants.name, file))]
+        request = RemoteRequest("POST", f"/benchmarks/{example.folder.name}/entrants", files=lambda: sent)
+        remote.send(request)
+
+
 def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
     bar = progress.add_task("Publishing", total=len(numbers))
     waiting = list(numbers)
@@ -187,7 +204,7 @@ def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progre
 
 MAX_BYTES = 64 * 1024
 
-PREREG, SUBMISSIONS, LABELS = "prereg.yaml", "submissions.yaml", "labels.csv"
+PREREG, SUBMISSIONS, LABELS, ENTRANTS = "prereg.yaml", "submissions.yaml", "labels.csv", "entrants.csv"
 
 
 def find_examples(folder: Path) -> Sequence[Example]:
