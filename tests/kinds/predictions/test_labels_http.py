@@ -8,7 +8,7 @@ import pytest
 from tests.cases.labels import create
 from tests.cases.predictions import BINARY, COLOURS, yaml
 from tests.cases.stored_predictions import submit
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 LABELS = "item,label\na,no\nb,yes\nc,yes\n"
 GUESSES = "item,prediction\na,0.125\nb,0.75\nc,0.5\n"
@@ -21,10 +21,15 @@ def put(site: Site, content: str | bytes = LABELS, who: str | None = "steward", 
     return {"http": answer.status_code, "headers": answer.headers, **answer.json()}
 
 
-def test_a_steward_puts_the_labels_once(site: Site) -> None:
+@pytest.fixture
+def created(site_after: SiteAfter) -> Site:
+    """The benchmark of guesses, made once for all of these."""
+    return site_after(create)
+
+
+def test_a_steward_puts_the_labels_once(created: Site) -> None:
     """201; the same bytes again 200; others 409, and the first ones stay."""
-    create(site)
-    first, again, other = put(site), put(site), put(site, LABELS.replace("b,yes", "b,no"))
+    first, again, other = put(created), put(created), put(created, LABELS.replace("b,yes", "b,no"))
 
     assert (first["http"], again["http"], other["http"]) == (201, 200, 409)
     assert first["tasks"][0]["n_items"] == 3
@@ -34,11 +39,9 @@ def test_a_steward_puts_the_labels_once(site: Site) -> None:
 
 
 @pytest.mark.parametrize(("who", "status"), [(None, 401), ("alice", 403), ("steward", 201), ("admin", 201)])
-def test_only_a_steward_may_put_labels(site: Site, who: str | None, status: int) -> None:
+def test_only_a_steward_may_put_labels(created: Site, who: str | None, status: int) -> None:
     """Whoever may submit must not choose what is right."""
-    create(site)
-
-    assert put(site, who=who)["http"] == status
+    assert put(created, who=who)["http"] == status
 
 
 def test_labels_of_an_unknown_benchmark(site: Site) -> None:
@@ -64,89 +67,86 @@ def test_public_labels_are_put_and_stay_public(site: Site) -> None:
     assert secret.status_code == 409
 
 
-def test_malformed_labels_are_refused_whole(site: Site) -> None:
+def test_malformed_labels_are_refused_whole(created: Site) -> None:
     """Every problem with its place and without the label; nothing is stored."""
-    create(site)
-
-    answer = put(site, "item,label\na,perhaps\nb,yes,no\nc\u202e,yes\n")
+    answer = put(created, "item,label\na,perhaps\nb,yes,no\nc\u202e,yes\n")
 
     assert answer["http"] == 422
     assert [(p["row"], p["column"]) for p in answer["problems"]] == [(2, "label"), (3, None), (4, "item")]
     assert not any(word in str(answer["problems"]) for word in ("perhaps", "yes"))
-    assert put(site)["http"] == 201
+    assert put(created)["http"] == 201
 
 
-def test_nothing_is_scored_before_there_are_labels(site: Site) -> None:
+def test_nothing_is_scored_before_there_are_labels(created: Site) -> None:
     """409 says who must act."""
-    create(site)
-    answer = site.http.post("/benchmarks/guess/submissions", files=[("files", ("p.csv", GUESSES))], headers=site.auth())
+    answer = created.http.post(
+        "/benchmarks/guess/submissions", files=[("files", ("p.csv", GUESSES))], headers=created.auth()
+    )
 
     assert answer.status_code == 409
     assert "its steward must put them first" in answer.json()["detail"]
 
 
-def test_predictions_may_be_json(site: Site) -> None:
+def test_predictions_may_be_json(created: Site) -> None:
     """The answer counts one row for the entrant and task, and the file's own rows."""
-    create(site)
-    put(site)
+    put(created)
     rows = '[{"item":"a","prediction":0.5},{"item":"b","prediction":[0.5,0.5]},{"item":"c","prediction":1}]'
-    answer = site.http.post(
+    answer = created.http.post(
         "/benchmarks/guess/submissions",
         files=[("files", ("p.json", rows))],
         data={"entrant": "A"},
-        headers=site.auth(),
+        headers=created.auth(),
     )
 
     # One scalar and one list in a column contradict each other.
     assert answer.status_code == 422
-    answer = site.http.post(
+    answer = created.http.post(
         "/benchmarks/guess/submissions",
         files=[("files", ("p.json", rows.replace("[0.5,0.5]", "0.5")))],
         data={"entrant": "A"},
-        headers=site.auth(),
+        headers=created.auth(),
     )
     entrant = {"name": "A", "n_rows": 1, "state": "pending", "tasks": None, "superseded_by": None}
     assert answer.json()["entrants"] == [entrant]
     assert answer.json()["files"][0]["n_rows"] == 3
 
 
-def test_a_preregistered_metric_of_predictions_counts_as_delivered(site: Site) -> None:
+def test_a_preregistered_metric_of_predictions_counts_as_delivered(created: Site) -> None:
     """Whoever delivers predictions delivers every metric of the benchmark."""
-    create(site)
-    put(site)
+    put(created)
     prereg = b"benchmark: guess\nmetrics: [accuracy]\ntasks: all\n"
-    site.http.post("/preregs", content=prereg, headers=site.auth())
-    answer = site.http.post(
+    created.http.post("/preregs", content=prereg, headers=created.auth())
+    answer = created.http.post(
         "/benchmarks/guess/submissions",
         files=[("files", ("p.csv", GUESSES)), ("prereg", ("prereg.yaml", prereg))],
         data={"entrant": "A"},
-        headers=site.auth(),
+        headers=created.auth(),
     ).json()
 
     assert {c["rule"]: c["outcome"] for c in answer["checks"]}["metrics"] == "passed"
-    table = site.http.get(f"/submissions/{answer['id']}/tables/deviations.json").json()
+    table = created.http.get(f"/submissions/{answer['id']}/tables/deviations.json").json()
     assert {row["what"]: row["agrees"] for row in table["rows"]}["metrics"] is True
 
 
-def test_a_manifest_cannot_give_labels_another_meaning(site: Site) -> None:
+def test_a_manifest_cannot_give_labels_another_meaning(created: Site) -> None:
     """Classes in another order would turn every label over."""
-    create(site)
-    put(site)
+    put(created)
     turned = yaml("kind: classification, classes: ['yes', 'no']")
-    answer = site.http.put("/benchmarks/guess", content=turned, headers=site.auth("steward"))
+    answer = created.http.put("/benchmarks/guess", content=turned, headers=created.auth("steward"))
 
     assert answer.status_code == 409
-    assert site.http.put("/benchmarks/guess", content=yaml().replace("Guess", "New"), headers=site.auth("steward"))
+    assert created.http.put(
+        "/benchmarks/guess", content=yaml().replace("Guess", "New"), headers=created.auth("steward")
+    )
 
 
 @pytest.mark.parametrize(("tasks", "named"), [("[{id: t}, {id: u}]", "(u)"), ("[{id: u}]", "(t, u)")])
-def test_a_manifest_cannot_ask_for_labels_that_will_never_come(site: Site, tasks: str, named: str) -> None:
+def test_a_manifest_cannot_ask_for_labels_that_will_never_come(created: Site, tasks: str, named: str) -> None:
     """They were put once, for every task; another title is no other task."""
-    create(site)
-    put(site)
-    answer = site.http.put("/benchmarks/guess", content=yaml(tasks=tasks), headers=site.auth("steward"))
-    retitled = site.http.put(
-        "/benchmarks/guess", content=yaml(tasks="[{id: t, title: Task}]"), headers=site.auth("steward")
+    put(created)
+    answer = created.http.put("/benchmarks/guess", content=yaml(tasks=tasks), headers=created.auth("steward"))
+    retitled = created.http.put(
+        "/benchmarks/guess", content=yaml(tasks="[{id: t, title: Task}]"), headers=created.auth("steward")
     )
 
     assert answer.status_code == 409
@@ -154,28 +154,26 @@ def test_a_manifest_cannot_ask_for_labels_that_will_never_come(site: Site, tasks
     assert retitled.status_code == 200
 
 
-def test_only_a_steward_learns_which_tasks_have_labels(site: Site) -> None:
+def test_only_a_steward_learns_which_tasks_have_labels(created: Site) -> None:
     """And no more than that; the answer is never kept, so nobody else gets it from the cache."""
-    create(site)
-    put(site)
+    put(created)
     address = "/benchmarks/guess/labels"
 
-    mine = site.http.get(address, headers=site.auth("steward"))
+    mine = created.http.get(address, headers=created.auth("steward"))
 
     assert set(mine.json()) == {"benchmark", "sha256", "tasks"}
     assert set(mine.json()["tasks"][0]) == {"task", "n_items", "put_at"}
     assert mine.headers["cache-control"] == "no-store"
-    assert site.http.get(address).status_code == 401
-    assert site.http.get(address, headers=site.auth()).status_code == 403
+    assert created.http.get(address).status_code == 401
+    assert created.http.get(address, headers=created.auth()).status_code == 403
 
 
 @pytest.mark.parametrize("tail", ["", ".csv", ".json", ".yaml", "/t", "/t.csv", "?snapshot=1", "/../labels.csv"])
-def test_labels_have_no_other_address(site: Site, tail: str) -> None:
+def test_labels_have_no_other_address(created: Site, tail: str) -> None:
     """Nor another format."""
-    create(site)
-    put(site)
+    put(created)
 
-    answer = site.http.get(f"/benchmarks/guess/labels{tail}", headers=site.auth())
+    answer = created.http.get(f"/benchmarks/guess/labels{tail}", headers=created.auth())
 
     assert answer.status_code in (401, 403, 404, 422)
     assert "yes" not in answer.text
@@ -236,13 +234,12 @@ def _read(site: Site) -> list[str]:
     return [answer.text for answer in answers]
 
 
-def test_the_rows_of_a_submission_show_no_prediction_and_no_label(site: Site) -> None:
+def test_the_rows_of_a_submission_show_no_prediction_and_no_label(created: Site) -> None:
     """Only that there are some for the entrant and the task."""
-    create(site)
-    put(site)
-    number = submit(site, GUESSES)
+    put(created)
+    number = submit(created, GUESSES)
 
-    rows = site.http.get(f"/submissions/{number}/scores.csv").text
+    rows = created.http.get(f"/submissions/{number}/scores.csv").text
 
     assert rows == "entrant,task,leaked,file,row,reason\nA,t,False,0,2,\n"
 
@@ -272,12 +269,10 @@ def test_own_labels_of_submissions_are_no_part_of_their_answer(site: Site) -> No
     assert [path for path, words in unchecked.items() if words not in site.http.get(path).text] == []
 
 
-def test_a_body_over_the_limit_is_refused(site: Site) -> None:
+def test_a_body_over_the_limit_is_refused(created: Site) -> None:
     """413, as for results."""
-    create(site)
-
-    answer = site.http.put(
-        "/benchmarks/guess/labels", files={"file": ("labels.csv", b"x" * (2 << 20))}, headers=site.auth("steward")
+    answer = created.http.put(
+        "/benchmarks/guess/labels", files={"file": ("labels.csv", b"x" * (2 << 20))}, headers=created.auth("steward")
     )
 
     assert answer.status_code == 413

@@ -5,6 +5,7 @@ import io
 import re
 
 import numpy as np
+import pytest
 
 from tests.cases.ydf_http import begin, manifest, records, submit, table
 from tests.fixtures import Site
@@ -32,11 +33,16 @@ def publish(site: Site) -> int:
     return numbers[0]
 
 
-def test_each_task_has_its_report(site: Site) -> None:
+@pytest.fixture(scope="module")
+def number(shared_site: Site) -> int:
+    """The first of two submissions that are published on the shared site, only to be read."""
+    return publish(shared_site)
+
+
+def test_each_task_has_its_report(shared_site: Site, number: int) -> None:
     """The submission leads to one page per task; each holds that task's tables with plots, numbers and CSV."""
-    number = publish(site)
-    submission = site.http.get(f"/submissions/{number}").text
-    report = site.http.get(f"/submissions/{number}/reports/deep/u")
+    submission = shared_site.http.get(f"/submissions/{number}").text
+    report = shared_site.http.get(f"/submissions/{number}/reports/deep/u")
 
     assert f'href="/submissions/{number}/reports/t"' in submission
     assert f'href="/submissions/{number}/reports/deep/u"' in submission
@@ -51,31 +57,28 @@ def test_each_task_has_its_report(site: Site) -> None:
     assert "the benchmark's labels, which are public" in report.text
 
 
-def test_an_unknown_task_has_no_report(site: Site) -> None:
+def test_an_unknown_task_has_no_report(shared_site: Site, number: int) -> None:
     """404, as for a submission without reports and for one that is not there."""
-    number = publish(site)
-
-    assert site.http.get(f"/submissions/{number}/reports/v").status_code == 404
-    assert site.http.get("/submissions/99/reports/t").status_code == 404
+    assert shared_site.http.get(f"/submissions/{number}/reports/v").status_code == 404
+    assert shared_site.http.get("/submissions/99/reports/t").status_code == 404
 
 
-def test_a_submissions_table_is_narrowed(site: Site) -> None:
+def test_a_submissions_table_is_narrowed(shared_site: Site, number: int) -> None:
     """?task= leaves the rows of that task in the CSV."""
-    number = publish(site)
-    everything = records(site, f"/submissions/{number}/tables/roc.csv")
-    some = records(site, f"/submissions/{number}/tables/roc.csv?task=t")
+    everything = records(shared_site, f"/submissions/{number}/tables/roc.csv")
+    some = records(shared_site, f"/submissions/{number}/tables/roc.csv?task=t")
 
     assert some == [row for row in everything if row["task"] == "t"]
     assert 0 < len(some) < len(everything)
 
 
-def test_an_overlay_is_narrowed_alike_in_every_format(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_an_overlay_is_narrowed_alike_in_every_format(shared_site: Site) -> None:
     """HTML, CSV and JSON come from one value."""
-    publish(site)
     query = "task=deep/u&entrant=Dull"
-    rows = list(csv.DictReader(io.StringIO(site.http.get(f"{BOARD}/roc.csv?{query}").text)))
-    document = site.http.get(f"{BOARD}/roc.json?{query}").json()
-    page = site.http.get(f"{BOARD}/roc?{query}").text
+    rows = list(csv.DictReader(io.StringIO(shared_site.http.get(f"{BOARD}/roc.csv?{query}").text)))
+    document = shared_site.http.get(f"{BOARD}/roc.json?{query}").json()
+    page = shared_site.http.get(f"{BOARD}/roc?{query}").text
 
     assert {(row["task"], row["entrant"]) for row in rows} == {("deep/u", "Dull")}
     assert len(document["rows"]) == len(rows)
@@ -83,10 +86,10 @@ def test_an_overlay_is_narrowed_alike_in_every_format(site: Site) -> None:
     assert f'href="{BOARD}/roc.csv?task=deep%2Fu&amp;entrant=Dull"' in page
 
 
-def test_entrants_are_laid_over_each_other(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_entrants_are_laid_over_each_other(shared_site: Site) -> None:
     """The parameter may repeat: one plot per task, with a line for each."""
-    publish(site)
-    page = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
+    page = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
 
     assert page.count('<figure class="plot') == 1
     assert page.count('<path class="lines" d="M1 5h20" />') == 2
@@ -94,28 +97,27 @@ def test_entrants_are_laid_over_each_other(site: Site) -> None:
     assert re.search("<option[^>]* selected>t</option>", page)
 
 
-def test_an_unknown_name_leaves_an_empty_table_that_says_so(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_an_unknown_name_leaves_an_empty_table_that_says_so(shared_site: Site) -> None:
     """It is no error: a link to an entrant that was withdrawn still answers."""
-    publish(site)
-    document = site.http.get(f"{BOARD}/roc.json?entrant=Gone").json()
+    document = shared_site.http.get(f"{BOARD}/roc.json?entrant=Gone").json()
 
     assert document["rows"] == []
     assert document["notes"][-1] == "No row has the entrant Gone; there are Sharp, Dull."
-    assert site.http.get(f"{BOARD}/roc?entrant=Gone").status_code == 200
+    assert shared_site.http.get(f"{BOARD}/roc?entrant=Gone").status_code == 200
 
 
-def test_an_empty_field_of_the_form_asks_for_nothing(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_an_empty_field_of_the_form_asks_for_nothing(shared_site: Site) -> None:
     """A form sends every field."""
-    publish(site)
-
-    assert site.http.get(f"{BOARD}/roc.csv?task=&entrant=").text == site.http.get(f"{BOARD}/roc.csv").text
+    assert shared_site.http.get(f"{BOARD}/roc.csv?task=&entrant=").text == shared_site.http.get(f"{BOARD}/roc.csv").text
 
 
-def test_sorting_keeps_what_was_chosen(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_sorting_keeps_what_was_chosen(shared_site: Site) -> None:
     """The head of a column leads to the same rows in another order, and the plot stays as it is."""
-    publish(site)
-    page = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
-    turned = site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp&sort=recall&order=desc").text
+    page = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
+    turned = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp&sort=recall&order=desc").text
 
     assert 'href="?task=t&amp;entrant=Dull&amp;entrant=Sharp&amp;sort=recall&amp;order=asc"' in page
     assert (
@@ -124,11 +126,11 @@ def test_sorting_keeps_what_was_chosen(site: Site) -> None:
     )
 
 
-def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(site: Site) -> None:
+@pytest.mark.usefixtures("number")
+def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(shared_site: Site) -> None:
     """Every metric in the order of the question, the tests in both."""
-    publish(site)
-    page = site.http.get(f"{BOARD}/against?a=Dull&b=Sharp").text
-    rows = records(site, f"{BOARD}/against.csv?a=Dull&b=Sharp")
+    page = shared_site.http.get(f"{BOARD}/against?a=Dull&b=Sharp").text
+    rows = records(shared_site, f"{BOARD}/against.csv?a=Dull&b=Sharp")
 
     assert "Sharp’s AUC is higher than Dull’s by 0." in page
     assert "2,000 resamples" in page
@@ -157,10 +159,9 @@ def test_a_pair_of_rankings_is_told_of_in_groups(site: Site) -> None:
     assert 'href="/glossary#mcnemar"' not in page
 
 
-def test_the_table_of_every_metric_is_no_square(site: Site) -> None:
+def test_the_table_of_every_metric_is_no_square(shared_site: Site, number: int) -> None:
     """A pair has a row per metric there, so no one number says who wins."""
-    publish(site)
-    page = site.http.get(f"{BOARD}/comparisons").text
+    page = shared_site.http.get(f"{BOARD}/comparisons").text
 
     assert 'class="matrix"' not in page
     assert page.count("<tr>") == 1 + 2 * len(METRICS)
