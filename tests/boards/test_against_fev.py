@@ -166,7 +166,9 @@ def made(seed: int) -> tuple[Manifest, SkillScore, pd.DataFrame]:
     return manifest, spec, frame
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed < 24 else pytest.mark.slow) for seed in range(40)]
+)
 def test_small_benchmarks_are_fevs(seed: int) -> None:
     """Ties, clips, gaps, leaks, unknown leaks, streams: the numbers, the pairs and the order."""
     manifest, spec, rows = made(seed)
