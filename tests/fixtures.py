@@ -273,7 +273,7 @@ class Prepared:
     tokens: dict[str, str]
 
 
-Prepare = Callable[[Site], None]
+Prepare = Callable[[Site], object]
 SiteAfter = Callable[[Prepare], Site]
 
 

@@ -12,50 +12,53 @@ from tests.cases.processes import admin
 from tests.cases.processes import send as send_rows
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 ALICE, BOB = 1, 2
 BEYOND = 99999999999999
 WRONG_CLAIM = '{"Good": {"MASE": 99}}'
 
 
-def test_a_submission_that_its_evaluation_refuses_takes_no_name(site: Site) -> None:
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
+def test_a_submission_that_its_evaluation_refuses_takes_no_name(tiny: Site) -> None:
     """The name is taken while the submission waits, and anybody's again once it is not admitted."""
-    declare(site)
-    refused = send(site, GOOD, claims=WRONG_CLAIM)["id"]
-    assert send(site, GOOD, "bob")["http"] == 409
-    site.work()
+    refused = send(tiny, GOOD, claims=WRONG_CLAIM)["id"]
+    assert send(tiny, GOOD, "bob")["http"] == 409
+    tiny.work()
 
-    assert site.http.get(f"/submissions/{refused}.json").json()["status"] == "not_admitted"
-    assert send(site, GOOD, "bob")["http"] == 202
+    assert tiny.http.get(f"/submissions/{refused}.json").json()["status"] == "not_admitted"
+    assert send(tiny, GOOD, "bob")["http"] == 202
 
 
-def test_a_refused_submission_loses_no_name_that_another_one_holds(site: Site) -> None:
+def test_a_refused_submission_loses_no_name_that_another_one_holds(tiny: Site) -> None:
     """Whoever was admitted before, or waits to be, keeps the name."""
-    declare(site)
-    send(site, BASE)
-    site.work()
-    send(site, BASE.replace(b"Base,t1,1.0", b"Base,t1,1.5"), claims='{"Base": {"MASE": 99}}')
-    send(site, GOOD, claims=WRONG_CLAIM)
-    send(site, BETTER)
-    site.work()
+    send(tiny, BASE)
+    tiny.work()
+    send(tiny, BASE.replace(b"Base,t1,1.0", b"Base,t1,1.5"), claims='{"Base": {"MASE": 99}}')
+    send(tiny, GOOD, claims=WRONG_CLAIM)
+    send(tiny, BETTER)
+    tiny.work()
 
-    assert send(site, BASE, "bob")["http"] == 409
-    assert send(site, GOOD, "bob")["http"] == 409
+    assert send(tiny, BASE, "bob")["http"] == 409
+    assert send(tiny, GOOD, "bob")["http"] == 409
 
 
-def test_a_name_that_a_steward_gave_stays(site: Site) -> None:
+def test_a_name_that_a_steward_gave_stays(tiny: Site) -> None:
     """A refused submission of the new owner does not undo the steward's decision."""
-    declare(site)
-    send(site, GOOD)
-    site.work()
+    send(tiny, GOOD)
+    tiny.work()
     order = {"token_id": 2, "reason": "handed over"}
-    site.http.put("/benchmarks/tiny/entrants/Good/owner", json=order, headers=site.auth("steward"))
-    send(site, BETTER, "bob", claims=WRONG_CLAIM)
-    site.work()
+    tiny.http.put("/benchmarks/tiny/entrants/Good/owner", json=order, headers=tiny.auth("steward"))
+    send(tiny, BETTER, "bob", claims=WRONG_CLAIM)
+    tiny.work()
 
-    assert send(site, BETTER)["http"] == 409
-    assert send(site, BETTER, "bob")["http"] == 202
+    assert send(tiny, BETTER)["http"] == 409
+    assert send(tiny, BETTER, "bob")["http"] == 202
 
 
 def move(site: Site, token_id: Any, reason: str = "handed over", entrant: str = "Good") -> Any:
@@ -64,15 +67,14 @@ def move(site: Site, token_id: Any, reason: str = "handed over", entrant: str = 
     return site.http.put(f"/benchmarks/tiny/entrants/{entrant}/owner", json=order, headers=site.auth("steward"))
 
 
-def test_an_entrants_page_says_whose_it_is_and_how_it_changed_hands(site: Site) -> None:
+def test_an_entrants_page_says_whose_it_is_and_how_it_changed_hands(tiny: Site) -> None:
     """In words and as data; the reason is there for everyone."""
-    declare(site)
-    send(site, GOOD)
+    send(tiny, GOOD)
     # At an address of its own: a page that is kept may be shown for a moment longer.
-    before = site.http.get("/benchmarks/tiny/entrants/Good.json?detail=1").json()
-    move(site, BOB, "Alice left the group.")
-    after = site.http.get("/benchmarks/tiny/entrants/Good.json").json()
-    page = site.http.get("/benchmarks/tiny/entrants/Good").text
+    before = tiny.http.get("/benchmarks/tiny/entrants/Good.json?detail=1").json()
+    move(tiny, BOB, "Alice left the group.")
+    after = tiny.http.get("/benchmarks/tiny/entrants/Good.json").json()
+    page = tiny.http.get("/benchmarks/tiny/entrants/Good").text
 
     assert "Owner: alice." in before["notes"]
     assert (before["meta"]["owner"], before["meta"]["transfers"]) == ({"token": ALICE, "name": "alice"}, [])
@@ -84,24 +86,22 @@ def test_an_entrants_page_says_whose_it_is_and_how_it_changed_hands(site: Site) 
     assert "Alice left the group." in page
 
 
-def test_an_entrant_that_nobody_owns_says_so(site: Site) -> None:
+def test_an_entrant_that_nobody_owns_says_so(tiny: Site) -> None:
     """As after a submission that was not admitted."""
-    declare(site)
-    send(site, GOOD, metadata='{"dirty": true}')
+    send(tiny, GOOD, metadata='{"dirty": true}')
 
-    assert "Nobody owns this entrant." in site.http.get("/benchmarks/tiny/entrants/Good").text
+    assert "Nobody owns this entrant." in tiny.http.get("/benchmarks/tiny/entrants/Good").text
 
 
-def test_moving_an_entrant_to_its_owner_changes_nothing(site: Site) -> None:
+def test_moving_an_entrant_to_its_owner_changes_nothing(tiny: Site) -> None:
     """Sending an order twice leaves one record."""
-    declare(site)
-    send(site, GOOD)
+    send(tiny, GOOD)
 
-    answers = [move(site, BOB) for _ in range(2)]
+    answers = [move(tiny, BOB) for _ in range(2)]
 
     assert [answer.status_code for answer in answers] == [200, 200]
     OwnerDocument.model_validate(answers[0].json())
-    assert len(site.http.get("/benchmarks/tiny/entrants/Good.json").json()["meta"]["transfers"]) == 1
+    assert len(tiny.http.get("/benchmarks/tiny/entrants/Good.json").json()["meta"]["transfers"]) == 1
 
 
 @pytest.mark.parametrize(
@@ -116,25 +116,23 @@ def test_moving_an_entrant_to_its_owner_changes_nothing(site: Site) -> None:
     ],
 )
 def test_an_order_that_cannot_be_followed_is_refused(
-    site: Site, token_id: int, reason: str, status: int, word: str
+    tiny: Site, token_id: int, reason: str, status: int, word: str
 ) -> None:
     """With the reason in words, and the entrant stays whose it is."""
-    declare(site)
-    send(site, GOOD)
-    answer = move(site, token_id, reason)
+    send(tiny, GOOD)
+    answer = move(tiny, token_id, reason)
 
     assert answer.status_code == status
     assert word in answer.text
-    assert "Owner: alice." in site.http.get("/benchmarks/tiny/entrants/Good.json").json()["notes"]
+    assert "Owner: alice." in tiny.http.get("/benchmarks/tiny/entrants/Good.json").json()["notes"]
 
 
-def test_an_entrant_is_not_moved_to_a_revoked_token(site: Site) -> None:
+def test_an_entrant_is_not_moved_to_a_revoked_token(tiny: Site) -> None:
     """Nobody could submit for it any more."""
-    declare(site)
-    send(site, GOOD)
-    site.http.delete(f"/tokens/{BOB}", headers=site.auth("admin"))
+    send(tiny, GOOD)
+    tiny.http.delete(f"/tokens/{BOB}", headers=tiny.auth("admin"))
 
-    assert move(site, BOB).status_code == 409
+    assert move(tiny, BOB).status_code == 409
 
 
 def test_a_steward_sees_the_tokens_and_never_their_text(site: Site) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.store import benchmark_rows, current, submissions
 from tests.cases.walkthrough import BASE, BETTER, GOOD, PREREG, board, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 REFUSED = {"metadata": '{"dirty": true}'}
 
@@ -22,10 +22,15 @@ def snapshots(site: Site) -> list[dict[str, Any]]:
     return listed
 
 
+@pytest.fixture
+def site(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
 @pytest.mark.parametrize("reason", ["", "   ", "\n\t", "a\u0000b", "a\u202eb", "two\nlines", "x" * 2001])
 def test_a_withdrawal_needs_a_reason_that_can_be_read(site: Site, reason: str) -> None:
     """It is shown for ever, so it is neither blank nor misleading, and nothing is withdrawn without it."""
-    declare(site)
     number = send(site, BASE)["id"]
     answer = withdraw(site, number, reason)
 
@@ -36,14 +41,11 @@ def test_a_withdrawal_needs_a_reason_that_can_be_read(site: Site, reason: str) -
 
 def test_the_reason_is_kept_without_the_blanks_around_it(site: Site) -> None:
     """As everyone reads it."""
-    declare(site)
-
     assert withdraw(site, send(site, BASE)["id"], "  wrong data \n").json()["reason"] == "wrong data"
 
 
 def test_what_was_not_admitted_is_withdrawn_without_a_trace_on_the_boards(site: Site) -> None:
     """It stays not admitted, has no tombstone there, and nothing is published anew."""
-    declare(site)
     send(site, BASE)
     refused = send(site, GOOD, **REFUSED)["id"]
     site.work()
@@ -58,7 +60,6 @@ def test_what_was_not_admitted_is_withdrawn_without_a_trace_on_the_boards(site: 
 
 def test_a_later_submission_that_never_stood_supersedes_nothing(site: Site) -> None:
     """One that waits is evaluated and stands, although a later one was refused or withdrawn meanwhile."""
-    declare(site)
     send(site, BASE)
     waiting = send(site, GOOD)["id"]
     withdraw(site, send(site, BETTER)["id"])
@@ -72,7 +73,6 @@ def test_a_later_submission_that_never_stood_supersedes_nothing(site: Site) -> N
 
 def test_a_later_submission_that_stood_and_was_withdrawn_still_supersedes(site: Site) -> None:
     """What it had superseded does not come back: otherwise one could submit often and keep the best."""
-    declare(site)
     send(site, BASE)
     send(site, GOOD)
     later = send(site, BETTER)["id"]
@@ -86,7 +86,6 @@ def test_a_later_submission_that_stood_and_was_withdrawn_still_supersedes(site: 
 
 def test_a_submission_that_is_withdrawn_before_its_evaluation_gives_its_names_back(site: Site) -> None:
     """It never stood, so it took nothing."""
-    declare(site)
     withdraw(site, send(site, GOOD)["id"])
 
     assert send(site, GOOD, "bob")["http"] == 202
@@ -94,7 +93,6 @@ def test_a_submission_that_is_withdrawn_before_its_evaluation_gives_its_names_ba
 
 def test_a_published_submission_that_is_withdrawn_keeps_its_names(site: Site) -> None:
     """Its rows stay public under them, so nobody else continues them."""
-    declare(site)
     send(site, BASE)
     number = send(site, GOOD)["id"]
     site.work()
@@ -106,7 +104,6 @@ def test_a_published_submission_that_is_withdrawn_keeps_its_names(site: Site) ->
 
 def test_what_is_set_aside_brings_back_only_evidence_of_the_entrants_that_it_stood_for(site: Site) -> None:
     """Of two entrants one has newer evidence since: that stays, and what came before it does not return beside it."""
-    declare(site)
     send(site, BASE)
     first, other = send(site, GOOD)["id"], send(site, GOOD.replace(b"Good", b"Other"))["id"]
     both = GOOD + GOOD.replace(b"Good", b"Other").split(b"\n", 1)[1]
@@ -130,7 +127,6 @@ def test_what_is_set_aside_brings_back_only_evidence_of_the_entrants_that_it_sto
 
 def test_withdrawn_bytes_may_come_again_as_a_new_submission(site: Site) -> None:
     """A mistaken withdrawal can be undone; both submissions and the reason stay to be seen."""
-    declare(site)
     send(site, BASE)
     first = send(site, GOOD)["id"]
     site.work()
@@ -147,7 +143,6 @@ def test_withdrawn_bytes_may_come_again_as_a_new_submission(site: Site) -> None:
 
 def test_an_empty_key_is_no_key(site: Site) -> None:
     """Two uploads that say nothing have nothing in common."""
-    declare(site)
     first = _keyed(site, "", BASE)
 
     assert _keyed(site, "", GOOD)["id"] != first["id"]
@@ -155,7 +150,6 @@ def test_an_empty_key_is_no_key(site: Site) -> None:
 
 def test_a_repeated_request_does_not_undo_a_withdrawal(site: Site) -> None:
     """An Idempotency-Key stays with the submission that it made; another key makes a new one."""
-    declare(site)
     first = _keyed(site, "once")
     withdraw(site, first["id"])
 

@@ -10,7 +10,7 @@ from sqlalchemy import update
 from app.db.models import BrowserSession
 from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 DESK = "/desk/tiny"
 BAD = b"model,task,MASE\nOops,t1,much\n"
@@ -25,9 +25,14 @@ def publish(site: Site) -> None:
     assert send(site, BAD)["http"] == 422
 
 
+@pytest.fixture
+def site(site_after: SiteAfter) -> Site:
+    """Two entrants and a refused upload, published once for all of these."""
+    return site_after(publish)
+
+
 def test_the_desk_shows_what_was_refused(site: Site) -> None:
     """To its stewards alone, with a link to the problems."""
-    publish(site)
     page = site.http.get(DESK, headers=site.auth("steward")).text
 
     assert "from alice" in page
@@ -37,7 +42,6 @@ def test_the_desk_shows_what_was_refused(site: Site) -> None:
 
 def test_a_withdrawal_from_the_desk_has_its_reason_in_public(site: Site) -> None:
     """The submission is off the boards, and its page says why."""
-    publish(site)
     answer = site.http.post(f"{DESK}/withdraw", data={"submission": "2", "reason": "the wrong weights"},
                             headers=site.auth("steward"), follow_redirects=False)  # fmt: skip
     site.work()
@@ -49,7 +53,6 @@ def test_a_withdrawal_from_the_desk_has_its_reason_in_public(site: Site) -> None
 
 def test_a_submission_of_another_benchmark_is_not_withdrawn_here(site: Site) -> None:
     """Who is a steward of one is none of the other."""
-    publish(site)
     other = MANIFEST.replace("slug: tiny", "slug: other")
     assert site.http.post("/benchmarks", content=other, headers=site.auth("admin")).status_code == 201
     answer = site.http.post("/desk/other/withdraw", data={"submission": "1", "reason": "mine"},
@@ -60,7 +63,6 @@ def test_a_submission_of_another_benchmark_is_not_withdrawn_here(site: Site) -> 
 
 def test_a_preview_says_which_lines_and_ranks_would_change(site: Site) -> None:
     """Nothing is stored until it is put."""
-    publish(site)
     turned = MANIFEST.replace(
         "MASE: {direction: minimize, min: 0}", "MASE: {direction: minimize, min: 0, title: Error}"
     )
@@ -75,7 +77,6 @@ def test_a_preview_says_which_lines_and_ranks_would_change(site: Site) -> None:
 
 def test_a_manifest_is_put_from_the_desk(site: Site) -> None:
     """As a new version, audited like any."""
-    publish(site)
     changed = MANIFEST.replace("title: Tiny", "title: Tinier")
     answer = site.http.post(f"{DESK}/manifest", data={"manifest": changed, "act": "put"}, headers=site.auth("steward"),
                             follow_redirects=False)  # fmt: skip
@@ -86,7 +87,6 @@ def test_a_manifest_is_put_from_the_desk(site: Site) -> None:
 
 def test_a_wrong_manifest_is_refused_with_its_problems(site: Site) -> None:
     """As the API refuses it."""
-    publish(site)
     wrong = MANIFEST.replace("method: mean", "method: meen")
     answer = site.http.post(f"{DESK}/manifest", data={"manifest": wrong}, headers=site.auth("steward"))
 
@@ -116,7 +116,6 @@ def is_kept(answer: httpx2.Response, number: str = "2") -> bool:
 
 def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> None:
     """The desk leads to the login beside it; the form that stood there is then kept once more, with the new key."""
-    publish(site)
     before = signed(site)
     age(site)
     refused = withdraw(site, before)
@@ -137,7 +136,6 @@ def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> No
 @pytest.mark.parametrize(("number", "status"), [("2", 409), ("99", 404), ("two", 422)])
 def test_a_withdrawal_that_cannot_be_keeps_what_was_written(site: Site, number: str, status: int) -> None:
     """Of what is withdrawn already, was never sent, or is no number; the desk says which."""
-    publish(site)
     headers = signed(site)
     assert withdraw(site, headers).status_code == 303
     refused = withdraw(site, headers, number)
@@ -147,7 +145,6 @@ def test_a_withdrawal_that_cannot_be_keeps_what_was_written(site: Site, number: 
 
 def test_a_refused_manifest_stays_in_its_form(site: Site) -> None:
     """In an old session, and where it is wrong: with its problems."""
-    publish(site)
     headers = signed(site)
     wrong = MANIFEST.replace("method: mean", "method: meen")
     rejected = send_form(site, f"{DESK}/manifest", headers, DESK, manifest=wrong)
@@ -161,7 +158,6 @@ def test_a_refused_manifest_stays_in_its_form(site: Site) -> None:
 
 def test_the_desk_is_shown_to_no_stranger_by_a_refusal(site: Site) -> None:
     """Neither to another's session nor to a form of another site."""
-    publish(site)
     stranger = withdraw(site, signed(site, "bob"))
     headers = signed(site) | {"Accept": "text/html", "Sec-Fetch-Site": "cross-site"}
     elsewhere = site.http.post(f"{DESK}/withdraw?then={DESK}", data={"submission": "2", "reason": "x"}, headers=headers)

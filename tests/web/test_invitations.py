@@ -11,7 +11,7 @@ from app.db.models import Invitation
 from app.web.documents import InvitationDocument, ListedInvitation, TokenDocument
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import GOOD, MANIFEST, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 REGISTRATION = "prereg: required, submissions: invited, registration: {per_day: 2, token_days: 30}"
 OPEN = MANIFEST.replace("prereg: required", REGISTRATION)
@@ -30,29 +30,33 @@ def redeem(site: Site, code: str, name: str = "guest") -> httpx2.Response:
     return answer
 
 
-def test_an_invitation_makes_a_token_of_its_role_in_its_benchmark(site: Site) -> None:
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
+def test_an_invitation_makes_a_token_of_its_role_in_its_benchmark(tiny: Site) -> None:
     """For as long as it says; the answers are as they are described."""
-    declare(site)
-    invited = invite(site, token_days=30)
-    created = redeem(site, invited.json()["code"])
-    site.tokens["guest"] = created.json()["token"]
+    invited = invite(tiny, token_days=30)
+    created = redeem(tiny, invited.json()["code"])
+    tiny.tokens["guest"] = created.json()["token"]
 
     InvitationDocument.model_validate(invited.json())
     TokenDocument.model_validate(created.json())
     assert (invited.status_code, created.status_code) == (201, 201)
     assert (created.json()["role"], created.json()["benchmarks"]) == ("submitter", ["tiny"])
     assert created.json()["expires_at"] is not None
-    assert send(site, GOOD, "guest")["http"] == 202
+    assert send(tiny, GOOD, "guest")["http"] == 202
 
 
-def test_an_invited_reviewer_only_reads_and_an_invited_steward_decides(site: Site) -> None:
+def test_an_invited_reviewer_only_reads_and_an_invited_steward_decides(tiny: Site) -> None:
     """Only an admin invites the latter."""
-    declare(site)
-    reviewer = redeem(site, invite(site, role="reviewer").json()["code"], "reviewer").json()
-    refused = invite(site, role="steward")
-    second = redeem(site, invite(site, "admin", role="steward").json()["code"], "second").json()
+    reviewer = redeem(tiny, invite(tiny, role="reviewer").json()["code"], "reviewer").json()
+    refused = invite(tiny, role="steward")
+    second = redeem(tiny, invite(tiny, "admin", role="steward").json()["code"], "second").json()
     changed = {
-        created["name"]: site.http.put(
+        created["name"]: tiny.http.put(
             "/benchmarks/tiny", content=MANIFEST, headers={"Authorization": f"Bearer {created['token']}"} | YAML
         ).status_code
         for created in (reviewer, second)
@@ -62,12 +66,11 @@ def test_an_invited_reviewer_only_reads_and_an_invited_steward_decides(site: Sit
     assert changed == {"reviewer": 403, "second": 200}
 
 
-def test_two_who_use_an_invitation_at_once_get_one_token(site: Site) -> None:
+def test_two_who_use_an_invitation_at_once_get_one_token(tiny: Site) -> None:
     """The other one is told that it was used."""
-    declare(site)
-    code = invite(site).json()["code"]
+    code = invite(tiny).json()["code"]
     with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda n: redeem(site, code, f"guest {n}"), range(8)))
+        answers = list(pool.map(lambda n: redeem(tiny, code, f"guest {n}"), range(8)))
 
     assert sorted(answer.status_code for answer in answers) == [201] + [409] * 7
     assert {answer.json()["detail"] for answer in answers if answer.status_code == 409} == {
@@ -75,26 +78,24 @@ def test_two_who_use_an_invitation_at_once_get_one_token(site: Site) -> None:
     }
 
 
-def test_an_invitation_whose_name_is_taken_is_not_used_up(site: Site) -> None:
+def test_an_invitation_whose_name_is_taken_is_not_used_up(tiny: Site) -> None:
     """Another name can be tried."""
-    declare(site)
-    code = invite(site).json()["code"]
+    code = invite(tiny).json()["code"]
 
-    assert [redeem(site, code, name).status_code for name in ("ALICE", "\u0430lice", "guest")] == [409, 422, 201]
+    assert [redeem(tiny, code, name).status_code for name in ("ALICE", "\u0430lice", "guest")] == [409, 422, 201]
 
 
-def test_what_is_no_open_invitation_makes_no_token(site: Site) -> None:
+def test_what_is_no_open_invitation_makes_no_token(tiny: Site) -> None:
     """Unknown, revoked, expired, or of a steward who is none any more: each is told why."""
-    declare(site)
-    created = [invite(site).json() for _ in range(3)]
-    assert site.http.delete(f"/invitations/{created[0]['id']}", headers=site.auth("steward")).status_code == 200
-    with site.as_owner() as session:
+    created = [invite(tiny).json() for _ in range(3)]
+    assert tiny.http.delete(f"/invitations/{created[0]['id']}", headers=tiny.auth("steward")).status_code == 200
+    with tiny.as_owner() as session:
         session.execute(text("UPDATE invitation SET expires_at = '2026-01-02 03:04Z' WHERE id = 2"))
-    site.http.post("/tokens", json={"name": "next", "role": "steward"}, headers=site.auth("admin"))
+    tiny.http.post("/tokens", json={"name": "next", "role": "steward"}, headers=tiny.auth("admin"))
     given = {"token": "next", "role": "steward"}
-    site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
-    site.http.delete("/benchmarks/tiny/roles/steward/steward", headers=site.auth("admin")).raise_for_status()
-    answers = [redeem(site, code) for code in ("pli_x", *(each["code"] for each in created))]
+    tiny.http.post("/benchmarks/tiny/roles", json=given, headers=tiny.auth("admin")).raise_for_status()
+    tiny.http.delete("/benchmarks/tiny/roles/steward/steward", headers=tiny.auth("admin")).raise_for_status()
+    answers = [redeem(tiny, code) for code in ("pli_x", *(each["code"] for each in created))]
 
     assert [answer.status_code for answer in answers] == [404, 409, 409, 409]
     assert [answer.json()["detail"].partition(";")[0] for answer in answers[1:]] == [
@@ -104,13 +105,12 @@ def test_what_is_no_open_invitation_makes_no_token(site: Site) -> None:
     ]
 
 
-def test_invitations_are_listed_without_their_codes(site: Site) -> None:
+def test_invitations_are_listed_without_their_codes(tiny: Site) -> None:
     """Nor is a code anywhere in the database; a steward sees those to their benchmarks."""
-    declare(site)
-    code = invite(site).json()["code"]
-    invite(site, "admin", benchmark=None)
-    seen = {who: site.http.get("/invitations", headers=site.auth(who)).json() for who in ("steward", "admin")}
-    with site.sessions() as session:
+    code = invite(tiny).json()["code"]
+    invite(tiny, "admin", benchmark=None)
+    seen = {who: tiny.http.get("/invitations", headers=tiny.auth(who)).json() for who in ("steward", "admin")}
+    with tiny.sessions() as session:
         kept = session.scalars(select(Invitation).order_by(Invitation.id)).first()
 
     assert [len(listed) for listed in seen.values()] == [1, 2]
@@ -136,8 +136,6 @@ def test_whoever_asks_gets_a_token_where_the_manifest_says_so(site: Site) -> Non
 
 
 @pytest.mark.parametrize("days", [0, 91, "1"])
-def test_an_invitation_lasts_no_longer_than_is_sensible(site: Site, days: Any) -> None:
+def test_an_invitation_lasts_no_longer_than_is_sensible(tiny: Site, days: Any) -> None:
     """And at least a day."""
-    declare(site)
-
-    assert invite(site, days=days).status_code == 422
+    assert invite(tiny, days=days).status_code == 422

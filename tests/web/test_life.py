@@ -1,7 +1,9 @@
 """A benchmark is retired with a reason, and called otherwise, without another version of its manifest."""
 
+import pytest
+
 from tests.cases.walkthrough import BASE, GOOD, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 
 def published(site: Site) -> None:
@@ -17,35 +19,36 @@ def retire(site: Site, who: str = "steward") -> int:
     return site.http.post("/benchmarks/tiny/retire", json=order, headers=site.auth(who)).status_code
 
 
-def test_a_retired_benchmark_takes_no_submissions_and_says_why(roomy_site: Site) -> None:
-    """Neither stored nor tried."""
-    published(roomy_site)
+@pytest.fixture
+def running(site_after: SiteAfter) -> Site:
+    """The benchmark tiny with one submission, published once for all of these."""
+    return site_after(published)
 
-    assert retire(roomy_site) == 200
+
+def test_a_retired_benchmark_takes_no_submissions_and_says_why(running: Site) -> None:
+    """Neither stored nor tried."""
+    assert retire(running) == 200
     for fields in ({}, {"dry_run": "true"}):
-        answer = roomy_site.http.post(
+        answer = running.http.post(
             "/benchmarks/tiny/submissions",
             params=fields,
             files=[("files", ("r.csv", GOOD))],
-            headers=roomy_site.auth("bob"),
+            headers=running.auth("bob"),
         )
         assert (answer.status_code, "in every training set" in answer.text) == (409, True)
 
 
-def test_every_page_of_a_retired_benchmark_stays_and_says_so(roomy_site: Site) -> None:
+def test_every_page_of_a_retired_benchmark_stays_and_says_so(running: Site) -> None:
     """Its board, its tasks and its own page."""
-    published(roomy_site)
-    retire(roomy_site)
+    retire(running)
     for address in ("", "/leaderboards/average", "/tasks", "/entrants/Base"):
-        page = roomy_site.http.get(f"/benchmarks/tiny{address}?utm_after=1")
+        page = running.http.get(f"/benchmarks/tiny{address}?utm_after=1")
         assert (page.status_code, "Its tasks are in every training set." in page.text) == (200, True), address
 
 
-def test_a_benchmark_is_retired_once_and_by_its_steward(roomy_site: Site) -> None:
+def test_a_benchmark_is_retired_once_and_by_its_steward(running: Site) -> None:
     """A second reason would take the place of the first."""
-    published(roomy_site)
-
-    assert [retire(roomy_site, "alice"), retire(roomy_site), retire(roomy_site)] == [403, 200, 409]
+    assert [retire(running, "alice"), retire(running), retire(running)] == [403, 200, 409]
 
 
 def test_a_title_changes_without_another_version(roomy_site: Site) -> None:
@@ -67,13 +70,12 @@ def test_a_change_of_nothing_is_refused(roomy_site: Site) -> None:
     assert roomy_site.http.put("/benchmarks/tiny/title", json={}, headers=roomy_site.auth("steward")).status_code == 422
 
 
-def test_the_list_and_the_document_say_that_it_is_retired(roomy_site: Site) -> None:
+def test_the_list_and_the_document_say_that_it_is_retired(running: Site) -> None:
     """Of the others they say nothing."""
-    published(roomy_site)
-    before = [roomy_site.http.get("/benchmarks/tiny.json").json(), *roomy_site.http.get("/benchmarks.json").json()]
-    retire(roomy_site)
-    after = [roomy_site.http.get("/benchmarks/tiny.json").json(), *roomy_site.http.get("/benchmarks.json").json()]
+    before = [running.http.get("/benchmarks/tiny.json").json(), *running.http.get("/benchmarks.json").json()]
+    retire(running)
+    after = [running.http.get("/benchmarks/tiny.json").json(), *running.http.get("/benchmarks.json").json()]
 
     assert ["retired" in each for each in before] == [False, False]
     assert {each["retired"]["reason"] for each in after} == {"Its tasks are in every training set."}
-    assert "Its tasks are in every training set." in roomy_site.http.get("/", headers={"accept": "text/html"}).text
+    assert "Its tasks are in every training set." in running.http.get("/", headers={"accept": "text/html"}).text

@@ -17,7 +17,7 @@ from tests.cases.chamber import bundle, zipped
 from tests.cases.registrations import YAML
 from tests.cases.walkthrough import BASE, GOOD, declare
 from tests.cases.walkthrough import send as submit
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 NOW = datetime(2026, 6, 30, tzinfo=UTC)
 PREREG = b"benchmark: small\nmetrics: [MASE]\n"
@@ -134,6 +134,12 @@ def make_arms(site: Site) -> None:
         assert post(site, "/benchmarks", manifest, "steward")[0] == 201
 
 
+@pytest.fixture
+def arms(site_after: SiteAfter) -> Site:
+    """The benchmark of arms, made once for all of these."""
+    return site_after(make_arms)
+
+
 def send(site: Site, slug: str = "arm", who: str = "alice") -> dict[str, Any]:
     """Submit an honest bundle under the document that was registered; return where it ended."""
     answer = site.http.post(
@@ -159,19 +165,18 @@ def outcomes(site: Site, slug: str = "arm") -> list[tuple[str, str | None]]:
     return [(row["outcome"], row["submitted_by"]) for row in rows]
 
 
-def test_a_known_registration_can_be_registered_for_a_benchmark_later(site: Site) -> None:
+def test_a_known_registration_can_be_registered_for_a_benchmark_later(arms: Site) -> None:
     """Its first time stays; it is listed by the benchmark from then on, and by a second one too."""
-    make_arms(site)
-    first = post(site, "/preregs", DOCUMENT)[1]
-    status, bound = post(site, "/preregs?benchmark=arm", DOCUMENT)
-    again = post(site, "/preregs?benchmark=arm2", DOCUMENT)[1]
+    first = post(arms, "/preregs", DOCUMENT)[1]
+    status, bound = post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    again = post(arms, "/preregs?benchmark=arm2", DOCUMENT)[1]
 
     assert (status, bound["registered_at"]) == (200, first["registered_at"])
     assert [[b["benchmark"] for b in answer["benchmarks"]] for answer in (first, bound, again)] == [
         [], ["arm"], ["arm", "arm2"]
     ]  # fmt: skip
     assert bound["benchmarks"][0]["since"] > first["registered_at"]
-    assert outcomes(site) == outcomes(site, "arm2") == [("awaited", None)]
+    assert outcomes(arms) == outcomes(arms, "arm2") == [("awaited", None)]
 
 
 def rehearsed(site: Site, started_at: str | None = None) -> dict[str, Any]:
@@ -186,11 +191,10 @@ def rehearsed(site: Site, started_at: str | None = None) -> dict[str, Any]:
     return document
 
 
-def test_a_registration_for_no_benchmark_admits_nothing(site: Site) -> None:
+def test_a_registration_for_no_benchmark_admits_nothing(arms: Site) -> None:
     """Else it could be registered many times where nobody counts it, and the best run be sent."""
-    make_arms(site)
-    answer = post(site, "/preregs", DOCUMENT)[1]
-    outcome, reason = check(send(site), "prereg_benchmark")
+    answer = post(arms, "/preregs", DOCUMENT)[1]
+    outcome, reason = check(send(arms), "prereg_benchmark")
 
     assert answer["warnings"] == [
         "It is not registered for any benchmark, so no run can cite it: give ?benchmark= before the run."
@@ -199,23 +203,21 @@ def test_a_registration_for_no_benchmark_admits_nothing(site: Site) -> None:
     assert reason.startswith("The preregistration was registered for no benchmark.")
 
 
-def test_a_registration_is_for_a_benchmark_from_before_the_run(site: Site) -> None:
+def test_a_registration_is_for_a_benchmark_from_before_the_run(arms: Site) -> None:
     """Registered long ago, but for the benchmark only when the result was known."""
-    make_arms(site)
-    post(site, "/preregs", DOCUMENT)
+    post(arms, "/preregs", DOCUMENT)
     began = (datetime.now(UTC) - timedelta(hours=1)).isoformat()
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
-    outcome, reason = check(rehearsed(site, began), "prereg_benchmark")
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    outcome, reason = check(rehearsed(arms, began), "prereg_benchmark")
 
     assert outcome == "failed"
     assert "after the run began" in reason
 
 
-def test_a_run_may_begin_in_the_second_of_its_registration(site: Site) -> None:
+def test_a_run_may_begin_in_the_second_of_its_registration(arms: Site) -> None:
     """`date -u +%FT%TZ` knows whole seconds only."""
-    make_arms(site)
-    at = post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
-    rehearsal = rehearsed(site, datetime.fromisoformat(at).replace(microsecond=0).isoformat())
+    at = post(arms, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
+    rehearsal = rehearsed(arms, datetime.fromisoformat(at).replace(microsecond=0).isoformat())
 
     assert check(rehearsal, "registered_before_run")[0] == "passed"
     assert check(rehearsal, "prereg_benchmark")[0] == "passed"
@@ -257,49 +259,45 @@ def test_what_a_hypothesis_compares_is_looked_up_at_registration(site: Site) -> 
     ]
 
 
-def test_a_beginning_in_another_zone_is_said_in_utc(site: Site) -> None:
+def test_a_beginning_in_another_zone_is_said_in_utc(arms: Site) -> None:
     """10:14 in a zone two hours ahead is 08:14, before a registration at nine."""
-    make_arms(site)
-    at = datetime.fromisoformat(post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"])
+    at = datetime.fromisoformat(post(arms, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"])
     ahead = (at - timedelta(hours=1)).astimezone(timezone(timedelta(hours=2)))
-    outcome, reason = check(rehearsed(site, ahead.isoformat()), "registered_before_run")
+    outcome, reason = check(rehearsed(arms, ahead.isoformat()), "registered_before_run")
 
     assert outcome == "failed"
     assert reason.endswith(f"after the run began ({at - timedelta(hours=1):%Y-%m-%d %H:%M:%S} UTC).")
-    assert check(rehearsed(site, "0001-01-01T00:00:00+02:00"), "registered_before_run")[0] == "failed"
+    assert check(rehearsed(arms, "0001-01-01T00:00:00+02:00"), "registered_before_run")[0] == "failed"
 
 
-def test_a_form_that_the_benchmark_does_not_take_is_said_at_registration(site: Site) -> None:
+def test_a_form_that_the_benchmark_does_not_take_is_said_at_registration(arms: Site) -> None:
     """Arm takes documents."""
-    make_arms(site)
-    answer = post(site, "/preregs", b"benchmark: arm\nmetrics: [success]\n")[1]
+    answer = post(arms, "/preregs", b"benchmark: arm\nmetrics: [success]\n")[1]
 
     assert answer["warnings"] == [
         "The benchmark takes preregistrations of the document form; this one has the evaluation form."
     ]
 
 
-def test_only_the_registrant_binds_a_registration_to_a_benchmark(site: Site) -> None:
+def test_only_the_registrant_binds_a_registration_to_a_benchmark(arms: Site) -> None:
     """Anybody else would put it into the registrant's count; a binding that is there already is no change."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
-    statuses = [post(site, f"/preregs?benchmark={slug}", DOCUMENT, "bob")[0] for slug in ("arm", "arm2")]
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    statuses = [post(arms, f"/preregs?benchmark={slug}", DOCUMENT, "bob")[0] for slug in ("arm", "arm2")]
 
     assert statuses == [200, 403]
-    assert outcomes(site, "arm2") == []
+    assert outcomes(arms, "arm2") == []
 
 
-def test_a_registration_for_another_benchmark_is_refused(site: Site) -> None:
+def test_a_registration_for_another_benchmark_is_refused(arms: Site) -> None:
     """Until its registrant registers it for this one too."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
-    refused = send(site, "arm2")
-    post(site, "/preregs?benchmark=arm2", DOCUMENT)
-    sent_again = site.http.post(
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    refused = send(arms, "arm2")
+    post(arms, "/preregs?benchmark=arm2", DOCUMENT)
+    sent_again = arms.http.post(
         "/benchmarks/arm2/submissions?dry_run=true",
         files=[("files", ("run.zip", zipped(bundle())))],
         data={"prereg_sha256": sha256_hex(DOCUMENT), "metadata": '{"notes": "registered for this one too"}'},
-        headers=site.auth(),
+        headers=arms.auth(),
     ).json()
 
     assert refused["status"] == "not_admitted"
@@ -307,65 +305,59 @@ def test_a_registration_for_another_benchmark_is_refused(site: Site) -> None:
     assert check(sent_again, "prereg_benchmark") == ("passed", "The preregistration is for arm2.")
 
 
-def test_a_run_under_somebody_elses_registration_is_no_report_of_theirs(site: Site) -> None:
+def test_a_run_under_somebody_elses_registration_is_no_report_of_theirs(arms: Site) -> None:
     """It is admitted with a warning; the list says who sent it, and alice has reported nothing."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
-    ended = send(site, who="bob")
-    counts = site.http.get("/benchmarks/arm/submitters.json").json()["rows"]
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    ended = send(arms, who="bob")
+    counts = arms.http.get("/benchmarks/arm/submitters.json").json()["rows"]
 
     assert ended["status"] == "published"
     assert check(ended, "registered_by")[0] == "warned"
     assert check(ended, "registered_by")[1].startswith("Registered by token 1, submitted by token 2")
-    assert outcomes(site) == [("reported_by_other", "bob")]
+    assert outcomes(arms) == [("reported_by_other", "bob")]
     assert [(row["registered_by"], row["n_reported"], row["n_reported_by_other"]) for row in counts] == [
         ("alice", 0, 1)
     ]
 
 
-def test_ones_own_registration_is_reported(site: Site) -> None:
+def test_ones_own_registration_is_reported(arms: Site) -> None:
     """The check says so."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
 
-    assert check(send(site), "registered_by") == ("passed", "Registered and submitted by token 1.")
-    assert outcomes(site) == [("reported", "alice")]
+    assert check(send(arms), "registered_by") == ("passed", "Registered and submitted by token 1.")
+    assert outcomes(arms) == [("reported", "alice")]
 
 
-def test_registrations_for_no_benchmark_are_counted_beside_those_of_their_submitters(site: Site) -> None:
+def test_registrations_for_no_benchmark_are_counted_beside_those_of_their_submitters(arms: Site) -> None:
     """One of alice's names none; bob, who has registered nothing here, is not counted."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
-    post(site, "/preregs", DOCUMENT + b"notes: second\n")
-    post(site, "/preregs", DOCUMENT + b"notes: third\n", "bob")
-    notes = site.http.get("/benchmarks/arm/registrations.json").json()["notes"]
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
+    post(arms, "/preregs", DOCUMENT + b"notes: second\n")
+    post(arms, "/preregs", DOCUMENT + b"notes: third\n", "bob")
+    notes = arms.http.get("/benchmarks/arm/registrations.json").json()["notes"]
 
     assert notes[1:] == ["1 registration of these submitters names no benchmark."]
 
 
-def test_times_of_registrations_are_shown_to_the_second(site: Site) -> None:
+def test_times_of_registrations_are_shown_to_the_second(arms: Site) -> None:
     """The JSON keeps every digit."""
-    make_arms(site)
-    stored = post(site, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
-    page = site.http.get("/benchmarks/arm/registrations", headers={"Accept": "text/html"}).text
+    stored = post(arms, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
+    page = arms.http.get("/benchmarks/arm/registrations", headers={"Accept": "text/html"}).text
 
     assert f"{stored[:10]} {stored[11:19]} UTC" in page
     assert stored not in page
 
 
-def test_the_benchmarks_page_registers_for_the_benchmark(site: Site) -> None:
+def test_the_benchmarks_page_registers_for_the_benchmark(arms: Site) -> None:
     """Its example names it, so that the registration is listed here from the start, and the entrant of the rows."""
-    make_arms(site)
-    page = site.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
+    page = arms.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
 
     assert '/preregs?benchmark=arm"' in page
     assert "-F entrant=NAME" in page
 
 
-def test_bindings_are_never_rewritten(site: Site) -> None:
+def test_bindings_are_never_rewritten(arms: Site) -> None:
     """The database itself refuses."""
-    make_arms(site)
-    post(site, "/preregs?benchmark=arm", DOCUMENT)
+    post(arms, "/preregs?benchmark=arm", DOCUMENT)
 
-    with pytest.raises(DBAPIError, match="record"), site.as_owner() as session:
+    with pytest.raises(DBAPIError, match="record"), arms.as_owner() as session:
         session.execute(text("DELETE FROM prereg_binding"))

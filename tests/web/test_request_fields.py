@@ -7,7 +7,7 @@ import pytest
 
 from tests.cases.stored_rows import stored
 from tests.cases.walkthrough import BASE, PREREG, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 UNFIT = (
     ("claims", '{"Base": {"MASE": NaN}}', "claims.Base.MASE"),
@@ -29,10 +29,15 @@ def columns(answer: httpx2.Response) -> list[str]:
     return [problem["column"] for problem in answer.json()["problems"]]
 
 
+@pytest.fixture
+def site(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
 @pytest.mark.parametrize("dry_run", ["true", "false"])
 def test_a_field_that_cannot_be_stored_is_named(site: Site, dry_run: str) -> None:
     """By the trial and by the upload alike: the trial promises nothing that the upload refuses."""
-    declare(site)
     answers = [
         site.http.post(
             f"/benchmarks/tiny/submissions?dry_run={dry_run}",
@@ -49,7 +54,6 @@ def test_a_field_that_cannot_be_stored_is_named(site: Site, dry_run: str) -> Non
 
 def test_whole_numbers_and_line_breaks_are_taken(site: Site) -> None:
     """A claim of 1 is one of 1.0, and notes may have paragraphs."""
-    declare(site)
     fields = {"claims": '{"Base": {"MASE": 1}}', "metadata": '{"notes": "one\\ntwo\\u00a0three", "dirty": false}'}
 
     assert send(site, BASE, **fields)["http"] == 202
@@ -57,7 +61,6 @@ def test_whole_numbers_and_line_breaks_are_taken(site: Site) -> None:
 
 def test_an_order_with_a_control_character_names_its_field(site: Site) -> None:
     """Every text that is kept and shown is held to the same rule."""
-    declare(site)
     prereg = send(site, BASE)["prereg_sha256"]
     attestation = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a\x00"}
     orders: list[tuple[str, str, dict[str, Any], str]] = [
@@ -74,7 +77,6 @@ def test_an_order_with_a_control_character_names_its_field(site: Site) -> None:
 
 def test_the_page_of_an_error_shows_every_problem(site: Site) -> None:
     """What a program reads in the problem document a person reads in the table."""
-    declare(site)
     page = site.http.get("/benchmarks/tiny/tasks?sort=none", headers={"Accept": "text/html"})
 
     assert page.status_code == 422

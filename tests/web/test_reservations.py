@@ -12,7 +12,7 @@ from app.web.documents import PreregDocument, RegistrationDocument, ReleasedDocu
 from tests.cases.registrations import YAML
 from tests.cases.reservations import prereg
 from tests.cases.walkthrough import GOOD, MANIFEST
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 ALICE, BOB, STEWARD = 1, 2, 3
 
@@ -65,11 +65,16 @@ def let_lapse(site: Site, answer: dict[str, Any], name: str, token_id: int = ALI
         )
 
 
+@pytest.fixture
+def site(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, made once for all of these."""
+    return site_after(make)
+
+
 @pytest.mark.parametrize("dry_run", [False, True])
 @pytest.mark.parametrize("rows", [GOOD, GOOD.replace(b"Good", b"GOOD")], ids=["same name", "other case"])
 def test_nobody_else_takes_a_name_that_was_registered(site: Site, rows: bytes, *, dry_run: bool) -> None:
     """Not under the registrant's public registration either, in a trial or in earnest; the registrant then can."""
-    make(site)
     register(site, prereg("Good"))
     refused = submit(site, prereg("Good"), "bob", rows, dry_run=dry_run)
 
@@ -80,7 +85,6 @@ def test_nobody_else_takes_a_name_that_was_registered(site: Site, rows: bytes, *
 
 def test_a_name_is_reserved_for_ninety_days_and_everyone_can_see_it(site: Site) -> None:
     """In the answer, on the registration's page and data, and in the benchmark's list."""
-    make(site)
     answer = register(site, prereg("Good", "Other"))
     RegistrationDocument.model_validate(answer)
     document = site.http.get(f"/preregs/{answer['sha256']}.json").json()
@@ -98,7 +102,6 @@ def test_a_name_is_reserved_for_ninety_days_and_everyone_can_see_it(site: Site) 
 
 def test_a_name_is_free_again_when_its_time_is_over(site: Site) -> None:
     """And the registrant's second registration does not take it back: nobody keeps a name without evidence."""
-    make(site)
     let_lapse(site, register(site, prereg()), "Good")
     again = register(site, prereg("Good"))
 
@@ -109,7 +112,6 @@ def test_a_name_is_free_again_when_its_time_is_over(site: Site) -> None:
 
 def test_registering_again_prolongs_nothing(site: Site) -> None:
     """Neither the same bytes nor others, nor the name in another case."""
-    make(site)
     first = register(site, prereg("Good"))
     same = register(site, prereg("Good"))
     others = register(site, prereg("GOOD", notes="again"))
@@ -120,7 +122,6 @@ def test_registering_again_prolongs_nothing(site: Site) -> None:
 
 def test_twenty_names_are_reserved_at_most_until_one_is_used(site: Site) -> None:
     """Across registrations and benchmarks; the answer says which names were one too many."""
-    make(site)
     many = prereg(*(f"m{n}" for n in range(19)))
     register(site, many)
     elsewhere = register(site, prereg("n1", "n2").replace(b"tiny", b"later"))
@@ -138,7 +139,6 @@ def test_twenty_names_are_reserved_at_most_until_one_is_used(site: Site) -> None
 
 def test_names_of_others_are_not_reserved_by_naming_them(site: Site) -> None:
     """The registration counts all the same, and says whose they are."""
-    make(site)
     register(site, prereg())
     submit(site, prereg(), "alice")
     register(site, prereg("Kept"))
@@ -151,7 +151,6 @@ def test_names_of_others_are_not_reserved_by_naming_them(site: Site) -> None:
 
 def test_what_names_no_entrant_or_is_never_ranked_reserves_nothing(site: Site) -> None:
     """Any entrant, and debug runs."""
-    make(site)
     answers = [register(site, prereg()), register(site, prereg("Good") + b"run_purpose: debug\n")]
 
     assert [answer["reservations"] for answer in answers] == [[], []]
@@ -159,7 +158,6 @@ def test_what_names_no_entrant_or_is_never_ranked_reserves_nothing(site: Site) -
 
 def test_a_document_reserves_in_the_benchmark_that_it_is_registered_for(site: Site) -> None:
     """Its rows are its entrants; without a benchmark there is nowhere to reserve them."""
-    make(site)
     document = (
         b"schema_version: 1\ntask_id: t1\ngit_tag: p-1\nseeds: [0]\ndecision_rules: r\nparameters: {rows: {Good: {}}}\n"
     )
@@ -172,7 +170,6 @@ def test_a_document_reserves_in_the_benchmark_that_it_is_registered_for(site: Si
 @pytest.mark.parametrize(("who", "status"), [("bob", 403), ("alice", 200), ("steward", 200), ("admin", 200)])
 def test_a_name_is_released_by_its_registrant_or_a_steward(site: Site, who: str, status: int) -> None:
     """With a reason that stands with the registration; it is anybody's then, also if registered again."""
-    make(site)
     answer = register(site, prereg("Good"))
     released = release(site, who=who)
     after = site.http.get(f"/preregs/{answer['sha256']}.json").json()["reservations"][0]
@@ -185,7 +182,6 @@ def test_a_name_is_released_by_its_registrant_or_a_steward(site: Site, who: str,
 
 def test_only_a_name_that_is_reserved_is_released_and_with_a_reason(site: Site) -> None:
     """Once; the answer is as described."""
-    make(site)
     register(site, prereg("Good"))
     answers = [release(site, "None"), release(site, reason=" "), release(site, reason="x", force=True), release(site)]
 
@@ -196,7 +192,6 @@ def test_only_a_name_that_is_reserved_is_released_and_with_a_reason(site: Site) 
 
 def test_a_steward_moves_a_reserved_name(site: Site) -> None:
     """It belongs to the new owner at once, before any evidence."""
-    make(site)
     answer = register(site, prereg("Good"))
     order = {"token_id": BOB, "reason": "The lab's CI submits it."}
     moved = site.http.put("/benchmarks/tiny/entrants/Good/owner", json=order, headers=site.auth("steward"))
@@ -209,7 +204,6 @@ def test_a_steward_moves_a_reserved_name(site: Site) -> None:
 
 def test_a_withdrawn_first_submission_leaves_the_name_reserved(site: Site) -> None:
     """As long as the time lasts: its submitter gave up the evidence, not the registration."""
-    make(site)
     register(site, prereg("Good"))
     number = submit(site, prereg("Good"), "alice").json()["id"]
     site.http.post(f"/submissions/{number}/withdraw", json={"reason": "wrong file"}, headers=site.auth())
@@ -220,7 +214,6 @@ def test_a_withdrawn_first_submission_leaves_the_name_reserved(site: Site) -> No
 
 def test_a_revoked_token_keeps_no_name(site: Site) -> None:
     """Nobody could submit under it."""
-    make(site)
     answer = register(site, prereg("Good"))
     site.http.delete(f"/tokens/{ALICE}", headers=site.auth("admin"))
 
@@ -230,7 +223,6 @@ def test_a_revoked_token_keeps_no_name(site: Site) -> None:
 
 def test_an_owner_keeps_a_name_that_somebody_registered(site: Site) -> None:
     """What was owned before stays owned, and a reservation of before its first submission does not count against it."""
-    make(site)
     register(site, prereg())
     submit(site, prereg(), "bob")
     register(site, prereg("Good"))
@@ -240,7 +232,6 @@ def test_an_owner_keeps_a_name_that_somebody_registered(site: Site) -> None:
 
 def test_reservations_are_never_rewritten(site: Site) -> None:
     """The database itself refuses."""
-    make(site)
     register(site, prereg("Good"))
 
     with pytest.raises(Exception, match="is a record"), site.as_owner() as session:
