@@ -42,6 +42,16 @@ def alone_and_honest_pairs(perfect: Sequence[bool]) -> bool:
     return any(perfect) or perfect.count(False) > 1
 
 
+ARRIVALS = pytest.mark.parametrize(
+    ("first", "n_honest", "n_odd"),
+    [
+        ("odd", 1, 1),
+        ("honest", 3, 1),
+        *(pytest.param(*each, marks=pytest.mark.slow) for each in (("honest", 3, 10), ("odd", 3, 6))),
+    ],
+)
+
+
 @pytest.fixture
 def break_boards(monkeypatch: pytest.MonkeyPatch) -> Callable[[Breaks | None], None]:
     """Return how a bug gets into the ranking of boards, and out again."""
@@ -124,9 +134,7 @@ def check_nothing_is_told(site: Site, numbers: Sequence[int]) -> None:
     assert BUG in site.http.get("/health.json", headers=site.auth("admin")).text
 
 
-@pytest.mark.parametrize(
-    ("first", "n_honest", "n_odd"), [("honest", 3, 10), ("odd", 3, 6), ("odd", 1, 1), ("honest", 3, 1)]
-)
+@ARRIVALS
 def test_who_breaks_a_board_alone_is_set_aside_whoever_came_first(
     roomy_site: Site, break_boards: Callable[..., None], first: str, n_honest: int, n_odd: int
 ) -> None:
@@ -148,9 +156,7 @@ def test_who_breaks_a_board_alone_is_set_aside_whoever_came_first(
     check_nothing_is_told(roomy_site, [*numbers["alice"], *numbers["bob"]])
 
 
-@pytest.mark.parametrize(
-    ("first", "n_honest", "n_odd"), [("honest", 3, 10), ("odd", 3, 6), ("odd", 1, 1), ("honest", 3, 1)]
-)
+@ARRIVALS
 def test_who_breaks_a_board_only_beside_others_is_not_blamed(
     roomy_site: Site, break_boards: Callable[..., None], first: str, n_honest: int, n_odd: int
 ) -> None:
