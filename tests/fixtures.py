@@ -193,6 +193,12 @@ class Site:
         with self.sessions() as session:
             return bool(session.scalar(WAITED_FOR))
 
+    def only_read(self) -> None:
+        """Do every job, and wait from here on for no change to be heard: for sweeps of addresses, where none comes."""
+        self.work()
+        self.http.get("/benchmarks.json")
+        self.http.event_hooks = {**self.http.event_hooks, "request": []}
+
     def try_again(self) -> None:
         """Do what failed before once more, as a worker would when its wait is over."""
         with self.sessions.begin() as session:
