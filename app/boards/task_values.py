@@ -224,6 +224,59 @@ def _sentences(
 SHOWN = 3
 
 
+def places_table(
+    spec: Leaderboard,
+    metric: Metric,
+    by_task: TaskValues,
+    parts: Mapping[str, Collection[str]],
+    entrant: str,
+    beside: Sequence[str] = (),
+) -> Table:
+    """Return an entrant's place in each part of the tasks, the best first, beside the values of some others.
+
+    A part's value is the mean over its tasks, of errors compared as ratios the geometric mean, in the unit of the
+    metric. Places are counted from 1 among those who have every task of the part; without one of them the value is
+    null. Raises ValueError for an entrant without rows.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> by_task = task_values(benchmark(board), board, rows())
+    >>> places_table(board, benchmark(board).metrics["error"], by_task, {"a": ["a"]}, "Fair").rows[0][:4]
+    ('a', 0.2, 2, 3)
+    """
+    at = by_task.entrants.index(entrant)
+    others = [by_task.entrants.index(name) for name in beside if name in by_task.entrants]
+    sign = -1.0 if metric.direction == "maximize" else 1.0
+    found = []
+    for name, tasks in parts.items():
+        places = [by_task.tasks.index(task) for task in tasks if task in by_task.tasks]
+        if not places:
+            continue
+        values = by_task.values[places]
+        with np.errstate(invalid="ignore", divide="ignore"):
+            means = np.exp(np.log(values).mean(axis=0)) if spec.compares_ratios() else values.mean(axis=0)
+        whole = np.isfinite(means)
+        if not whole[at]:
+            continue
+        place = 1 + int((sign * means[whole] < sign * means[at]).sum())
+        best = by_task.entrants[int(np.nanargmin(np.where(whole, sign * means, np.nan)))]
+        share = 1.0 if whole.sum() == 1 else 1.0 - (place - 1) / (int(whole.sum()) - 1)
+        found.append((share, (name, float(means[at]), place, int(whole.sum()), best, *(finite(float(means[o]))
+                                                                                        for o in others))))  # fmt: skip
+    rows = tuple(row for _, row in sorted(found, key=lambda each: (-each[0], each[1][0])))
+    unit, digits = metric.unit, 4
+    columns = (
+        Column("part", "Part", "text"),
+        Column("value", metric.title or by_task.metric, unit=unit, direction=metric.direction, digits=digits),
+        Column("place", "Place", "integer"),
+        Column("among", "Of", "integer"),
+        Column("best", "Best", "text"),
+        *(Column(f"beside_{n}", by_task.entrants[o], unit=unit, digits=digits) for n, o in enumerate(others)),
+    )
+    return Table("places", f"Places of {entrant}", columns, rows)
+
+
 def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[str, Metric]:
     """Return the metrics whose mean over an entrant's rows on a task compares entrants, ranking metrics first.
 

@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from app.manifest.model import Direction
 from app.names import names_in_words
 from app.values.table import Cell, Column, Table
@@ -44,6 +46,37 @@ def offered(board: Table) -> list[Column]:
         and not column.name.endswith(("_calibrated_low", "_calibrated_high", "_n_units"))
         and len({row[at] for row in board.rows} - {None}) > 1
     ]
+
+
+def with_years(board: Table) -> Table:
+    """Return the board with days, such as that of an entrant's release, as years with their fraction, earlier first.
+
+    With days across, the front is who was the best when. `shown_as` has the day of each year that stands in its place.
+
+    >>> columns = (Column("entrant", "Entrant", "text"), Column("released", "Released", "text"))
+    >>> about = {"entrant_fields": {"released": "date"}}
+    >>> board = Table("leaderboard/b", "B", columns, (("A", "2025-07-02"),), (), about)
+    >>> with_years(board).rows
+    (('A', 2025.499),)
+    """
+    days = [name for name, kind in board.meta.get("entrant_fields", {}).items() if kind == "date"]
+    at = {board.index(name) for name in days}
+    columns = tuple(
+        replace(column, kind="number", direction="minimize", digits=3) if place in at else column
+        for place, column in enumerate(board.columns)
+    )
+    rows = tuple(tuple(_year(cell) if place in at else cell for place, cell in enumerate(row)) for row in board.rows)
+    spelt = {f"{_year(row[place]):,.3f}": str(row[place]) for row in board.rows for place in at if row[place]}
+    return replace(board, columns=columns, rows=rows, meta={**board.meta, "days": spelt}) if at else board
+
+
+def _year(day: Cell) -> float | None:
+    if day is None:
+        return None
+    begins = np.datetime64(str(day), "Y")
+    length = (begins + 1).astype("M8[D]") - begins.astype("M8[D]")
+    passed = np.datetime64(str(day), "D") - begins.astype("M8[D]")
+    return round(1970 + int(begins.astype(int)) + float(passed / length), 3)
 
 
 def axes_of(board: Table, x: str | None, y: str | None) -> TradeoffColumns | None:
@@ -99,7 +132,9 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
             "front": "on_front"}  # fmt: skip
     notes = [READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front."]
     notes += [f"{APART}: {names_in_words([str(spot[0]) for spot in others])}."] if others else []
+    is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
+    meta |= {"shown_as": {"x": board.meta["days"]}} if is_day else {}
     return Table(f"tradeoff/{name}", title, tuple(_columns(axes)), tuple(rows), tuple(notes), meta)
 
 

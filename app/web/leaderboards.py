@@ -13,7 +13,7 @@ from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.standing import letters_table
 from app.boards.task_values import differences_table, matrix_table, task_values
-from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
+from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import refuse_too_many, snapshot_evidence
@@ -370,6 +370,7 @@ def show_tradeoff(
     """Show two columns of a board against each other, the cost across, with the entrants that none beats on both."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
     view = with_entrant_fields(session, view, snapshot, fields_to)
+    view = replace(view, table=with_years(view.table))
     known = [column.name for column in offered(view.table)] if view.table.rows else []
     problems = [
         Problem(f"expected one of {', '.join(known)}", column=name, value=clip_for_message(value))

@@ -9,10 +9,13 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.entrant_fields import facts_table
-from app.boards.task_values import metrics_of_means, standing_on_task
+from app.boards.evidence import NOBODY
+from app.boards.explore import listed_tasks
+from app.boards.task_values import metrics_of_means, places_table, standing_on_task, task_values
 from app.db.models import Entrant, Snapshot, Token
+from app.jobs.evidence import snapshot_evidence
 from app.kinds.contract import ROWS_FILE
-from app.kinds.registry import kind_of
+from app.kinds.registry import counted_rows, kind_of
 from app.render.table_page import Panel
 from app.render.text import name_in_path, path_of_name
 from app.rights import tokens
@@ -40,7 +43,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
 from app.web.documents import OwnerDocument, TableDocument
 from app.web.requests import Body, Reason
-from app.web.state import SessionDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import TokenNumber
 from app.web.views import (
     PICTURES,
@@ -103,7 +106,7 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     dependencies=PUBLIC,
 )
 def show_entrant(
-    slug: str, entrant: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None
+    slug: str, entrant: str, request: Request, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None
 ) -> Response:
     """Show one entrant's scores on every task, and its submissions (.csv, .json)."""
     name, fmt = split_name(entrant)
@@ -122,7 +125,8 @@ def show_entrant(
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     view = around(view_of(session, declared, table, shown), address, history, name_links(declared))
     if fmt in ("html", *PICTURES):
-        view = replace(view, panels=_panels(session, declared, shown, row), panel_rest="Task by task")
+        panels = [*_panels(session, declared, shown, row), *_places(session, state, declared, shown, name)]
+        view = replace(view, panels=panels, panel_rest="Task by task")
     return table_answer(request, view, fmt)
 
 
@@ -143,6 +147,42 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
         if shown.id == declared.benchmark.snapshot_id and moved.meta:
             panels.insert(1, Panel("Ranks over time", moved, links, is_folded=True))
     return panels
+
+
+MOST_ROWS_OF_CARD = 200_000
+"""Places by task are found from everybody's rows, which of more than these takes longer than a page may."""
+
+MOST_TASKS_OF_CARD = 5
+
+
+def _places(session: Session, state: State, declared: Declared, shown: Snapshot | None, name: str) -> list[Panel]:
+    """Return an entrant's places by group of tasks, and its best and worst tasks, beside its neighbours' values."""
+    kind = kind_of(declared.manifest)
+    if shown is None or kind.rows.are_packed:
+        return []
+    evidence = snapshot_evidence(session, declared.benchmark, shown, state.rows)
+    spec = evidence.manifest.leaderboards[0]
+    board = snapshots.load_table(session, shown.id, f"leaderboard/{spec.name}")
+    if board is None or "entrant" not in board.column_names() or evidence.n_rows() > MOST_ROWS_OF_CARD:
+        return []
+    scores = evidence.scores(NOBODY)
+    if not len(scores) or name not in scores.entrant.words:
+        return []
+    order = [str(row[board.index("entrant")]) for row in board.rows]
+    at = order.index(name) if name in order else None
+    beside = [] if at is None else [*order[max(0, at - 1) : at], *order[at + 1 : at + 2]]
+    values = task_values(evidence.manifest, spec, scores, counted_rows(evidence.manifest, spec))
+    metric = evidence.manifest.metrics[values.metric]
+    groups = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
+    by_group = places_table(spec, metric, values, groups, name, beside)
+    by_task = places_table(spec, metric, values, {task: [task] for task in values.tasks}, name, beside)
+    rows, n = by_task.rows, MOST_TASKS_OF_CARD
+    links = {**name_links(declared), "part": name_links(declared)["task"], "best": name_links(declared)["entrant"]}
+    panels = [Panel("Groups of tasks", by_group, {"best": links["best"]})] if by_group.rows else []
+    if len(rows) > 2 * n:
+        ends = (("Best tasks", rows[:n]), ("Worst tasks", rows[-n:]))
+        return [*panels, *(Panel(title, replace(by_task, rows=some), links) for title, some in ends)]
+    return [*panels, *([Panel("Tasks, the best first", by_task, links)] if len(rows) > 1 else [])]
 
 
 def _said(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
