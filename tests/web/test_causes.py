@@ -9,7 +9,7 @@ from app.errors import Cause, Causes, Problem, Rejected
 from app.files.findings import Findings
 from plumbline.cli.output import cause_table, make_console
 from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 YAML = {"Content-Type": "application/yaml"}
 EPISODES = """\
@@ -32,6 +32,12 @@ def submit_episodes(site: Site, rows: str, **fields: str) -> dict[str, Any]:
                             data=fields, headers=site.auth())  # fmt: skip
     document: dict[str, Any] = answer.json()
     return document
+
+
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
 
 
 def test_two_causes_in_900_rows_are_told_as_two(roomy_site: Site) -> None:
@@ -82,10 +88,9 @@ def test_the_command_line_prints_a_line_for_each_cause(capsys: pytest.CaptureFix
     assert ["900" in lines[0], "no entrant" in lines[0], len(lines)] == [True, True, 2]
 
 
-def test_a_missing_column_is_told_beside_the_columns_that_are_there(site: Site) -> None:
+def test_a_missing_column_is_told_beside_the_columns_that_are_there(tiny: Site) -> None:
     """With the one that was probably meant."""
-    declare(site)
-    (problem,) = send(site, BASE.replace(b"MASE", b"mase"))["problems"]
+    (problem,) = send(tiny, BASE.replace(b"MASE", b"mase"))["problems"]
 
     assert problem["message"] == "the column MASE is missing; did you mean mase? The file has model, task, mase"
 
@@ -106,10 +111,9 @@ def test_a_metric_that_no_episode_has_is_told_beside_the_columns_that_are_there(
         ("/benchmarks/tiny/entrants/Base.json?format=parquet", "format", "known are snapshot"),
     ],
 )
-def test_an_unknown_parameter_is_refused_by_name(site: Site, address: str, column: str, hint: str) -> None:
+def test_an_unknown_parameter_is_refused_by_name(tiny: Site, address: str, column: str, hint: str) -> None:
     """It was passed over, and the whole table came as if it had been asked for."""
-    declare(site)
-    answer = site.http.get(address)
+    answer = tiny.http.get(address)
 
     assert answer.status_code == 422
     assert answer.json()["problems"][0]["column"] == column
@@ -117,28 +121,25 @@ def test_an_unknown_parameter_is_refused_by_name(site: Site, address: str, colum
 
 
 @pytest.mark.parametrize("query", ["sort=entrant&order=asc", "detail=1", "utm_source=x&fbclid=y", ""])
-def test_what_a_table_takes_and_what_other_sites_append_is_no_fault(site: Site, query: str) -> None:
+def test_what_a_table_takes_and_what_other_sites_append_is_no_fault(tiny: Site, query: str) -> None:
     """Sorting and details, and the marks that a link gets when it is shared."""
-    declare(site)
-    send(site, BASE)
-    site.work()
+    send(tiny, BASE)
+    tiny.work()
 
-    assert site.http.get(f"/benchmarks/tiny/leaderboards/skill?{query}").status_code == 200
+    assert tiny.http.get(f"/benchmarks/tiny/leaderboards/skill?{query}").status_code == 200
 
 
-def test_an_unknown_parameter_of_an_upload_is_refused(site: Site) -> None:
+def test_an_unknown_parameter_of_an_upload_is_refused(tiny: Site) -> None:
     """`dryrun` for `dry_run` would store what was only to be tried."""
-    declare(site)
-    answer = site.http.post("/benchmarks/tiny/submissions?dryrun=true", files=[("files", ("r.csv", BASE))],
-                            headers=site.auth())  # fmt: skip
+    answer = tiny.http.post("/benchmarks/tiny/submissions?dryrun=true", files=[("files", ("r.csv", BASE))],
+                            headers=tiny.auth())  # fmt: skip
 
     assert (answer.status_code, "did you mean dry_run?" in answer.text) == (422, True)
 
 
-def test_an_unknown_form_field_is_refused(site: Site) -> None:
+def test_an_unknown_form_field_is_refused(tiny: Site) -> None:
     """`entrants` for `entrant` would be passed over."""
-    declare(site)
-    answer = send(site, BASE, entrants="Base")
+    answer = send(tiny, BASE, entrants="Base")
 
     assert (answer["http"], answer["problems"][0]["column"]) == (422, "entrants")
     assert "did you mean entrant?" in answer["problems"][0]["message"]

@@ -12,7 +12,7 @@ from app.names import is_holder
 from tests.cases.routes import all_routes
 from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import MANIFEST, declare
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 PEOPLE = "/benchmarks/tiny/people"
 OPEN = MANIFEST.replace("admission: {", "admission: {registration: {per_day: 1, token_days: 30}, ")
@@ -25,15 +25,20 @@ def secret(text: str) -> str:
     return match[1]
 
 
-def test_a_steward_gives_and_ends_a_role_in_the_browser(site: Site) -> None:
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
+def test_a_steward_gives_and_ends_a_role_in_the_browser(tiny: Site) -> None:
     """With an end, which the page shows; a form leads back to the page that it stood on."""
-    declare(site)
-    headers = signed(site)
+    headers = signed(tiny)
     path = "/benchmarks/tiny/roles"
-    given = send_form(site, path, headers, PEOPLE, token="alice", role="reviewer", until="2099-01-02T03:04")
-    shown = site.http.get(PEOPLE, headers=headers).text
-    ended = send_form(site, f"{path}/reviewer/alice?method=DELETE", headers, PEOPLE)
-    roles = site.http.get(path, headers=headers).json()
+    given = send_form(tiny, path, headers, PEOPLE, token="alice", role="reviewer", until="2099-01-02T03:04")
+    shown = tiny.http.get(PEOPLE, headers=headers).text
+    ended = send_form(tiny, f"{path}/reviewer/alice?method=DELETE", headers, PEOPLE)
+    roles = tiny.http.get(path, headers=headers).json()
 
     assert [(each.status_code, each.headers["location"]) for each in (given, ended)] == [(303, PEOPLE)] * 2
     assert "2099-01-02 03:04" in shown
@@ -41,43 +46,40 @@ def test_a_steward_gives_and_ends_a_role_in_the_browser(site: Site) -> None:
     assert [change["change"] for change in roles["history"]][-2:] == ["granted", "revoked"]
 
 
-def test_only_who_may_give_a_role_is_offered_it(site: Site) -> None:
+def test_only_who_may_give_a_role_is_offered_it(tiny: Site) -> None:
     """A steward makes no stewards, in no form and by no form."""
-    declare(site)
-    steward, admin = signed(site), signed(site, "admin")
-    offered = [site.http.get(PEOPLE, headers=each).text.count("<option>steward") for each in (steward, admin)]
-    forged = send_form(site, "/benchmarks/tiny/roles", steward, PEOPLE, token="alice", role="steward")
+    steward, admin = signed(tiny), signed(tiny, "admin")
+    offered = [tiny.http.get(PEOPLE, headers=each).text.count("<option>steward") for each in (steward, admin)]
+    forged = send_form(tiny, "/benchmarks/tiny/roles", steward, PEOPLE, token="alice", role="steward")
 
     assert offered == [0, 2]
     assert (forged.status_code, forged.headers["content-type"]) == (403, "text/html; charset=utf-8")
 
 
-def test_somebody_is_invited_and_signs_in_without_a_program(site: Site) -> None:
+def test_somebody_is_invited_and_signs_in_without_a_program(tiny: Site) -> None:
     """The code is shown once, its page makes the token, and the token signs in."""
-    declare(site)
-    headers = signed(site)
+    headers = signed(tiny)
     invited = send_form(
-        site, "/invitations", headers, PEOPLE, benchmark="tiny", role="submitter", days="3", token_days=""
+        tiny, "/invitations", headers, PEOPLE, benchmark="tiny", role="submitter", days="3", token_days=""
     )
     code = secret(invited.text)
-    form = site.http.get(f"/invitation?code={code}").text
+    form = tiny.http.get(f"/invitation?code={code}").text
     sent = {"code": code, "name": "carol"}
-    created = site.http.post("/invitations/redeem?then=/login", data=sent, headers={"Accept": "text/html"})
-    site.tokens["carol"] = secret(created.text)
+    created = tiny.http.post("/invitations/redeem?then=/login", data=sent, headers={"Accept": "text/html"})
+    tiny.tokens["carol"] = secret(created.text)
 
     assert f'value="{code}"' in form
     assert [each.headers["cache-control"] for each in (invited, created)] == ["no-store"] * 2
-    assert site.http.get("/account", headers=signed(site, "carol")).text.count("Submitter of") == 1
+    assert tiny.http.get("/account", headers=signed(tiny, "carol")).text.count("Submitter of") == 1
 
 
-def test_an_invitation_is_revoked_in_the_browser(site: Site) -> None:
+def test_an_invitation_is_revoked_in_the_browser(tiny: Site) -> None:
     """It is listed without its code, which works no more."""
-    declare(site)
-    headers = signed(site)
-    code = secret(send_form(site, "/invitations", headers, benchmark="tiny", role="submitter").text)
-    listed = site.http.get("/account/invitations", headers=headers).text
-    send_form(site, "/invitations/1?method=DELETE", headers, "/account/invitations")
-    used = site.http.post("/invitations/redeem", json={"code": code, "name": "carol"})
+    headers = signed(tiny)
+    code = secret(send_form(tiny, "/invitations", headers, benchmark="tiny", role="submitter").text)
+    listed = tiny.http.get("/account/invitations", headers=headers).text
+    send_form(tiny, "/invitations/1?method=DELETE", headers, "/account/invitations")
+    used = tiny.http.post("/invitations/redeem", json={"code": code, "name": "carol"})
 
     assert ("/invitations/1?then=" in listed, code in listed) == (True, False)
     assert used.status_code == 409
@@ -123,14 +125,13 @@ def test_a_draft_is_published_in_the_browser(site: Site) -> None:
     assert ("Make it" in after, site.http.get("/benchmarks/tiny").status_code) == (False, 200)
 
 
-def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(site: Site) -> None:
+def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(tiny: Site) -> None:
     """And where it does not there is no such page."""
-    declare(site)
-    closed = site.http.get("/benchmarks/tiny/join")
-    changed = site.http.put("/benchmarks/tiny", content=OPEN, headers=site.auth("steward"))
-    form = site.http.get("/benchmarks/tiny/join").text
+    closed = tiny.http.get("/benchmarks/tiny/join")
+    changed = tiny.http.put("/benchmarks/tiny", content=OPEN, headers=tiny.auth("steward"))
+    form = tiny.http.get("/benchmarks/tiny/join").text
     sent = {"data": {"name": "carol"}, "headers": {"Accept": "text/html"}}
-    answers = [site.http.post("/benchmarks/tiny/join?then=/login", **sent) for _ in range(2)]
+    answers = [tiny.http.post("/benchmarks/tiny/join?then=/login", **sent) for _ in range(2)]
 
     assert (closed.status_code, changed.status_code) == (404, 200)
     assert 'action="/benchmarks/tiny/join?then=/login"' in form
@@ -192,11 +193,10 @@ def test_a_form_leads_to_no_other_site(site: Site) -> None:
     assert (answer.status_code, answer.headers["location"]) == (303, "/account")
 
 
-def test_what_an_answer_leaves_empty_leads_to_no_other_site(site: Site) -> None:
+def test_what_an_answer_leaves_empty_leads_to_no_other_site(tiny: Site) -> None:
     """A part that is filled in from the answer could leave two slashes at the beginning."""
-    declare(site)
     given = {"token": "alice", "role": "reviewer"}
-    led = send_form(site, "/benchmarks/tiny/roles", signed(site), "/{nothing}/elsewhere.example", **given)
+    led = send_form(tiny, "/benchmarks/tiny/roles", signed(tiny), "/{nothing}/elsewhere.example", **given)
 
     assert (led.status_code, led.headers["location"]) == (303, "/account")
 

@@ -16,7 +16,7 @@ def test_a_draft_answers_as_what_does_not_exist(site: Site) -> None:
     assert make(site, "draft").status_code == 201
     given = {"token": "alice", "role": "submitter"}
     site.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=site.auth("steward")).raise_for_status()
-    site.work()
+    site.only_read()
     elsewhere, nowhere = (paths(site, slug, "9", "0" * 64) for slug in (SECRET, ABSENT))
     differing = [
         (who, path)

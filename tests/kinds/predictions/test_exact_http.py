@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.cases.secret_labels import SLUG, begin, board, knowing, manifest, send, truth, words
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 N_ITEMS = 120
 EXACT = f"/benchmarks/{SLUG}/exact"
@@ -46,6 +46,12 @@ def accuracy(labels: list[bool], predicted: list[float]) -> float:
     return float(np.mean((np.array(predicted) >= 0.5) == np.array(labels)))
 
 
+@pytest.fixture
+def competing(site_after: SiteAfter) -> Site:
+    """Two students and a steward who compete, published once for all of these."""
+    return site_after(compete)
+
+
 def test_the_exact_board_has_unrounded_scores_on_all_items(site: Site) -> None:
     """Of both parts and of all items; the private part decides, and shares of the parts make that of all."""
     labels, predictions = compete(site)
@@ -66,12 +72,11 @@ def test_the_exact_board_has_unrounded_scores_on_all_items(site: Site) -> None:
     assert exact["A"]["owner"] == "alice"
 
 
-def test_it_is_a_page_and_json_of_one_address(site: Site) -> None:
+def test_it_is_a_page_and_json_of_one_address(competing: Site) -> None:
     """Nothing keeps them, and the page shows a score in full."""
-    compete(site)
-    close(site)
-    page = site.http.get(EXACT, headers={**site.auth("steward"), "Accept": "text/html"})
-    answer = site.http.get(f"{EXACT}.json", headers=site.auth("admin"))
+    close(competing)
+    page = competing.http.get(EXACT, headers={**competing.auth("steward"), "Accept": "text/html"})
+    answer = competing.http.get(f"{EXACT}.json", headers=competing.auth("admin"))
     exact = {row["entrant"]: row for row in answer.json()["rows"]}
 
     assert (page.status_code, answer.status_code) == (200, 200)
@@ -80,36 +85,33 @@ def test_it_is_a_page_and_json_of_one_address(site: Site) -> None:
     assert answer.json()["notes"][0].startswith("Exact: nothing here is rounded")
 
 
-def test_the_published_board_stays_rounded(site: Site) -> None:
+def test_the_published_board_stays_rounded(competing: Site) -> None:
     """What was measured exactly is not taken for what is published."""
-    compete(site)
-    close(site)
-    before = board(site)
-    rows_for(site)
-    withdrawn = site.http.post("/submissions/2/withdraw", json={"reason": "wrong"}, headers=site.auth("bob"))
+    close(competing)
+    before = board(competing)
+    rows_for(competing)
+    withdrawn = competing.http.post("/submissions/2/withdraw", json={"reason": "wrong"}, headers=competing.auth("bob"))
     assert withdrawn.status_code == 200, withdrawn.text
-    site.work()
+    competing.work()
 
-    assert "B" not in board(site)
-    assert {name: board(site)["A"][name] for name in METRICS} == {name: before["A"][name] for name in METRICS}
-    assert "accuracy_all_items" not in board(site)["A"]
+    assert "B" not in board(competing)
+    assert {name: board(competing)["A"][name] for name in METRICS} == {name: before["A"][name] for name in METRICS}
+    assert "accuracy_all_items" not in board(competing)["A"]
 
 
 @pytest.mark.parametrize(("who", "status"), [(None, 401), ("alice", 403), ("steward", 200), ("admin", 200)])
-def test_only_its_stewards_see_it(site: Site, who: str | None, status: int) -> None:
+def test_only_its_stewards_see_it(competing: Site, who: str | None, status: int) -> None:
     """Whoever competes reads the published board."""
-    compete(site)
-    close(site)
-    headers = {} if who is None else site.auth(who)
+    close(competing)
+    headers = {} if who is None else competing.auth(who)
 
     for ending in ("", ".csv", ".json"):
-        assert site.http.get(f"{EXACT}{ending}", headers=headers).status_code == status
+        assert competing.http.get(f"{EXACT}{ending}", headers=headers).status_code == status
 
 
-def test_before_the_close_it_says_that_it_must_be_closed(site: Site) -> None:
+def test_before_the_close_it_says_that_it_must_be_closed(competing: Site) -> None:
     """409 to a steward, and no number."""
-    compete(site)
-    answer = site.http.get(f"{EXACT}.json", headers=site.auth("steward"))
+    answer = competing.http.get(f"{EXACT}.json", headers=competing.auth("steward"))
 
     assert (answer.status_code, "must be closed first" in answer.json()["detail"]) == (409, True)
 
@@ -122,24 +124,22 @@ def test_there_is_none_without_private_labels(site: Site) -> None:
     assert site.http.get(EXACT, headers=site.auth("steward")).status_code == 404
 
 
-def test_an_unknown_board_is_not_found(site: Site) -> None:
+def test_an_unknown_board_is_not_found(competing: Site) -> None:
     """404, and a known one by its name."""
-    compete(site)
-    close(site)
-    statuses = {name: site.http.get(f"{EXACT}.csv?board={name}", headers=site.auth("steward")).status_code
+    close(competing)
+    statuses = {name: competing.http.get(f"{EXACT}.csv?board={name}", headers=competing.auth("steward")).status_code
                 for name in ("board", "none")}  # fmt: skip
 
     assert statuses == {"board": 200, "none": 404}
 
 
-def test_the_stewards_pages_lead_to_it_after_the_close(site: Site) -> None:
+def test_the_stewards_pages_lead_to_it_after_the_close(competing: Site) -> None:
     """From what was disclosed, and from the desk; before it they do not."""
-    compete(site)
-    headers = {**site.auth("steward"), "Accept": "text/html"}
+    headers = {**competing.auth("steward"), "Accept": "text/html"}
     addresses = (f"/benchmarks/{SLUG}/disclosed", f"/desk/{SLUG}")
-    before = [EXACT in site.http.get(address, headers=headers).text for address in addresses]
-    close(site)
-    after = [EXACT in site.http.get(address, headers=headers).text for address in addresses]
+    before = [EXACT in competing.http.get(address, headers=headers).text for address in addresses]
+    close(competing)
+    after = [EXACT in competing.http.get(address, headers=headers).text for address in addresses]
 
     assert (before, after) == ([False, False], [True, True])
 

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from app.db.models import Token
@@ -20,7 +21,7 @@ from tests.cases.secret_labels import (
     words,
 )
 from tests.cases.ydf_http import records
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 N_ITEMS = 120
 BOARD = f"/benchmarks/{SLUG}/leaderboards/board"
@@ -55,10 +56,15 @@ def grant(site: Site, who: str, role: str = "steward") -> None:
     assert answer.status_code == 200, answer.text
 
 
-def test_the_entrant_of_a_steward_is_a_reference(site: Site) -> None:
+@pytest.fixture
+def competing(site_after: SiteAfter) -> Site:
+    """Two students and a steward who compete, published once for all of these."""
+    return site_after(compete)
+
+
+def test_the_entrant_of_a_steward_is_a_reference(competing: Site) -> None:
     """It has its numbers and the reason, no rank of any form, and those of the others are as without it."""
-    compete(site)
-    rows = board(site)
+    rows = board(competing)
 
     assert [rows["Own"][name] for name in RANKED] == [""] * len(RANKED)
     assert rows["Own"]["unranked_because"] == "label holder"
@@ -67,31 +73,28 @@ def test_the_entrant_of_a_steward_is_a_reference(site: Site) -> None:
     assert (rows["A"]["rank"], rows["B"]["rank"]) == ("1", "2")
     assert float(rows["A"]["p_best"]) + float(rows["B"]["p_best"]) == 1.0
     assert "label_holder" not in rows["A"]["flags"]
-    told = " ".join(documents(site, BOARD)["notes"])
+    told = " ".join(documents(competing, BOARD)["notes"])
     assert "Sent by who can read the private labels, so listed for comparison, without a rank: Own" in told
-    page = site.http.get(BOARD, headers={"Accept": "text/html"}).text
+    page = competing.http.get(BOARD, headers={"Accept": "text/html"}).text
     assert "label holder" in page
     assert "First: Own" not in page
 
 
-def test_a_reference_is_in_no_pair_and_no_test(site: Site) -> None:
+def test_a_reference_is_in_no_pair_and_no_test(competing: Site) -> None:
     """A family of tests that counted it would make the others' p-values larger."""
-    compete(site)
-
     for kind in ("pairwise", "comparisons", "tests"):
-        pairs = records(site, f"{BOARD}/{kind}.csv")
+        pairs = records(competing, f"{BOARD}/{kind}.csv")
         assert {row["entrant_a"] for row in pairs} == {"A", "B"}, kind
 
 
-def test_the_page_of_such_an_entrant_says_why(site: Site) -> None:
+def test_the_page_of_such_an_entrant_says_why(competing: Site) -> None:
     """In words, on the page and in its JSON; nothing on that of another."""
-    compete(site)
-    own, other = (documents(site, f"/benchmarks/{SLUG}/entrants/{name}") for name in ("Own", "A"))
+    own, other = (documents(competing, f"/benchmarks/{SLUG}/entrants/{name}") for name in ("Own", "A"))
 
     assert own["meta"]["label_holder"] is True
     assert "Who sent this entrant can read the private labels; it is listed without a rank." in own["notes"]
     assert "label_holder" not in other["meta"]
-    page = site.http.get(f"/benchmarks/{SLUG}/entrants/Own", headers={"Accept": "text/html"}).text
+    page = competing.http.get(f"/benchmarks/{SLUG}/entrants/Own", headers={"Accept": "text/html"}).text
     assert "label holder" in page
 
 
@@ -136,10 +139,9 @@ def test_public_labels_make_no_references(site: Site) -> None:
     assert (rows["Own"]["rank"], rows["Own"]["flags"]) == ("1", "")
 
 
-def test_a_chosen_board_has_no_rank_for_it_either(site: Site) -> None:
+def test_a_chosen_board_has_no_rank_for_it_either(competing: Site) -> None:
     """A reader who names it gets what the benchmark's board says."""
-    compete(site)
-    rows = {row["entrant"]: row for row in records(site, f"{BOARD}/explore.csv?entrant=Own&entrant=A")}
+    rows = {row["entrant"]: row for row in records(competing, f"{BOARD}/explore.csv?entrant=Own&entrant=A")}
 
     assert (rows["Own"]["rank"], rows["Own"]["unranked_because"]) == ("", "label holder")
     assert rows["A"]["rank"] == "1"
