@@ -18,7 +18,7 @@ from math import lgamma, log
 import numpy as np
 from confusable_homoglyphs.confusables import confusables_data
 from numpy.typing import NDArray
-from scipy.stats import chi2
+from scipy.special import gammainc
 
 from app.admission.case import Case, Check, Earlier, in_utc, is_after, listed, some
 from app.manifest.model import Manifest
@@ -442,7 +442,9 @@ def _ln_steady(cells: Hashes, seed: IntArray, values: FloatArray, ease: FloatArr
     freedom = int(varies.sum()) * (n_seeds - 1)
     if not freedom:
         return 0.0
-    return float(chi2.logcdf(((n_seeds - 1) * squares / of_items[varies]).sum(), freedom))
+    q = float(((n_seeds - 1) * squares / of_items[varies]).sum())
+    # The chi-squared distribution with so many degrees of freedom.
+    return log(max(float(gammainc(freedom / 2, q / 2)), LEAST))
 
 
 # Rows that are nearly another entrant's: copies with a little noise, or shifted a little as a whole. Each column of

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from app.boards.opponents import WITHOUT_OWNER, owner_note
 from app.boards.registry import Method, methods
 from app.names import count
 from app.values.facts import EXACT_BEST, LEAK_SERVES
@@ -127,24 +128,13 @@ def _flagged(one: Provenance | None, more: Sequence[str]) -> Provenance | None:
     return replace(one, flags=(*one.flags, *(flag for flag in more if flag not in one.flags)))
 
 
-def _of_opponents(table: Table) -> Iterator[str]:
-    """Say how far one owner's entrants can move the others, where scores depend on who is compared.
-
-    Removing k of n − 1 opponents changes a mean over opponents, within 0 and 1, by at most k / (n − 1), and the
-    difference of two such means by twice that.
-    """
-    at = table.index(OWNER)
-    owners = Counter(str(row[at]) for row in table.rows if row[at] is not None)
-    n_opponents = len(table.rows) - 1
-    if not _is_of_opponents(table) or len(owners) < 2 or max(owners.values()) < 2:
-        return
-    owner, n_own = max(owners.items(), key=lambda each: (each[1], each[0]))
-    share = _most_moved(n_own, n_opponents)
-    yield (
-        f"{owner} has {n_own} of the {len(table.rows)} entrants. Scores here are about who is compared, so they alone "
-        f"can move the difference of two others by up to {share:.2f} of the range of a score; choose entrants to see a "
-        "board without them."
-    )
+def _moved(table: Table, names: Mapping[int, str]) -> Table:
+    """Return a table whose meta names owners, of neighbours that one of them alone keeps in order, by their names."""
+    moved = table.meta.get(WITHOUT_OWNER)
+    if not moved:
+        return table
+    named = [{**one, "owner": names[int(one["owner"])]} for one in moved]
+    return replace(table, notes=(*table.notes, owner_note(named)), meta={**table.meta, WITHOUT_OWNER: named})
 
 
 def _of_copies(table: Table) -> Iterator[str]:
@@ -188,7 +178,8 @@ def owners_in(table: Table) -> set[int]:
     if OWNER not in table.column_names() or not table.name.startswith("leaderboard/"):
         return set()
     at = table.index(OWNER)
-    return {int(str(row[at])) for row in table.rows if row[at] is not None}
+    moved = {int(one["owner"]) for one in table.meta.get(WITHOUT_OWNER, ())}
+    return moved | {int(str(row[at])) for row in table.rows if row[at] is not None}
 
 
 def with_owners(table: Table, names: Mapping[int, str]) -> Table:
@@ -206,7 +197,7 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
         row if row[at] is None else (*row[:at], names[int(str(row[at]))], *row[at + 1 :]) for row in table.rows
     )
     named = replace(table, rows=rows)
-    return replace(named, notes=(*table.notes, *_notes(named), *_of_opponents(named), *_of_copies(named)))
+    return _moved(replace(named, notes=(*table.notes, *_notes(named), *_of_copies(named))), names)
 
 
 def _notes(table: Table) -> tuple[str, ...]:

@@ -1,13 +1,13 @@
 """Boards that give every entrant points on every task and rank by their mean: the code these methods share."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from app.boards.calibrated import (
     MIN_DRAWN_UNITS,
@@ -22,11 +22,20 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
+from app.boards.opponents import (
+    MOST_ROWS,
+    WITHOUT_OWNER,
+    moved_by_owners,
+    pool_note,
+    pool_of,
+    shares_against,
+    wins_by_owner,
+)
 from app.boards.remembered import remembered_pairs
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
-from app.manifest.model import Leaderboard, Manifest, MetricName, Task
+from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
@@ -45,7 +54,8 @@ class Points:
     that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
     a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
     points; where they do not depend on who is compared, `weights` [n_tasks] are those of the tasks' values.
-    `calibrated`: the intervals, if of no plain mean.
+    `calibrated`: the intervals, if of no plain mean. `of_others` gives the points of further results [n_tasks, n_own]
+    where a pool of opponents alone is counted against; None where everybody is.
     """
 
     points: FloatArray
@@ -60,6 +70,7 @@ class Points:
     within: Range = EVERYWHERE
     weights: FloatArray | None = None
     calibrated: CellsAt | None = None
+    of_others: Callable[[FloatArray], FloatArray] | None = None
 
 
 class TaskBoard(Leaderboard):
@@ -79,12 +90,38 @@ class TaskBoard(Leaderboard):
         return self.tasks or [task.id for task in tasks]
 
 
+class OpponentsBoard(TaskBoard):
+    """A board whose scores depend on who is compared: everybody, or a pool that it names."""
+
+    is_of_opponents = True
+
+    opponents: list[Name] | None = Field(
+        None,
+        min_length=2,
+        max_length=1000,
+        description="whom everybody is counted against, whoever else is on the board; all of them by default. Their "
+        "names are the stewards' to send",
+    )
+
+    @field_validator("opponents")
+    @classmethod
+    def _each_once(cls, opponents: list[str] | None) -> list[str] | None:
+        if repeated := sorted({name for name in opponents or () if (opponents or []).count(name) > 1}):
+            raise ValueError(f"opponents: {', '.join(repeated)} is named twice")
+        return opponents
+
+    def required_entrants(self) -> tuple[str, ...]:
+        """Return the opponents: every score is relative to them."""
+        return tuple(self.opponents or ())
+
+
 @dataclass(frozen=True)
 class Sheet:
     """One metric as tasks × entrants, larger being better (NaN is no result), with the coverage of each entrant.
 
     `complete` [n_entrants] says who may be first. `ends` are the metric's declared worst and best values, `weights`
-    [n_tasks] a reader's task weights. `slug` is the benchmark's. `units` are what its tasks are drawn by.
+    [n_tasks] a reader's task weights. `slug` is the benchmark's, `owners` [n_entrants] are those of the entrants.
+    `units` are what its tasks are drawn by.
     """
 
     cells: CellMatrix
@@ -94,6 +131,7 @@ class Sheet:
     weights: FloatArray | None = None
     slug: str = ""
     units: TaskUnits = NO_UNITS
+    owners: Sequence[Hashable] = ()
 
     @cached_property
     def complete(self) -> BoolArray:
@@ -169,6 +207,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
             **sheet.units.meta(_within_strata(points, given.strata)), **given.meta}  # fmt: skip
+    moved = _moved_by_owners(sheet, given, standing) if spec.is_of_opponents and given.of_others is None else None
+    meta |= {} if moved is None or spec.explored is not None else {WITHOUT_OWNER: moved}
     notes = (
         *_notes(sheet, given),
         *sheet.units.notes(),
@@ -183,6 +223,19 @@ def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
     """Return points [n_tasks, n_ranked] less their mean in each group of tasks, which is fixed."""
     parts = np.split(points, np.cumsum(strata)[:-1]) if strata else [points]
     return np.concatenate([part - part.mean(axis=0) for part in parts])
+def _moved_by_owners(sheet: Sheet, given: Points, standing: BoardStanding | None) -> list[dict[str, Any]] | None:
+    """Return which of the ranked change places with the next without one owner's entrants; None without any owner.
+
+    Where entrants with gaps are ranked, they are opponents; else only who has every task is one.
+    """
+    if standing is None or not any(isinstance(owner, str) for owner in sheet.owners):
+        return None
+    ranked = np.flatnonzero(given.ranked).tolist()
+    names = [sheet.cells.entrants[at] for at in ranked]
+    order = standing.order(names)[:MOST_ROWS]
+    better, owners = sheet.better[:, ranked], [sheet.owners[at] for at in ranked]
+    all_owners, wins = wins_by_owner(better, np.array(order), owners)
+    return moved_by_owners([names[at] for at in order], wins, [owners[at] for at in order], all_owners)
 
 
 def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
@@ -308,8 +361,18 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
         return {at: _weighted_bounds(sheet, given.weights, at) for at in lacking.tolist()}
     # The order alone counts: anything behind or before every result will do.
     own = sheet.better[:, lacking]
-    worst, best = (sheet.ranks_by_order(filled(own, end)).tolist() for end in (-np.inf, np.inf))
+    if given.of_others is not None:
+        worst, best = (
+            _ranks_by_pool(sheet, given.points, given.of_others(filled(own, end))) for end in (-np.inf, np.inf)
+        )
+    else:
+        worst, best = (sheet.ranks_by_order(filled(own, end)).tolist() for end in (-np.inf, np.inf))
     return dict(zip(lacking.tolist(), zip(worst, best, strict=True), strict=True))
+
+
+def _ranks_by_pool(sheet: Sheet, points: FloatArray, owns: FloatArray) -> list[int]:
+    among = points[:, sheet.complete].sum(axis=0)
+    return [rank_among(total, among) for total in owns.sum(axis=0).tolist()]
 
 
 def _weighted_bounds(sheet: Sheet, weights: FloatArray, at: int) -> tuple[int, int]:
@@ -373,6 +436,56 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
     worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
     return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug,
                  TaskUnits.of(manifest, cells.tasks))  # fmt: skip
+    owners = manifest.asked.facts.owners_of(cells.entrants)
+    weights, ends = task_weights(spec, cells.tasks), (worst, best)
+    return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, owners)
+
+
+def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, Counted] | None":
+    """Return the shares of the board's own opponents that each entrant beats, [n_tasks, n_entrants]; None without any.
+
+    Who is an opponent but not among those whom a reader named is not on the sheet that is returned.
+    Raises BoardUnavailable for fewer than two opponents with every task.
+    Source: `app.boards.opponents.shares_against`.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> board = OpponentsBoard(name="main", method="borda", metric="error", opponents=["Fair", "Poor"])
+    >>> _, counted = counted_against(board, read_sheet(benchmark(board), board, rows()))
+    >>> counted.shares[0].tolist()
+    [1.0, 1.0, 0.0]
+    """
+    if spec.opponents is None:
+        return None
+    entrants = sheet.cells.entrants
+    at = pool_of(spec.opponents, entrants, sheet.complete)
+    pool, note = sheet.better[:, at], pool_note(spec.opponents, entrants, at)
+    beside = () if spec.explored is None else spec.explored.beside
+    if beside:
+        kept = [place for place, name in enumerate(entrants) if name not in beside]
+        names = {entrants[place] for place in kept}
+        roster = replace(
+            sheet.roster,
+            ranked=tuple(name for name in sheet.roster.ranked if name in names),
+            apart=tuple(name for name in sheet.roster.apart if name in names),
+        )
+        owners = [sheet.owners[place] for place in kept]
+        cells = sheet.cells.only([entrants[place] for place in kept])
+        sheet = replace(sheet, cells=cells, better=sheet.better[:, kept], roster=roster, owners=owners)
+    is_member = np.isin(sheet.cells.entrants, spec.opponents)
+    return sheet, Counted(shares_against(sheet.better, pool, is_member), pool, note)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Shares of the opponents beaten [n_tasks, n_entrants], the opponents' results [n_tasks, n_pool], and the note."""
+
+    shares: FloatArray
+    pool: FloatArray
+    note: str
+
+    def shares_of(self, own: FloatArray) -> FloatArray:
+        """Return the shares of results [n_tasks, n_own] of others than the opponents."""
+        return shares_against(own, self.pool, np.zeros(own.shape[1], dtype=np.bool_))
 
 
 # One metric as tasks × entrants, larger being better: the input of boards that give points on every task.

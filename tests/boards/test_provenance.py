@@ -93,45 +93,17 @@ def test_counts_of_several_owners_are_told_apart() -> None:
     assert "bob: 1 registration, 1 entrant, 3 submissions; ann: 1 registration, 1 entrant, 2 submissions." in note
 
 
-@pytest.mark.parametrize(("method", "rank_by"), [("borda", "borda_points"), ("skill_score", "win_rate")])
-def test_a_board_says_how_far_one_owner_can_move_the_others(method: str, rank_by: str) -> None:
-    """Three of five entrants belong to one: two others may change places, by all of the range."""
-    notes = notes_of(board(method, rank_by, (1.0,) * 5), "aaabc")
+def test_neighbours_that_hang_on_one_owner_are_told_with_the_name_it_has_now() -> None:
+    """What is stored has its number, also in meta, since a name can be erased."""
+    moved = [{"above": "A", "below": "B", "owner": "99", "becomes": "tied"}]
+    table = board("borda", "borda_points", (1.0,) * 5)
+    stored = with_provenance(replace(table, meta={**table.meta, "without_owner": moved}), known())
+    shown = with_owners(stored, {97: "ann", 98: "bob", 99: "eve"})
 
-    (note,) = [note for note in notes if note.startswith("a has 3 of the 5 entrants.")]
-    assert note == (
-        "a has 3 of the 5 entrants. Scores here are about who is compared, so they alone can move the difference of "
-        "two others by up to 1.00 of the range of a score; choose entrants to see a board without them."
+    assert shown.meta["without_owner"] == [{"above": "A", "below": "B", "owner": "eve", "becomes": "tied"}]
+    assert shown.notes[-1] == (
+        "A is above B only with eve's entrants on the board: without them, and with all others, the two would be equal."
     )
-
-
-def test_two_entrants_of_one_owner_are_enough_to_move_others() -> None:
-    """Nor need there be two copies: one is an opponent more."""
-    notes = notes_of(board("borda", "borda_points", (1.0,) * 5), "aabcd")
-    of_each = known("abcde")
-    of_each["E"] = replace(of_each["E"], flags=("near_rows",))
-    table = with_provenance(board("borda", "borda_points", (0.5,) * 5), of_each)
-    copied = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
-
-    assert [note for note in notes if note.startswith("a has 2 of the 5 entrants.") and "up to 1.00" in note]
-    assert copied[-1] == (
-        "1 of the 5 entrants has the rows of another one, or nearly. Scores here are about who is compared, so this "
-        "can move the difference of two others by up to 0.50 of the range of a score."
-    )
-
-
-def test_of_two_owners_with_as_many_entrants_the_same_one_is_named_in_any_order() -> None:
-    """The last by name, so that a page does not change when two rows change places."""
-    named = [notes_of(board("borda", "borda_points", (1.0,) * 5), owners)[-1] for owners in ("aabbc", "bbaac")]
-
-    assert named[0].startswith("b has 2 of the 5 entrants.")
-    assert named[1] == named[0]
-
-
-@pytest.mark.parametrize(("method", "owners"), [("mean", "aaabc"), ("borda", "abcde"), ("borda", "aaaaa")])
-def test_nothing_is_said_where_opponents_do_not_matter_or_are_one_for_each(method: str, owners: str) -> None:
-    """A mean is about its entrant alone; and with one owner there is nobody else to be moved."""
-    assert not any("of the 5 entrants" in note for note in notes_of(board(method, "score", (1.0,) * 5), owners))
 
 
 @pytest.mark.parametrize(("method", "n_notes"), [("borda", 1), ("mean", 0)])

@@ -4,6 +4,7 @@ Found by `app.boards.registry`. An absent task gives no points, so an entrant th
 lower.
 """
 
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ from pydantic import Field
 from app.boards.columns import cell_at
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.boards.task_points import OpponentsBoard, Points, Sheet, assemble, counted_against, read_sheet
 from app.manifest.model import Manifest
 from app.names import in_words, sentences
 from app.stats.pairs import borda_points
@@ -24,10 +25,8 @@ from app.values.table import Column
 COLUMN = Column("borda_points", "Borda points", direction="maximize", glossary="borda", digits=1)
 
 
-class Borda(TaskBoard):
+class Borda(OpponentsBoard):
     """A board of Borda points, summed over tasks."""
-
-    is_of_opponents = True
 
     method: Literal["borda"] = Field(description="how it ranks")
 
@@ -44,13 +43,22 @@ def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     [('Good', 6.0), ('Fair', 3.0), ('Poor', 0.0)]
     """
     sheet = read_sheet(manifest, spec, scores)
+    counted = counted_against(spec, sheet)
+    sheet = sheet if counted is None else counted[0]
     everybody = np.ones(len(sheet.cells.entrants), dtype=np.bool_)
     metric = manifest.metrics[spec.metric]
     mean = Column(f"mean_{spec.metric}", f"Mean {metric.title or spec.metric}", unit=metric.unit,
                   direction=metric.direction, glossary="mean", digits=3)  # fmt: skip
     fields = (FrameField(mean, cell_at(sheet.means())),)
-    points = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, draw_tasks(spec, sheet.n_tasks), fields,
+    resamples = draw_tasks(spec, sheet.n_tasks)
+    points = Points(borda_points(sheet.better), everybody, COLUMN, 1.0, resamples, fields,
                   _notes(sheet), within=Range(0.0, len(sheet.cells.entrants) - 1.0))  # fmt: skip
+    if counted is not None:
+        # A share of them, times their number: an opponent has one fewer than the others.
+        of, n_pool = counted[1], counted[1].pool.shape[1]
+        points = replace(points, points=n_pool * of.shares, notes=(of.note, *points.notes),
+                         within=Range(0.0, float(n_pool)),
+                         of_others=lambda own: n_pool * of.shares_of(own))  # fmt: skip
     return assemble(spec, sheet, points)
 
 

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.boards.task_points import OpponentsBoard, Points, assemble, counted_against, read_sheet
 from app.manifest.model import Manifest
 from app.stats.pairs import average_ranks, within
 from app.stats.spreads import Range
@@ -19,10 +19,8 @@ from app.values.table import Column
 COLUMN = Column("mean_rank", "Mean rank", direction="minimize", glossary="mean_rank", digits=2)
 
 
-class MeanRank(TaskBoard):
+class MeanRank(OpponentsBoard):
     """A board of mean ranks, all tasks weighing the same."""
-
-    is_of_opponents = True
 
     method: Literal["mean_rank"] = Field(description="how it ranks")
 
@@ -39,6 +37,15 @@ def compute(manifest: Manifest, spec: MeanRank, scores: ScoreTable) -> BoardTabl
     [('Good', 1.0), ('Fair', 2.0), ('Poor', 3.0)]
     """
     sheet = read_sheet(manifest, spec, scores)
+    counted = counted_against(spec, sheet)
+    if counted is not None:
+        # One more than the opponents that are better: an opponent has one fewer than the others, so it is by share.
+        sheet, of = counted
+        n_pool, resamples = of.pool.shape[1], draw_tasks(spec, sheet.n_tasks)
+        given = Points(-1.0 - n_pool * (1.0 - of.shares), sheet.complete, COLUMN, -1.0 / sheet.n_tasks, resamples,
+                       notes=(of.note,), within=Range(-1.0 - n_pool, -1.0),
+                       of_others=lambda own: -1.0 - n_pool * (1.0 - of.shares_of(own)))  # fmt: skip
+        return assemble(spec, sheet, given)
     points = within(sheet.better, sheet.complete, lambda better: -average_ranks(-better))
     lies = Range(-float(max(1, sheet.complete.sum())), -1.0)
     ranked = Points(points, sheet.complete, COLUMN, -1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks), within=lies)

@@ -10,7 +10,7 @@ from pydantic import Field
 
 from app.boards.standing import draw_tasks
 from app.boards.tables import BoardTables, TableMethod
-from app.boards.task_points import Points, TaskBoard, assemble, read_sheet
+from app.boards.task_points import OpponentsBoard, Points, assemble, counted_against, read_sheet
 from app.manifest.model import Manifest
 from app.stats.pairs import win_shares, within
 from app.stats.spreads import SHARE
@@ -20,10 +20,8 @@ from app.values.table import Column
 COLUMN = Column("win_rate", "Mean win rate", direction="maximize", glossary="win_rate", digits=3)
 
 
-class MeanWinRate(TaskBoard):
+class MeanWinRate(OpponentsBoard):
     """A board of win rates, all tasks weighing the same."""
-
-    is_of_opponents = True
 
     method: Literal["mean_win_rate"] = Field(description="how it ranks")
 
@@ -41,6 +39,12 @@ def compute(manifest: Manifest, spec: MeanWinRate, scores: ScoreTable) -> BoardT
     [('Good', 1.0), ('Fair', 0.5), ('Poor', 0.0)]
     """
     sheet = read_sheet(manifest, spec, scores)
+    counted = counted_against(spec, sheet)
+    if counted is not None:
+        sheet, of = counted
+        given = Points(of.shares, sheet.complete, COLUMN, 1.0 / sheet.n_tasks, draw_tasks(spec, sheet.n_tasks),
+                       notes=(of.note,), within=SHARE, of_others=of.shares_of)  # fmt: skip
+        return assemble(spec, sheet, given)
     # A single entrant has nobody to beat: it is first, without a rate.
     unit = 1.0 / sheet.n_tasks if sheet.complete.sum() > 1 else np.nan
     points = within(sheet.better, sheet.complete, lambda better: win_shares(-better))

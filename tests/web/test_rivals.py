@@ -1,0 +1,158 @@
+"""What one gains by sending rivals, copies and slips of the pen, on real forecasts, over HTTP: what a reader then sees.
+
+Each attack is tried with submitters' tokens alone; it may win a rank, and not without a reader being told.
+"""
+
+import csv
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from app.config import Settings
+from app.rights import tokens
+from app.stats.arrays import FloatArray
+from tests.cases import grids
+from tests.fixtures import Site, new_database, open_site
+
+RESULTS = Path(__file__).resolve().parents[2] / "examples" / "fev-bench" / "results"
+HONEST = ("chronos-2", "tirex", "toto-1_0", "timesfm-2_5", "moirai-2_0", "chronos-bolt", "seasonal_naive")
+N_TASKS = 40
+BOARDS = ("mean", "borda", "mean_rank", "mean_win_rate")
+
+
+@cache
+def real() -> Mapping[str, FloatArray]:
+    """Return the scaled quantile losses of models of fev-bench on its first forty tasks."""
+    read: dict[str, dict[str, float]] = {}
+    for name in HONEST:
+        with (RESULTS / f"{name}.csv").open() as file:
+            of_task = {row["task_name"]: float(row["SQL"]) for row in csv.DictReader(file) if row["SQL"]}
+        read[name] = of_task
+    common = sorted(set.intersection(*(set(own) for own in read.values())))[:N_TASKS]
+    return {name: np.array([own[task] for task in common]) for name, own in read.items()}
+
+
+def manifest(more: str = "", tasks: str = "") -> str:
+    """Return the manifest of a benchmark of these tasks with a board of each method."""
+    named = tasks or "[" + ", ".join(f"{{id: t{at:02}}}" for at in range(N_TASKS)) + "]"
+    boards = "\n".join(
+        f"  - {{name: {method.replace('_', '-')}, method: {method}, metric: error{more if method != 'mean' else ''}}}"
+        for method in (BOARDS if not tasks else ("mean",))
+    )
+    return f"""
+schema_version: 1
+slug: SLUG
+title: Rivals
+evidence: evaluation_summary
+columns: {{entrant: model, task: task, leaked: null}}
+metrics: {{error: {{direction: minimize, min: 0}}}}
+tasks: {named}
+leaderboards:
+{boards}
+"""
+
+
+@pytest.fixture(scope="module")
+def site(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """One site for all of them, with two submitters more: each test makes a benchmark of its own."""
+    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as opened:
+        with opened.sessions.begin() as session:
+            for name in ("carol", "dave"):
+                opened.tokens[name] = tokens.create_token(session, name, "submitter")[1]
+        yield opened
+
+
+def send(site: Site, slug: str, who: str, values: Mapping[str, FloatArray], first: int = 0) -> dict[str, Any]:
+    """Submit the errors of some entrants on as many tasks, and return the answer."""
+    rows = [
+        f"{name},t{first + at:02},{error!r}" for name, own in values.items() for at, error in enumerate(own.tolist())
+    ]
+    file = "\n".join(["model,task,error", *rows, ""]).encode()
+    answer = site.http.post(
+        f"/benchmarks/{slug}/submissions", files=[("files", ("r.csv", file))], headers=site.auth(who)
+    )
+    assert answer.status_code == 202, answer.text
+    return dict(answer.json())
+
+
+def read(site: Site, slug: str, board: str) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Return a published board's rows by entrant, and all of its JSON."""
+    site.work()
+    page = site.http.get(f"/benchmarks/{slug}/leaderboards/{board}.json").json()
+    return {row["entrant"]: row for row in page["rows"]}, page
+
+
+def rivals_of(leader: FloatArray, mine: FloatArray, n: int = 6) -> dict[str, FloatArray]:
+    """Return decoys that are better than the leader only where `mine` is, and behind both elsewhere."""
+    better, worst = mine < leader, np.maximum(mine, leader)
+    return {f"decoy {at}": np.where(better, (mine + leader) / 2, worst * (1.5 + at / 50)) for at in range(n)}
+
+
+@pytest.mark.parametrize("board", ["borda", "mean-rank", "mean-win-rate"])
+def test_decoys_are_named_with_their_owner_and_named_opponents_keep_them_out(site: Site, board: str) -> None:
+    """One of several tokens decides who is first: said of that one, not of who loaded the honest results."""
+    leader, mine = real()["chronos-2"], real()["tirex"] * 0.995
+    of_each = {}
+    for more in ("", f", opponents: [{', '.join(HONEST[2:])}]"):
+        slug = grids.declare(site, manifest(more), None)
+        send(site, slug, "steward" if more else "alice", {name: real()[name] for name in HONEST})
+        send(site, slug, "bob", {"mine": mine})
+        before, _ = read(site, slug, board)
+        send(site, slug, "carol", rivals_of(leader, mine))
+        of_each[more] = (before, *read(site, slug, board))
+    (_, free, page), (before, pooled, _) = of_each.values()
+
+    assert free["mine"]["rank"] < free["chronos-2"]["rank"]
+    assert {one["owner"] for one in page["meta"]["without_owner"] if "mine" in (one["above"], one["below"])} == {
+        "carol"
+    }
+    assert not any("alice" in note and "move" in note for note in page["notes"])
+    score = next(name for name in ("borda_points", "mean_rank", "win_rate") if name in pooled["mine"])
+    assert {name: row[score] for name, row in before.items()} == {name: pooled[name][score] for name in before}
+
+
+@pytest.mark.parametrize(("shift", "noise"), [(0.01, 0.01), (0.03, 0.05)])
+def test_a_copy_of_the_leader_with_noise_is_first_beside_the_leader_s_name(
+    site: Site, shift: float, noise: float
+) -> None:
+    """It is nearer to the leader than any honest two are to each other, and the row says how near."""
+    slug = grids.declare(site, manifest(), None)
+    send(site, slug, "alice", dict(real()))
+    rng = np.random.default_rng(5)
+    leader = real()["chronos-2"]
+    send(site, slug, "bob", {"copy": leader * (1.0 - shift + noise * rng.normal(size=N_TASKS))})
+    rows, _ = read(site, slug, "borda")
+
+    assert rows["copy"]["nearest"] == "chronos-2"
+    assert rows["copy"]["nearest_spread"] == pytest.approx(noise, rel=0.5)
+    assert rows["chronos-2"]["nearest"] == "copy"
+
+
+def test_the_best_of_rivals_task_by_task_is_shown_with_whom_it_is_made_of(site: Site) -> None:
+    """The least of five public rivals with noise: it is near one of them."""
+    slug = grids.declare(site, manifest(), None)
+    send(site, slug, "alice", dict(real()))
+    best = np.min([real()[name] for name in HONEST[:5]], axis=0)
+    send(site, slug, "bob", {"made": best * (1.0 + 0.02 * np.random.default_rng(5).normal(size=N_TASKS))})
+    rows, _ = read(site, slug, "mean")
+
+    assert rows["made"]["rank"] == 1
+    assert rows["made"]["nearest"] in HONEST[:5]
+    assert rows["made"]["nearest_spread"] < 0.1
+
+
+def test_errors_of_a_millionth_are_flagged_where_rivals_have_a_half(site: Site) -> None:
+    """No error is zero, and each is far beyond the best of all others."""
+    slug = grids.declare(site, manifest(), None)
+    send(site, slug, "alice", dict(real()))
+    answer = send(site, slug, "bob", {"tiny": np.full(N_TASKS, 1e-6) * np.linspace(1, 2, N_TASKS)})
+    rows, _ = read(site, slug, "mean")
+
+    assert "error of tiny is 10 times better than the best of all others" in next(
+        check["reason"] for check in answer["checks"] if check["rule"] == "far_beyond"
+    )
+    assert rows["tiny"]["flags"] == "far_beyond"
