@@ -352,3 +352,47 @@ def _task_sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float], a
     yield f"The median of {len(values):,} entrants is {middle:.4g}; the middle half lies from {low:.4g} to {high:.4g}."
     if apart:
         yield f"Without a place, with fewer values here than most: {names_in_words(apart)}."
+
+
+def side_by_side(matrix: Table, entrants: Sequence[str], pairwise: Table | None) -> Table:
+    """Return a row for each task and a column for each of some entrants, best first, from the table of everybody.
+
+    Values are in the unit of the metric, null where there is none; notes say of each pair whether it is separable.
+    Raises nothing: a matrix that is not there says why. Source: none; it turns a table.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> values = task_values(benchmark(board), board, rows())
+    >>> matrix = matrix_table(board, benchmark(board).metrics["error"], values, [])
+    >>> side_by_side(matrix, ["Poor", "Good"], None).rows[0]
+    ('a', 0.4, 0.1)
+    """
+    name = matrix.name.partition("/")[2]
+    title = matrix.title.replace("entrants by tasks", "side by side")
+    told = tuple(_told_apart(entrants, pairwise))
+    if not matrix.columns:
+        return replace(matrix, name=f"compare/{name}", title=title, notes=(*told, *matrix.notes))
+    cells = {(str(each["entrant"]), str(each["task"])): each["value"] for each in matrix.records()}
+    tasks = dict.fromkeys(str(row[matrix.index("task")]) for row in matrix.rows)
+    value = matrix.columns[matrix.index("value")]
+    columns = (Column("task", "Task", "text"), *(replace(value, name=each, title=each) for each in entrants))
+    rows = tuple((task, *(cells.get((each, task)) for each in entrants)) for task in tasks)
+    return Table(f"compare/{name}", title, columns, rows, told, {"metric": matrix.meta["metric"]})
+
+
+def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str]:
+    """Yield whom the data tell apart of some entrants, best first, and whom they do not."""
+    if pairwise is None or not {"entrant_a", "entrant_b", "separable"} <= set(pairwise.column_names()):
+        return
+    known = {(row[pairwise.index("entrant_a")], row[pairwise.index("entrant_b")]): row[pairwise.index("separable")]
+             for row in pairwise.rows}  # fmt: skip
+    for at, better in enumerate(entrants[:-1]):
+        later = entrants[at + 1 :]
+        apart = [name for name in later if known.get((better, name)) is True]
+        alike = [name for name in later if known.get((better, name)) is False]
+        parts = [f"is told apart from {names_in_words(apart)}"] if apart else []
+        parts += [f"not from {names_in_words(alike)}" if apart else f"is not told apart from {names_in_words(alike)}"
+                  ] if alike else []  # fmt: skip
+        if parts:
+            yield f"{in_words(better)} {', '.join(parts)}."

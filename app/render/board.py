@@ -35,7 +35,7 @@ OWN_PLACE = ("rank", "entrant", "p_best", "first_resamples_share", "may_be_first
 
 REMARKED = ("covered", "n_attempted", "n_included", "n_absent", "n_failed", "num_failures", "n_imputed", "n_leaked",
             "n_not_asked", "unranked_because", "rank_if_worst", "rank_if_best", "attempt", "owner_submissions",
-            "flags")  # fmt: skip
+            "flags", "label")  # fmt: skip
 """Columns whose few telling cells are words at the end of their row."""
 
 TAB_LETTERS = 60
@@ -119,6 +119,25 @@ class BoardRows:
 
     def _cell(self, row: Row, name: str) -> Cell:
         return row[self._at[name]] if name in self._at else None
+
+    @property
+    def noun(self) -> str:
+        """Return what the table calls those whom it ranks."""
+        return self.table.columns[self._at["entrant"]].title
+
+    @property
+    def level(self) -> str:
+        """Return the level of the intervals."""
+        level = self.table.meta.get("level")
+        return f"{100 * level:g} %" if isinstance(level, float) else "Interval"
+
+    def text(self, shown: ShownColumn, row: Row) -> str:
+        """Return a cell as text, without its interval: that is drawn, or in its title."""
+        return format_cell(shown.column, row[shown.at])
+
+    def rank(self, row: Row) -> str:
+        """Return the rank of a row as text."""
+        return format_cell(self.table.columns[self._at["rank"]], row[self._at["rank"]])
 
     # Who it is.
 
@@ -286,7 +305,8 @@ class BoardRows:
         if leaked := self._number(row, "n_leaked"):
             yield f"{leaked:,} leaked", f"declared to have seen the data of {count(leaked, 'task')}"
         if self._is_apart(row):
-            why = [str(cell)] if self.says_why and (cell := self._cell(row, "unranked_because")) else []
+            told = [self._cell(row, name) for name in ("unranked_because", "label")] if self.says_why else []
+            why = [str(cell) for cell in told if cell]
             if words := ", ".join([*why, *([self.gap(row)] if self.gap(row) else [])]):
                 yield words, "Why it has no rank" if why else "Results delivered, of those asked for"
         if (attempt := self._number(row, "attempt")) > 1:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from app.names import count
 from app.render.plot import LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
 from app.values.table import Cell, Column, Table
@@ -17,13 +18,11 @@ REFERENCES = {"win_rate": 0.5, "skill_score": 0.0}
 class WhiskerAxis:
     """The head of a column of whiskers: (position, text) of its ticks, and the reference marks.
 
-    `reference` is the position of the value that means no difference, `leader` the ends of the first-ranked
-    row's interval.
+    `reference` is the position of the value that means no difference.
     """
 
     ticks: tuple[tuple[float, str], ...]
     reference: float | None
-    leader: tuple[float, float] | None
 
 
 class CoverageColumns(NamedTuple):
@@ -132,7 +131,7 @@ def _shown(table: Table, column: Column) -> ShownColumn:
         return ShownColumn(column, at, low_at, high_at)
     marks = [mark for row in rows if (mark := _mark(row, at, low_at, high_at)) is not None]
     scale = column_scale(marks)
-    axis = None if scale is None else _axis(column, scale, _leader(table, at, low_at, high_at))
+    axis = None if scale is None else _axis(column, scale)
     return ShownColumn(column, at, low_at, high_at, scale, axis)
 
 
@@ -159,15 +158,7 @@ def _mark(row: Sequence[Cell], at: int, low_at: int | None, high_at: int | None)
     return None
 
 
-def _leader(table: Table, at: int, low_at: int, high_at: int) -> WhiskerMark | None:
-    if "rank" not in table.column_names():
-        return None
-    rank = table.index("rank")
-    firsts = [row for row in table.rows if row[rank] == 1]
-    return _mark(firsts[0], at, low_at, high_at) if len(firsts) == 1 else None
-
-
-def _axis(column: Column, scale: LinearScale, leader: WhiskerMark | None) -> WhiskerAxis:
+def _axis(column: Column, scale: LinearScale) -> WhiskerAxis:
     named = scale.ticks()
     shown = named if len(named) <= 3 else [named[0], named[-1]]
     digits = max((_digits(value) for value in shown), default=0)
@@ -175,7 +166,6 @@ def _axis(column: Column, scale: LinearScale, leader: WhiskerMark | None) -> Whi
     return WhiskerAxis(
         ticks=tuple((scale.at(value), format_number(value, digits)) for value in shown),
         reference=scale.at(none) if scale.low < none < scale.high else None,
-        leader=None if leader is None else (scale.at(leader[1]), scale.at(leader[2])),
     )
 
 
@@ -294,11 +284,16 @@ SIGNS = {"no value": "×", "absent": "□", "imputed": "╱"}
 
 @dataclass(frozen=True)
 class TaskMap:
-    """The tasks, and for each entrant shown its cells as (text, shade from 0, no or the worst place, to 8)."""
+    """What the columns are and, for each row, its cells as (text, shade from 0, no or the worst place, to 8).
 
-    tasks: Sequence[str]
+    `across` and `down` are the tables' columns whose values they are.
+    """
+
+    columns: Sequence[str]
     rows: Sequence[tuple[str, Sequence[tuple[str, int]]]]
     caption: str
+    across: str = "task"
+    down: str = "entrant"
 
 
 def build_task_map(table: Table, entrants: Sequence[str], caption: str) -> TaskMap:
@@ -315,6 +310,26 @@ def _map_cell(cell: Mapping[str, Cell] | None) -> tuple[str, int]:
     value, share, state = cell["value"], cell["beats"], str(cell["state"])
     if not isinstance(value, float):
         return SIGNS.get(state, DASH), 0
-    digits = 2 if abs(value) < 10 else 1 if abs(value) < 100 else 0
     mark = "•" if state == "leaked" else ""
-    return f"{format_number(value, digits)}{mark}", round(SHADES * share) if isinstance(share, float) else 0
+    return f"{_short(value, 2)}{mark}", round(SHADES * share) if isinstance(share, float) else 0
+
+
+def _short(value: float, digits: int) -> str:
+    return format_number(value, max(digits - (2 if abs(value) >= 100 else 1 if abs(value) >= 10 else 0), 0))
+
+
+def build_side_by_side(table: Table) -> TaskMap:
+    """Return tasks with the values of some entrants, the more colour the better among them."""
+    names = [column.title for column in table.columns[1:]]
+    sign = -1.0 if table.columns[-1].direction == "minimize" else 1.0
+    rows = [(str(row[0]), _beside([cell if isinstance(cell, float) else None for cell in row[1:]], sign))
+            for row in table.rows]  # fmt: skip
+    return TaskMap(names, rows, f"{table.title}, {count(len(rows), 'task')}", across="entrant", down="task")
+
+
+def _beside(values: Sequence[float | None], sign: float) -> list[tuple[str, int]]:
+    known = [sign * value for value in values if value is not None]
+    beaten = {value: sum(other < value for other in known) for value in known}
+    most = max(len(known) - 1, 1)
+    return [(DASH, 0) if value is None else (_short(value, 3), round(SHADES * beaten[sign * value] / most))
+            for value in values]  # fmt: skip

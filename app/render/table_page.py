@@ -19,6 +19,7 @@ from app.render.columns import (
     ShownColumn,
     TaskMap,
     build_matrix,
+    build_side_by_side,
     build_task_map,
     each_pair_once,
     is_pairwise,
@@ -27,7 +28,7 @@ from app.render.columns import (
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
-from app.render.text import format_cell, format_number, path_of_name, rows_in_words
+from app.render.text import format_number, path_of_name, rows_in_words
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -187,8 +188,8 @@ class TableView:
     where it is another one. `explore` is the form of a board that a reader explores. `panels` are
     further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
     picture says what a page of rows would not. `card` is the absolute address of the picture that previews it. `frame`
-    is where a table of a board stands among the others. `fields_to` is the last change of entrants'
-    fields that the table has, which a permanent address names.
+    is where a table of a board stands among the others; `ranked` are the rows of the board that the table is about.
+    `fields_to` is the last change of entrants' fields that the table has, which a permanent address names.
     """
 
     slug: str
@@ -209,6 +210,7 @@ class TableView:
     card: str = ""
     frame: Frame | None = None
     fields_to: int | None = None
+    ranked: Table | None = None
 
     def drawings(self) -> Sequence[Drawing]:
         """Return everything that the page draws: of its own table first, then of each panel."""
@@ -451,26 +453,6 @@ class TablePage(Page):
         return [row for row in self.table.rows if row[at] in asked][:MOST_PINNED] if asked and self.board else []
 
     @property
-    def noun(self) -> str:
-        """Return what the table calls those whom it ranks."""
-        return next((column.title for column in self.table.columns if column.name == "entrant"), "")
-
-    @property
-    def level(self) -> str:
-        """Return the level of the intervals."""
-        level = self.table.meta.get("level")
-        return f"{100 * level:g} %" if isinstance(level, float) else "Interval"
-
-    def cell(self, shown: ShownColumn, row: Sequence[Cell]) -> str:
-        """Return a cell as text, without its interval: that is drawn, or in its title."""
-        return format_cell(shown.column, row[shown.at])
-
-    def rank_of(self, row: Sequence[Cell]) -> str:
-        """Return the rank of a row as text."""
-        at = self.table.index("rank")
-        return format_cell(self.table.columns[at], row[at])
-
-    @property
     def is_board(self) -> bool:
         """Say whether the table ranks entrants, as a board or as a reader's own."""
         return self.table.name.partition("/")[0] in ("leaderboard", "explore", "draft")
@@ -544,6 +526,19 @@ class TablePage(Page):
         shown = self._mapped if self.paging is None else self._mapped[self.paging.first - 1 : self.paging.last]
         caption = f"{len(shown):,} entrants" if self.paging is None else self.paging.caption
         return build_task_map(self.table, shown, caption)
+
+    @cached_property
+    def ranked(self) -> BoardRows | None:
+        """Return the rows of the board that another table is about."""
+        table = self.view.ranked
+        return BoardRows(table, table.rows) if table is not None and table.rows else None
+
+    @property
+    def side_by_side(self) -> TaskMap | None:
+        """Return the tasks with a cell for each of some entrants, the better ones darker."""
+        if not self.table.name.startswith("compare/") or not self.table.columns or self.look.asks_for_rows:
+            return None
+        return build_side_by_side(self.table)
 
     @property
     def shows_rows(self) -> bool:
@@ -619,7 +614,13 @@ class TablePage(Page):
     @property
     def legend(self) -> list[tuple[str, GlossaryEntry]]:
         """Return the meaning of the columns."""
-        return legend([shown.column for shown in self.columns], self.table)
+        if self.board is None:
+            return (
+                [] if self.task_map or self.side_by_side else legend([each.column for each in self.columns], self.table)
+            )
+        ranked = [each for each in self.table.columns if each.name in ("rank", "may_be_first", "flags", "n_leaked")]
+        shown = [self.board.score, *self.board.others] if self.board.score else self.board.others
+        return legend([*ranked, *(each.column for each in shown)], self.table)
 
     @property
     def _kept(self) -> Links:

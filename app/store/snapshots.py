@@ -244,8 +244,10 @@ def board_history(
     name = board.name.partition("/")[2]
     rows = [row for entrant, rank in _first(board, n) for row in walk_back(listed, name, entrant, rank)]
     ordered = sorted(rows, key=lambda row: (int(str(row[0])), int(str(row[3] or 0)), str(row[2])))
+    days = sorted(str(row[1])[:10] for row in rows)
+    since = f", {days[0]} to {days[-1]}" if days else ""
     columns = (
-        Column("snapshot", "Snapshot", "integer"),
+        Column("snapshot", f"Snapshot{since}", "integer"),
         Column("published_at", "Published", "time"),
         Column("entrant", "Entrant", "text"),
         Column("rank", "Rank", "integer"),

@@ -12,8 +12,13 @@ from starlette.responses import RedirectResponse, Response
 from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.standing import letters_table
+<<<<<<< HEAD
 from app.boards.task_values import differences_table, matrix_table, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
+=======
+from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
+from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
+>>>>>>> c43a87a6 (Put three or more entrants side by side, task by task)
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import refuse_too_many, snapshot_evidence
@@ -421,6 +426,13 @@ def show_matrix(
 ) -> Response:
     """Show every entrant's place on every task, and what failed, is absent, imputed or was leaked."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
+    table = _matrix(session, state, view, board)
+    return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")
+
+
+def _matrix(session: Session, state: State, view: TableView, board: str) -> Table:
+    """Return everybody's values on every task, in the order of the board. Raises NotFound."""
+    slug = view.slug
     if view.snapshot is None:
         raise NotFound(f"Nothing of {slug} is published yet, so there is no matrix.")
     allow(session, LONG_REQUESTS)
@@ -432,18 +444,54 @@ def show_matrix(
         rows = evidence.scores(NOBODY)
     if rows is None or not len(rows):
         why = f"The evidence of {slug} has no scores by task, so there is no matrix."
-        table = Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
-    else:
-        counted = counted_rows(evidence.manifest, spec)
-        values = task_values(evidence.manifest, spec, rows, counted)
-        records = list(view.table.records()) if view.table.rows else []
-        order = [str(record["entrant"]) for record in records]
-        # Where a task is one row no value is of a part of it.
-        has_parts = counted is not None or kind_of(evidence.manifest).rows.in_upload_order
-        lacking = [] if not has_parts else [r for r in records if r.get("n_included") != r.get("n_attempted")]
-        apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
-        table = matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)
-    return _answer(request, session, narrowed(replace(view, table=table), wanted), board, "matrix")
+        return Table(f"matrix/{board}", f"{view.table.title}: entrants by tasks", (), (), (why,), {"unavailable": why})
+    counted = counted_rows(evidence.manifest, spec)
+    values = task_values(evidence.manifest, spec, rows, counted)
+    records = list(view.table.records()) if view.table.rows else []
+    order = [str(record["entrant"]) for record in records]
+    # Where a task is one row no value is of a part of it.
+    has_parts = counted is not None or kind_of(evidence.manifest).rows.in_upload_order
+    lacking = [] if not has_parts else [r for r in records if r.get("n_included") != r.get("n_attempted")]
+    apart = [str(record["entrant"]) for record in lacking if not is_compared(record)]
+    return matrix_table(spec, evidence.manifest.metrics[values.metric], values, order, apart)
+
+
+SIDE_BY_SIDE = 8
+"""More entrants than these are no longer read beside each other."""
+
+FIRST_COMPARED = 3
+
+
+@table_routes(pictures_router, f"{HOME}/compare", "Some entrants side by side", 404, 422, answer=TableDocument)
+def show_compared(
+    slug: str,
+    board: str,
+    request: Request,
+    session: SessionDep,
+    state: StateDep,
+    wanted: WantedDep,
+    snapshot: SnapshotNumber = None,
+) -> Response:
+    """Show some entrants side by side, the first ones where none is named: their places, and their value on each task.
+
+    Above them stands which of them the data tell apart.
+    """
+    view = published(session, slug, snapshot, f"leaderboard/{board}")
+    known = [str(record["entrant"]) for record in view.table.records()] if view.table.rows else []
+    named = list(dict.fromkeys(wanted.get("entrant") or known[:FIRST_COMPARED]))
+    problems = [Problem("no entrant of this board", column="entrant", value=clip_for_message(name))
+                for name in named if name not in known]  # fmt: skip
+    if len(named) > SIDE_BY_SIDE:
+        problems.append(Problem(f"at most {SIDE_BY_SIDE}", column="entrant", value=str(len(named))))
+    if problems:
+        raise FieldRejected("These entrants cannot stand side by side.", problems)
+    pairwise = None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, f"pairwise/{board}")
+    kept = set(named)
+    ranked = replace(view.table, rows=tuple(row for row in view.table.rows if row[view.table.index("entrant")] in kept))
+    table = side_by_side(_matrix(session, state, view, board), [name for name in known if name in kept], pairwise)
+    choice = RowChoice("entrant", "Entrant", [(name, name in kept) for name in known])
+    shown = replace(view, table=table, choices=[choice], ranked=ranked)
+    return _answer(request, session, shown, board, "compare")
 
 
 def _answer(request: Request, session: Session, view: TableView, board: str, name: str) -> Response:

@@ -243,7 +243,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
             ("Map", "matrix", not kind_of(declared.manifest).rows.are_packed),
             ("Pairs", "pairwise", has_pairs),
             ("Groups", "letters", has_pairs),
-            ("Compare", "against", has_pairs),
+            ("Compare", "compare", not kind_of(declared.manifest).rows.are_packed and len(ranked.rows) > 1),
             ("Cost", "tradeoff", name == "tradeoff" or axes_of(ranked, None, None) is not None),
             ("Time", "history", view.snapshot.number > 1),
         )
@@ -252,6 +252,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     further = sorted(set(kinds) - {"leaderboard", "pairwise"})
     further.sort(key=lambda kind: order.index(kind) if kind in order else len(order))
     more = [(MORE_TITLES.get(kind, kind.replace("_", " ").capitalize()), f"{own}/{kind}") for kind in further]
+    more += [("Two against each other", f"{own}/against")] if "pairwise" in kinds else []
     more += [("Records", f"/benchmarks/{view.slug}/tables/records")] if "records" in published else []
     more += [("Tasks", f"/benchmarks/{view.slug}/tasks"), ("About the benchmark", f"/benchmarks/{view.slug}")]
     frame = Frame(
