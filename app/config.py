@@ -130,6 +130,12 @@ class Settings(BaseModel):
     audit_address_days: int = Field(
         90, ge=0, le=3650, description="how long the audit record keeps addresses, days; 0: never stored"
     )
+    keep_snapshots_days: int | None = Field(
+        None,
+        ge=1,
+        description="how long every snapshot is kept, days; then the first and last of a day, and those cited or "
+        "pinned; unset: for ever",
+    )
     max_yaml_kib: int = Field(64, ge=1, le=64, description="largest preregistration, KiB")
     max_manifest_kib: int = Field(1024, ge=1, description="largest benchmark manifest, KiB")
     max_connections: int = Field(

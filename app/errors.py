@@ -46,6 +46,10 @@ class NotFound(PlumblineError):
     """The named thing does not exist."""
 
 
+class Gone(PlumblineError):
+    """The named thing existed, and is not kept any longer."""
+
+
 class Unauthenticated(PlumblineError):
     """No token, or an unknown one."""
 

@@ -120,6 +120,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(no_args_is_help=True, help="Administer the database.")
     group.command("upgrade")(upgrade_database)
     import_module("app.cli.rebuild").register(group)
+    import_module("app.cli.retention").register(group)
     group.command("check")(check)
     group.command("url")(show_url)
     group.command("backup")(backup)

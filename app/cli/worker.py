@@ -49,6 +49,7 @@ def worker(
             grace_s=job_grace_s(settings),
             beside=send_beats if supervised else partial(exit_when_hung, settings.worker_patience_s),
             outgoing=_outgoing(settings),
+            kept_days=settings.keep_snapshots_days,
         )
     if not was_asked:
         # What restarts a worker "on failure" must see one.

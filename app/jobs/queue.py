@@ -40,10 +40,15 @@ LONG_S = 1.0
 
 
 @cache
-def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[], object] = bool) -> App:
+def make_app(
+    database_url: str,
+    outgoing: Outgoing = NOWHERE,
+    tidy: Callable[[], object] = bool,
+    kept_days: int | None = None,
+) -> App:
     """Return the procrastinate app of a database, with its tasks bound to that database's sessions.
 
-    `tidy` is called after a long refresh.
+    `tidy` is called after a long refresh. Snapshots end after `kept_days`; None: never.
     """
     patience = patience_with(database_url)
     conninfo = make_conninfo(database_url, options=CONNECT_OPTIONS, application_name="plumbline-queue", **patience)
@@ -73,6 +78,12 @@ def make_app(database_url: str, outgoing: Outgoing = NOWHERE, tidy: Callable[[],
     @app.task(name="seal", queueing_lock="seal")
     async def seal(timestamp: int) -> None:
         await asyncio.to_thread(seal_events, sessions)
+
+    @app.periodic(cron="*/10 * * * *")
+    @app.task(name="prune", queueing_lock="prune")
+    async def prune(timestamp: int) -> None:
+        if kept_days is not None:
+            await asyncio.to_thread(sweeping.prune, sessions, kept_days)
 
     # A lock of its own, so that slow receivers delay no boards.
     @app.periodic(cron="* * * * * */5")
@@ -156,14 +167,15 @@ def run_worker(
     beside: Beside | None = None,
     outgoing: Outgoing = NOWHERE,
     tidy: Callable[[], object] = bool,
+    kept_days: int | None = None,
 ) -> bool:
     """Work until stopped by SIGINT or SIGTERM, and say whether that was the end; a running job has `grace_s` seconds.
 
     Without having been asked it ends where the connection that hears of jobs breaks: who started it starts it again.
     `beside` runs on the worker's event loop once it can work, and must not end before it is cancelled. `tidy` is called
-    after a long job.
+    after a long job. Snapshots end after `kept_days`; None: never.
     """
-    app = make_app(database_url, outgoing, tidy)
+    app = make_app(database_url, outgoing, tidy, kept_days)
 
     async def work() -> bool:
         async with app.open_async():

@@ -20,7 +20,7 @@ from app.db.engine import SessionFactory
 from app.jobs.evaluate import evaluate
 from app.jobs.publish import publish
 from app.program.version import code_version
-from app.store import audit, benchmark_rows, current, rates
+from app.store import audit, benchmark_rows, current, rates, retention
 from app.store.labels import close_due
 from app.telemetry import event
 
@@ -110,6 +110,15 @@ def sweep(sessions: SessionFactory, queue: Queue) -> None:
             queue.defer_refresh(session, benchmark_id)
         audit.erase_addresses(session)
         rates.forget(session)
+
+
+def prune(sessions: SessionFactory, kept_days: int) -> None:
+    """End the snapshots that the setting no longer keeps, and say in the log which."""
+    with sessions.begin() as session:
+        ending = retention.find_ending(session, kept_days)
+        retention.end(session, ending, kept_days)
+    for each in ending:
+        event(logger, "snapshot ended", benchmark=each.benchmark, number=each.number, n_bytes=each.n_bytes)
 
 
 # Seals the audit record: run by the queue every minute and after every refresh of a benchmark.

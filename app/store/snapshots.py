@@ -15,6 +15,7 @@ from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, 
 from app.errors import NotFound
 from app.store.measured import Piece
 from app.store.packed_tables import SQUARE, document_of, unpack_table
+from app.store.retention import refuse_ended
 from app.values.table import Cell, Column, Table
 
 BYTES_OF_RANK = 200
@@ -31,7 +32,7 @@ BYTES_OF_CELL = 8
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
     """Return a snapshot by its number, or the current one (None before the first).
 
-    Raises NotFound when there is none of that number.
+    Raises NotFound when there is none of that number, and Gone when its tables are no longer kept.
     """
     if number is None:
         return None if benchmark.snapshot_id is None else session.get(Snapshot, benchmark.snapshot_id)
@@ -39,6 +40,7 @@ def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = N
     snapshot = session.scalar(query)
     if snapshot is None:
         raise NotFound(f"{benchmark.slug} has no snapshot {number}.")
+    refuse_ended(session, benchmark, snapshot)
     return snapshot
 
 

@@ -57,6 +57,10 @@ class DescribedApi(FastAPI):
         return self.openapi_schema
 
 
+NUMBERED = frozenset({"snapshot", "from", "to"})
+"""Parameters that name a snapshot by its number."""
+
+
 def operations(description: Mapping[str, Any]) -> Iterator[tuple[str, str, Json]]:
     """Yield the path, the method and the description of every operation."""
     for path, methods in description["paths"].items():
@@ -88,6 +92,9 @@ def _common(path: str, method: str, operation: Json) -> Iterator[HTTPStatus]:
     if path.startswith(OF_RESOURCES):
         # A parameter that the address does not know.
         yield HTTPStatus.UNPROCESSABLE_ENTITY
+    if NUMBERED.intersection(parameter["name"] for parameter in operation.get("parameters", ())):
+        # A snapshot that is no longer kept.
+        yield HTTPStatus.GONE
     if "security" in operation:
         yield from WITH_TOKEN
     elif method == "get" and path.startswith(CACHED):

@@ -46,6 +46,7 @@ STATUS: Mapping[type[PlumblineError], int] = {
     errors.Forbidden: 403,
     errors.NotFound: 404,
     errors.Conflict: 409,
+    errors.Gone: 410,
     errors.TooLarge: 413,
     errors.UnsupportedMediaType: 415,
     errors.Rejected: 422,

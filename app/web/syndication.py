@@ -8,7 +8,7 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.render.syndication import atom_feed, badge, bibtex, board_picture, croissant, place_of
 from app.render.text import name_in_path
-from app.store import benchmarks, news, snapshots
+from app.store import benchmarks, news, retention, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
 from app.web.caller import PUBLIC
@@ -76,8 +76,9 @@ def _pictured(
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
 def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return a BibTeX entry of a snapshot, with its permanent address."""
+    """Return a BibTeX entry of a snapshot, with its permanent address: from now on it is kept for ever."""
     declared, shown = _published(session, slug, snapshot)
+    retention.pin(session, declared.benchmark, shown, retention.CITED)
     board = declared.manifest.leaderboards[0].name
     base = (state.settings.base_url or "").rstrip("/")
     address = f"{base}/benchmarks/{slug}/leaderboards/{board}?snapshot={shown.number}"

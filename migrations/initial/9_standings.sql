@@ -22,6 +22,30 @@ BEGIN
     RAISE EXCEPTION 'standing is a record: only its end is added, once'
         USING ERRCODE = 'restrict_violation';
 END $$;
-CREATE TRIGGER keep_history BEFORE UPDATE ON standing FOR EACH ROW EXECUTE FUNCTION end_standing();
+CREATE TRIGGER end_standing BEFORE UPDATE ON standing FOR EACH ROW EXECUTE FUNCTION end_standing();
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON standing
     FOR EACH STATEMENT EXECUTE FUNCTION refuse_removal();
+
+-- What is pinned, and what is shown, does not end, whoever asks; what has ended is not pinned. One lock for each snapshot
+-- lets neither be decided while the other is.
+CREATE FUNCTION keep_pinned() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('plumbline keeps snapshot ' || NEW.snapshot_id, 0));
+    IF EXISTS (SELECT FROM snapshot_pin WHERE snapshot_id = NEW.snapshot_id)
+        OR EXISTS (SELECT FROM benchmark WHERE snapshot_id = NEW.snapshot_id) THEN
+        RAISE EXCEPTION 'snapshot % is pinned or shown: it does not end', NEW.snapshot_id
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER keep_pinned BEFORE INSERT ON snapshot_end FOR EACH ROW EXECUTE FUNCTION keep_pinned();
+CREATE FUNCTION refuse_ended() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_advisory_xact_lock(hashtextextended('plumbline keeps snapshot ' || NEW.snapshot_id, 0));
+    IF EXISTS (SELECT FROM snapshot_end WHERE snapshot_id = NEW.snapshot_id) THEN
+        RAISE EXCEPTION 'snapshot % has ended: it cannot be pinned', NEW.snapshot_id
+            USING ERRCODE = 'restrict_violation';
+    END IF;
+    RETURN NEW;
+END $$;
+CREATE TRIGGER refuse_ended BEFORE INSERT ON snapshot_pin FOR EACH ROW EXECUTE FUNCTION refuse_ended();

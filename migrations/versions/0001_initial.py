@@ -49,14 +49,16 @@ RECORDS = (
 )
 
 
-# Of a draft, which nobody was shown, these rows may be removed: how each finds its benchmark.
+# Of a draft, which nobody was shown, these rows may be removed: how each finds its benchmark. The tables of a snapshot
+# that has ended may be removed too.
 OF_A_DRAFT = {
     "manifest_version": "gone",
     "role_grant": "gone",
     "label_set": "gone",
     "snapshot": "gone",
     "benchmark_change": "gone",
-    "snapshot_table": "gone JOIN snapshot s ON s.id = gone.snapshot_id",
+    "snapshot_table": "gone JOIN snapshot s ON s.id = gone.snapshot_id "
+    "AND NOT EXISTS (SELECT FROM snapshot_end e WHERE e.snapshot_id = s.id)",
     "item_set": "gone JOIN manifest_version s ON s.id = gone.manifest_version_id",
 }
 

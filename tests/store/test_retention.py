@@ -1,0 +1,92 @@
+"""Snapshots that end: which do not, what is answered in place of those that did, and the database's own word."""
+
+from datetime import UTC, datetime, timedelta
+
+import psycopg
+import pytest
+from sqlalchemy import text
+
+from app.jobs.refresh import prune
+from app.store import retention
+from tests.cases.databases import tampering
+from tests.cases.walkthrough import declare, send
+from tests.fixtures import Site
+
+N = 7
+
+
+@pytest.fixture
+def old(site: Site) -> Site:
+    """Seven snapshots of one day forty days ago, and one of today."""
+    declare(site)
+    for number in range(N + 1):
+        assert (
+            send(site, f"model,task,MASE\nBase,t1,{1 + number}.0\nBase,t2,2.0\nBase,t3,4.0\n".encode())["http"] == 202
+        )
+        site.work()
+    noon = datetime.now(UTC).replace(hour=12) - timedelta(days=40)
+    with tampering(site.database_url) as connection:
+        moved = text("UPDATE snapshot SET published_at = :noon + number * interval '1 minute' WHERE number <= :n")
+        connection.execute(moved, {"noon": noon, "n": N})
+    return site
+
+
+def answers(site: Site) -> dict[int, tuple[int, str]]:
+    """Return the CSV of the board in each snapshot."""
+    found = {}
+    for number in range(1, N + 2):
+        got = site.http.get(f"/benchmarks/tiny/leaderboards/average.csv?snapshot={number}")
+        found[number] = got.status_code, got.text
+    return found
+
+
+def test_first_last_cited_pinned_and_shown_stay_and_the_others_say_since_when(old: Site) -> None:
+    """Of seven of a day the first and the last; what stays answers the bytes that it did."""
+    before = answers(old)
+    assert old.http.get("/benchmarks/tiny/cite.bib?snapshot=3").status_code == 200
+    with old.sessions() as session:
+        assert [each.number for each in retention.find_ending(session, 30)] == [2, 4, 5, 6]
+        assert retention.find_ending(session, 41) == []
+
+    prune(old.sessions, 30)
+    prune(old.sessions, 30)
+
+    after = answers(old)
+    assert {number: after[number] for number in (1, 3, 7, 8)} == {number: before[number] for number in (1, 3, 7, 8)}
+    for number in (2, 4, 5, 6):
+        status, said = after[number]
+        assert status == 410
+        assert f"Snapshot {number} of tiny" in said
+        assert "keeps every snapshot for 30 days" in said
+    assert old.http.get("/benchmarks/tiny/cite.bib?snapshot=2").status_code == 410
+    assert old.http.get("/benchmarks/tiny/snapshots.json").status_code == 200
+
+
+def test_the_database_ends_nothing_that_is_pinned_or_shown_and_pins_nothing_that_ended(old: Site) -> None:
+    """Whoever has the server's own connection cannot either; nor remove tables of what has not ended."""
+    old.http.get("/benchmarks/tiny/cite.bib?snapshot=3").raise_for_status()
+    prune(old.sessions, 30)
+    with psycopg.connect(old.database_url, autocommit=True) as raw:
+        numbers: dict[int, int] = dict(raw.execute("SELECT number, id FROM snapshot").fetchall())
+        for statement, number in (
+            ("INSERT INTO snapshot_end (snapshot_id, reason) VALUES (%s, 'x')", 3),
+            ("INSERT INTO snapshot_end (snapshot_id, reason) VALUES (%s, 'x')", 8),
+            ("INSERT INTO snapshot_pin (snapshot_id, reason) VALUES (%s, 'x')", 2),
+            ("DELETE FROM snapshot_table WHERE snapshot_id = %s", 1),
+            ("DELETE FROM snapshot_end WHERE snapshot_id = %s", 2),
+        ):
+            with pytest.raises(psycopg.Error):
+                raw.execute(statement, (numbers[number],))
+
+
+def test_sizes_count_what_is_kept_and_what_a_publication_takes(old: Site) -> None:
+    """Before and after an end; the forecast is of what was published lately."""
+    with old.sessions() as session:
+        in_all, (before,) = retention.sizes(session)
+    prune(old.sessions, 30)
+    with old.sessions() as session:
+        _, (after,) = retention.sizes(session)
+    assert (before.n_snapshots, before.n_kept, after.n_kept) == (N + 1, N + 1, 3)
+    assert 0 < after.snapshot_bytes < before.snapshot_bytes < in_all
+    assert after.n_lately == 1
+    assert after.bytes_a_publication > 0
