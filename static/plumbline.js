@@ -141,6 +141,18 @@
   document.addEventListener("htmx:afterSettle", own);
   document.addEventListener("focusin", ({target}) => target.matches(".sheet [readonly]") && target.select());
 
+  /* How long ago a time is; the time itself is what one points at. */
+  const units = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
+  const relative = () => document.querySelectorAll("time[datetime]:not([title])").forEach(time => {
+    const past_s = (Date.now() - new Date(time.dateTime)) / 1000;
+    if (Number.isNaN(past_s)) return;
+    const [unit, length_s] = units.find(([_, each]) => Math.abs(past_s) >= each) ?? ["second", 1];
+    time.title = time.textContent.trim();
+    time.textContent = new Intl.RelativeTimeFormat("en", {numeric: "auto"}).format(-Math.round(past_s / length_s), unit);
+  });
+  relative();
+  document.addEventListener("htmx:afterSettle", relative);
+
   /* A menu closes when one goes on. */
   const close = but => document.querySelectorAll(".menu[open]").forEach(menu => {
     if (!menu.contains(but)) menu.open = false;

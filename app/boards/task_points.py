@@ -223,6 +223,8 @@ def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
     """Return points [n_tasks, n_ranked] less their mean in each group of tasks, which is fixed."""
     parts = np.split(points, np.cumsum(strata)[:-1]) if strata else [points]
     return np.concatenate([part - part.mean(axis=0) for part in parts])
+
+
 def _moved_by_owners(sheet: Sheet, given: Points, standing: BoardStanding | None) -> list[dict[str, Any]] | None:
     """Return which of the ranked change places with the next without one owner's entrants; None without any owner.
 

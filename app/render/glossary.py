@@ -55,7 +55,8 @@ SCORES = (
     GlossaryEntry(
         "share_beaten",
         "Share beaten",
-        "The share of the other entrants with a value on this task that are worse there, half for ties: 1 is the first "
+        "The share of the other entrants with a value on this task that are worse there, half for ties: 1 is "
+        "the first "
         "place on the task, 0 the last.",
         "mean over opponents B of [A better than B] + ½ [A = B]",
     ),
@@ -77,7 +78,8 @@ SCORES = (
     GlossaryEntry(
         "mean_rank",
         "Mean rank",
-        "The average over tasks of the entrant's rank on each, ties sharing the average of their ranks. Only entrants "
+        "The average over tasks of the entrant's rank on each, ties sharing the average of their ranks. Only "
+        "entrants "
         "with a result on every task are ranked. 1 is best.",
         "mean over tasks of the rank on the task",
         "Demšar 2006, Statistical comparisons of classifiers over multiple data sets",
@@ -93,7 +95,8 @@ SCORES = (
     GlossaryEntry(
         "advantage",
         "Advantage",
-        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; on a board "
+        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; "
+        "on a board "
         "of points or ranks, in those. Above 0, A is better, whichever way the metric points.",
     ),
     GlossaryEntry(
@@ -120,15 +123,20 @@ UNCERTAINTY = (
     GlossaryEntry(
         "calibrated",
         "Calibrated interval",
-        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets wherever the "
-        "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width wherever "
+        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets "
+        "wherever the "
+        "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width "
+        "wherever "
         "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
-        "weights. The compatible interval in the columns beside it is the one that the system publishes whose numbers "
+        "weights. The compatible interval in the columns beside it is the one that the system publishes "
+        "whose numbers "
         "a board gives, to the digit; it often holds less than it says. A column says how it was made: "
         "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
         "student_skew, for numbers with one end to their range or none; chi2_neff, for an RMSE; share_band, for an "
-        "interquartile mean of tied scores, from the shares above each; widened_ranks, for a score of weighted ranks: "
-        "resampled values, as far apart as Student's t asks, ranked again. With fewer than eight units it is wide: so "
+        "interquartile mean of tied scores, from the shares above each; widened_ranks, for a score of "
+        "weighted ranks: "
+        "resampled values, as far apart as Student's t asks, ranked again. With fewer than eight units it is "
+        "wide: so "
         "few cannot show how much they differ. Where failures come from few seeds or tasks it is wide too: one that "
         "fails wholly may not have occurred yet.",
         "Wilson with n = p(1 − p) / SE² and the quantile of t; SE between seeds, examples, groups or tasks",
@@ -142,7 +150,8 @@ UNCERTAINTY = (
         "that is significantly worse one from below; the brackets hold the true rank with the stated level, ties and "
         "all. They are about this entrant by itself (marginal): of ten such intervals more than one may well be "
         "wrong somewhere. Who may be first, the groups and who is separable are asked of all pairs at once (joint), "
-        "which needs larger differences. So an entrant at 2 to 4 may still be one that may be first: that somebody is "
+        "which needs larger differences. So an entrant at 2 to 4 may still be one that may be first: that "
+        "somebody is "
         "better than it is sure by itself, and not sure enough among all pairs of the board.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
@@ -152,10 +161,13 @@ UNCERTAINTY = (
         "May be first",
         "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
         "simultaneously: with the stated level all who are truly first are among them. So somebody else is first in "
-        "at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is missing, everybody is "
-        "ranked by it; but who has gaps and with the worst value in each of its own would be behind the best of those "
+        "at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is missing, "
+        "everybody is "
+        "ranked by it; but who has gaps and with the worst value in each of its own would be behind the best "
+        "of those "
         "who delivered more counts as separable from that one, so that leaving out bad results makes nobody possibly "
-        "first: no, and a rank interval that begins at 2, even beside the rank 1. Where nobody delivered more its gaps "
+        "first: no, and a rank interval that begins at 2, even beside the rank 1. Where nobody delivered "
+        "more its gaps "
         "decide nothing, so somebody may always be first.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
@@ -163,7 +175,8 @@ UNCERTAINTY = (
     GlossaryEntry(
         "front",
         "Front",
-        "An entrant is on the front where no other one is at least as good in both numbers and better in one of them. "
+        "An entrant is on the front where no other one is at least as good in both numbers and better in one "
+        "of them. "
         "It may be on the front where its interval reaches above every rival that costs no more.",
         None,
         "Pareto 1906, Manuale di economia politica; the efficient set",
@@ -171,14 +184,16 @@ UNCERTAINTY = (
     GlossaryEntry(
         "group",
         "Group",
-        "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from everybody "
+        "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from "
+        "everybody "
         "below. Within a group the order is not settled by this data.",
     ),
     GlossaryEntry(
         "p_best",
         "P(best)",
         "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
-        "best place would go round in other data like these, and is no test: of two equals one may have 0.9 by chance. "
+        "best place would go round in other data like these, and is no test: of two equals one may have 0.9 "
+        "by chance. "
         "Who may be first says that, and who may not be for its gaps has 0. Where such a one is the best in some "
         "resamples, the others have none: to share these out among them would say too much. On a provisional board, "
         "whose grid nobody has declared, it is withheld too: what is compared there depends on who submits.",
@@ -192,9 +207,11 @@ UNCERTAINTY = (
     GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
-        "What a board says of two entrants is one contrast: the difference between their scores, in resamples in which "
+        "What a board says of two entrants is one contrast: the difference between their scores, in "
+        "resamples in which "
         "every task, seed, episode or example that both have weighs the same for both. Its interval and its p, of a "
-        "two-sided test, are of this pair by itself; separable means that it holds with all pairs of the board tested "
+        "two-sided test, are of this pair by itself; separable means that it holds with all pairs of the "
+        "board tested "
         "at once.",
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
@@ -218,7 +235,8 @@ UNCERTAINTY = (
     GlossaryEntry(
         "pair_win_rate",
         "Win rate of A",
-        "The share of the tasks on which A is better than B, half for ties. It says how often, not by how much, and is "
+        "The share of the tasks on which A is better than B, half for ties. It says how often, not by how "
+        "much, and is "
         "not what the board separates by.",
         "mean over tasks of [error A < error B] + ½ [error A = error B]",
         "fev (forecast evaluation), its pairwise comparison",
@@ -234,10 +252,12 @@ UNCERTAINTY = (
     GlossaryEntry(
         "resampling",
         "Resamples, level, rng seed, stream",
-        "How the intervals of the scores were drawn: how many resamples, the share they are to hold, and the seed and "
+        "How the intervals of the scores were drawn: how many resamples, the share they are to hold, and the "
+        "seed and "
         "order of the random numbers, with which anyone can draw them again. The stream independent draws for each "
         "board by its name; the stream of a system draws exactly as that system does, and serves its bounds alone. "
-        "Ranks and what is separable come from draws by the names of tasks, seeds, episodes and records in every case: "
+        "Ranks and what is separable come from draws by the names of tasks, seeds, episodes and records in "
+        "every case: "
         "who shares a unit shares its weight, and nobody's draws depend on who else is on the board. The seed is the "
         "server's; one without the letters rng is an entrant's.",
     ),
@@ -250,14 +270,18 @@ GAPS = (
     GlossaryEntry(
         "coverage",
         "Covered: n of N",
-        "N is what the benchmark's grid asks: its tasks, and within them conditions, seeds and items or records. Who "
-        "submits cannot make it smaller. Included are the cells with a value, absent are those without any row, and "
+        "Results delivered, of those asked for. What is asked for is the benchmark's grid: its tasks, and "
+        "within them "
+        "conditions, seeds and items or records. Who submits cannot make it smaller. Included are the cells "
+        "with a value, absent are those without any row, and "
         "without a value those whose row has none; all of them were attempted. Depending on the manifest what is "
-        "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and shown below "
+        "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and "
+        "shown below "
         "the ranked ones. So is one of who can read private labels, whatever it covers, unless the manifest says "
         "otherwise. "
         "Cells that were added to the grid after an entrant was admitted were not asked of it, and N "
-        "does not count them: it has no rank on the new board until it runs them, and keeps the one that it had on the "
+        "does not count them: it has no rank on the new board until it runs them, and keeps the one that it "
+        "had on the "
         "old board. Where nobody has declared the grid a board is provisional: N is then what at least half of the "
         "submitters have, who lacks some of it or has more ranks behind who differs less, and nobody is marked as "
         "possibly first.",
@@ -265,9 +289,10 @@ GAPS = (
     GlossaryEntry(
         "rank_if",
         "Rank if worst, rank if best",
-        "Where an entrant that lacks something would rank, among those who lack nothing, if all that is missing were "
-        "the worst value there is, and if all of it were the best. What was left out can put it anywhere between the "
-        "two. Where the metric's range has no worst end the first is the last rank; where it has no best end the "
+        "An entrant's rank if every missing result were the worst possible, or the best, among those who "
+        "lack nothing. "
+        "What was left out can put it anywhere between the two. Where the metric's range has no worst end "
+        "the first is the last rank; where it has no best end the "
         "second is 1.",
     ),
     GlossaryEntry(
@@ -275,7 +300,8 @@ GAPS = (
         "Failed, imputed",
         "A task without a usable result has failed: its row is absent or has no value. Failed counts both, over all "
         "tasks of the board. The board's rule says what becomes of failures in its score columns: who has one has no "
-        "score (error), the task is left out for everybody (drop), or a value is put in its place (impute). Ranks are "
+        "score (error), the task is left out for everybody (drop), or a value is put in its place (impute). "
+        "Ranks are "
         "about those who have every task.",
     ),
     GlossaryEntry(
@@ -323,7 +349,8 @@ EVIDENCE = (
         "checks",
         "Admission checks",
         "Each rule of a benchmark is applied to each submission, and the outcome is shown with its reason. "
-        "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the submission is not "
+        "Passed: the rule is met. Warned: the rule allows it, but a reader should know. Failed: the "
+        "submission is not "
         "admitted.",
     ),
     GlossaryEntry(
@@ -335,8 +362,10 @@ EVIDENCE = (
     GlossaryEntry(
         "status",
         "States of a submission",
-        "A submission is always in one state, with the time and the reason of each it was in. Received: stored whole. "
-        "Evaluated: its own averages are computed. Published: on the boards. Not admitted: stored and public with its "
+        "A submission is always in one state, with the time and the reason of each it was in. Received: "
+        "stored whole. "
+        "Evaluated: its own averages are computed. Published: on the boards. Not admitted: stored and public "
+        "with its "
         "reasons, on no board. Superseded: newer evidence of its entrants counts. Withdrawn: taken off by its owner "
         "or a steward, with the reason kept; what it had superseded does not come back.",
     ),
@@ -377,7 +406,8 @@ CLAIMS = (
     GlossaryEntry(
         "claim_status",
         "Status of a claim's evidence",
-        "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the verdict stays "
+        "Current: the evidence that decided it is on the boards. Superseded, withdrawn: it was, and the "
+        "verdict stays "
         "listed. Submitting again does not remove a verdict.",
     ),
     GlossaryEntry(
@@ -397,9 +427,11 @@ CLAIMS = (
     GlossaryEntry(
         "registration_outcome",
         "The outcome of a registration",
-        "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only somebody "
+        "Reported: a submission that cites it, by who registered it, was admitted. Reported by another: only "
+        "somebody "
         "else's was. Not admitted, withdrawn: one was sent, and did not last. "
-        "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never reported: it has "
+        "Awaited: nothing was sent yet. Overdue: the benchmark's time for reporting has passed; never "
+        "reported: it has "
         "passed twice. All registrations are public, so nobody can register ten and report the best one unseen.",
     ),
     GlossaryEntry(
@@ -408,7 +440,8 @@ CLAIMS = (
         "The entrants that a registration for a benchmark lists, as far as nobody owns them, are kept for its "
         "registrant for 90 days: nobody else can submit under them. At most 20 names that are not used yet are kept "
         "for one submitter, each once: neither a further registration nor the same one again prolongs it. The "
-        "registrant, or a steward of the benchmark, can release a name; the first admitted submission turns it into an "
+        "registrant, or a steward of the benchmark, can release a name; the first admitted submission turns "
+        "it into an "
         "owned one.",
     ),
     GlossaryEntry(
@@ -417,7 +450,8 @@ CLAIMS = (
     GlossaryEntry(
         "run_purpose",
         "Run purpose",
-        "Leaderboard runs are ranked. Power runs plan a sample size and debug runs try things out: both are stored and "
+        "Leaderboard runs are ranked. Power runs plan a sample size and debug runs try things out: both are "
+        "stored and "
         "shown with their purpose, and never ranked.",
     ),
 )
@@ -429,9 +463,11 @@ PROVENANCE = (
     GlossaryEntry(
         "attempts",
         "Attempts",
-        "How often this was tried here: the number of the submission among those of its entrant (of the same tasks, "
-        "where every task is a run of its own) and among those under its registration, admitted or not; and how many "
-        "registrations, entrants and submissions its owner has in the benchmark as of this publication. The best of "
+        "Which try this is: 3 means two earlier submissions for this entrant, refused ones included. Where "
+        "every task "
+        "is a run of its own the tries of the same tasks are counted. Beside it stand the tries under its "
+        "registration, and how many registrations, entrants and submissions its owner has in the benchmark "
+        "as of this publication. The best of "
         "many tries is better than a typical one, by chance alone. Dry runs are not counted: they tell nothing of a "
         "score that its sender, or any machine with the published rows, could not compute without a server, and who "
         "chooses among many runs chooses before sending any.",

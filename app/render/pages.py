@@ -872,6 +872,7 @@ class AgainstPage(Page):
     here: str
     permalink: str
     is_board: ClassVar[bool] = False
+    saved_drawings: ClassVar[bool] = False
 
     def data_address(self, ending: str) -> str:
         """Return where the same rows are in another format."""

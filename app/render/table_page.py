@@ -541,6 +541,12 @@ class TablePage(Page):
         return build_side_by_side(self.table)
 
     @property
+    def saved_drawings(self) -> bool:
+        """Say whether a picture can be saved that the page shows as a table."""
+        is_table = self.task_map is not None or (self.board is not None and not self.is_board)
+        return is_table and any(each.is_saved for each in self.drawings.shown)
+
+    @property
     def shows_rows(self) -> bool:
         """Say whether the rows are listed: of pairs that the square shows only a few."""
         return not self.is_pairwise or self.matrix is None or len(self._pairs) <= LISTED_PAIRS
@@ -582,7 +588,9 @@ class TablePage(Page):
     @cached_property
     def known(self) -> Sequence[tuple[str, Sequence[str]]]:
         """Return how the board is known: headings, each with its lines."""
-        known = how_it_is_known(self.table, self.statement, self.table.notes[len(self.filter_note) :], self.board)
+        # What stands above the rows of a choice is not said again.
+        n_above = len(self.filter_note) + bool({"choice", "last_good"} & set(self.table.meta))
+        known = how_it_is_known(self.table, self.statement, self.table.notes[n_above:], self.board)
         guide = self.view.facts.guide
         return [*known, ("What may be claimed", [guide])] if guide and not self.guide else known
 

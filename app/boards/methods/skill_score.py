@@ -458,7 +458,7 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
     yield from hidden_tasks_note(len(scored.errors), Range())
     if len(units) > 1:
-        yield "A win rate is about these opponents: its interval is about other tasks, not about other opponents."
+        yield "With other opponents the win rates would differ; the interval covers only the choice of tasks."
 
 
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:
@@ -1031,6 +1031,6 @@ def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
     ]
     if gained:
         yield (
-            f"Having seen a task's data improves a score where the entrant's own error is larger than that of "
-            f"{spec.leakage_model}: {sentences(gained)}."
+            f"{count(len(gained), 'entrant')} gain from tasks declared as leaked, because the smaller error of "
+            f"{spec.leakage_model} counts there: {sentences(gained)}."
         )
