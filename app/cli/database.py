@@ -17,7 +17,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, OperationalError
 
 from app.config import Settings
-from app.db import dumps
+from app.db import dumps, transfer
 from app.db.dumps import Note
 from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
@@ -126,6 +126,8 @@ def register(app: typer.Typer) -> None:
     group.command("backup")(backup)
     group.command("verify")(verify)
     group.command("restore")(restore)
+    group.command("export")(export)
+    group.command("import")(import_folder)
     app.add_typer(group, name="db")
 
 
@@ -261,6 +263,28 @@ def restore(folder: Folder) -> None:
         restored = dumps.restore_dump(folder, database_url)
     note(f"Restored {_described(restored)}.")
     note("plumbline serve and plumbline db upgrade bring it to the newest schema.")
+
+
+def export(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="The folder to create; it must not exist yet.")],
+) -> None:
+    """Write everything that the server knows as JSON lines, which every later version reads: docs/export-format.md."""
+    with open_database(Settings.from_env(), as_owner=True) as database_url:
+        written = transfer.export(database_url, folder)
+    note(f"{folder} holds {sum(each.n_rows for each in written.tables.values()):,} rows of {written.made_at:%Y-%m-%d}.")
+
+
+def import_folder(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="What plumbline db export wrote.")],
+) -> None:
+    """Bring an export into a new database, all or nothing, and pack its rows for boards."""
+    transfer.read_note(folder)
+    with open_addresses(Settings.from_env(), may_create=True) as addresses:
+        bring_up(addresses)
+        read = transfer.import_folder(folder, addresses.owner)
+    note(f"Imported {sum(each.n_rows for each in read.tables.values()):,} rows of plumbline {read.release}.")
+    import_module("app.cli.rebuild").rebuild()
+    note("plumbline db check reads the seals of the audit record.")
 
 
 def _described(of: Note) -> str:

@@ -12,13 +12,8 @@ from starlette.responses import RedirectResponse, Response
 from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.standing import letters_table
-<<<<<<< HEAD
-from app.boards.task_values import differences_table, matrix_table, task_values
-from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
-=======
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
-from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table
->>>>>>> c43a87a6 (Put three or more entrants side by side, task by task)
+from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import refuse_too_many, snapshot_evidence

@@ -1,0 +1,112 @@
+"""What a server knows out as JSON lines and in again: every address answers the same, and nothing comes in half."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from app.db.dumps import BackupError
+from app.db.transfer import NAME, export, import_folder
+from app.store import rows
+from tests.cases.databases import as_owner, as_runtime, new_database
+from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
+from tests.fixtures import LOW, Site, open_site
+
+ADDRESSES = [
+    *(f"/benchmarks/tiny/{kind}{number}" for number in ("", "?snapshot=1", "?snapshot=2") for kind in (
+        "leaderboards/average.csv", "leaderboards/skill.json", "leaderboards/skill/pairwise.csv", "entrants/Good.csv",
+        "rows.csv",
+    )),
+    "/benchmarks/tiny/snapshots.json", "/benchmarks/tiny/audit.csv", "/submissions/1.json", "/submissions/2.json",
+    "/benchmarks/tiny/manifest.yaml", "/benchmarks/tiny/preregs.csv",
+]  # fmt: skip
+
+
+@pytest.fixture
+def filled(site: Site) -> Site:
+    """A server with two snapshots, in the second of which somebody is superseded."""
+    declare(site)
+    for sent in (BASE, GOOD):
+        assert send(site, sent)["http"] == 202
+        site.work()
+    send(site, BETTER)
+    site.work()
+    return site
+
+
+def answers(site: Site) -> dict[str, tuple[int, bytes]]:
+    """Return what the addresses answer an admin."""
+    got = {address: site.http.get(address, headers=site.auth("admin")) for address in ADDRESSES}
+    return {address: (answer.status_code, answer.content) for address, answer in got.items()}
+
+
+def test_what_comes_in_answers_as_what_went_out(filled: Site, postgres_url: str, migrated: str, tmp_path: Path) -> None:
+    """Byte for byte, of every snapshot; and the new server goes on with the next numbers."""
+    before = answers(filled)
+    assert [status for status, _ in before.values()].count(200) > len(ADDRESSES) / 2
+    export(as_owner(filled.database_url), tmp_path / "out")
+    with new_database(postgres_url, migrated) as url:
+        import_folder(tmp_path / "out", as_owner(url))
+        with open_site(as_runtime(url), LOW, dict(filled.tokens)) as site:
+            with site.as_owner() as session:
+                for number in rows.all_submissions(session):
+                    rows.rebuild_submission(session, submission=number)
+            after = answers(site)
+            assert {address: after[address] for address in before if after[address] != before[address]} == {}
+            assert send(site, BASE.replace(b"1.0", b"3.0"))["http"] == 202
+            site.work()
+            newest = site.http.get("/benchmarks/tiny/leaderboards/average.json", headers=site.auth("admin")).json()
+            assert newest["snapshot"] == 4
+        export(as_owner(url), tmp_path / "again")
+
+
+def cut(folder: Path) -> None:
+    """Leave the last bytes of a file out."""
+    path = folder / "score.jsonl"
+    path.write_bytes(path.read_bytes()[:-9])
+
+
+def newer(folder: Path) -> None:
+    """Say that it is of a format to come."""
+    note = json.loads((folder / NAME).read_text())
+    (folder / NAME).write_text(json.dumps(note | {"format": 2}))
+
+
+def with_row(folder: Path, table: str, change: dict[str, object]) -> None:
+    """Change the first row of a table and its digest, as somebody hostile would."""
+    path, note = folder / f"{table}.jsonl", json.loads((folder / NAME).read_text())
+    first, *others = path.read_text().splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(first) | change), *others]) + "\n")
+    note["tables"][table]["sha256"] = sha256(path.read_bytes()).hexdigest()
+    (folder / NAME).write_text(json.dumps(note))
+
+
+@pytest.mark.parametrize(
+    ("break_it", "said"),
+    [
+        (cut, "is not whole"),
+        (newer, "format"),
+        (partial(with_row, table="token", change={"power": 9}), "the column power"),
+        (partial(with_row, table="token", change={"role": "emperor"}), "ck_token_role"),
+        (partial(with_row, table="submission", change={"token_id": 999}), "fk_submission_token_id"),
+        (lambda folder: (folder / NAME).unlink(), "has no export.json"),
+    ],
+    ids=["cut", "newer", "column", "value", "reference", "note"],
+)
+def test_what_is_hostile_or_cut_leaves_nothing(
+    filled: Site, postgres_url: str, migrated: str, tmp_path: Path, break_it: Callable[[Path], None], said: str
+) -> None:
+    """One sentence that says what, and a database as empty as before."""
+    export(as_owner(filled.database_url), tmp_path / "out")
+    break_it(tmp_path / "out")
+    with new_database(postgres_url, migrated) as url:
+        with pytest.raises(BackupError, match=said):
+            import_folder(tmp_path / "out", as_owner(url))
+        with psycopg.connect(as_owner(url)) as connection:
+            assert connection.execute("SELECT count(*) FROM token").fetchall() == [(0,)]
+    with pytest.raises(BackupError, match=r"in the database already|is not|has"):
+        import_folder(tmp_path / "out", as_owner(filled.database_url))
