@@ -113,6 +113,24 @@ def moved_by_owners(names: Sequence[str], wins: FloatArray, owners: Sequence[Has
     return found
 
 
+def without_owner_meta(
+    names: Sequence[str], better: FloatArray, owners: Sequence[Hashable], order: Sequence[int]
+) -> dict[str, Any]:
+    """Return, for a board's `meta`, the neighbours whom one owner's entrants keep in order; empty without any owner.
+
+    `names` and `owners` [n_entrants] are those of `better` [n_tasks, n_entrants], `order` their positions from best on.
+
+    >>> without_owner_meta(["A", "B"], np.array([[2.0, 1.0]]), ["1", "2"], [0, 1])
+    {'without_owner': []}
+    """
+    if not any(isinstance(owner, str) for owner in owners):
+        return {}
+    best = list(order)[:MOST_ROWS]
+    all_owners, wins = wins_by_owner(better, np.array(best, dtype=np.int64), owners)
+    moved = moved_by_owners([names[at] for at in best], wins, [owners[at] for at in best], all_owners)
+    return {WITHOUT_OWNER: moved}
+
+
 def owner_note(moved: Sequence[dict[str, Any]]) -> str:
     """Say whose order hangs on one owner's entrants.
 

@@ -1,6 +1,6 @@
 """Boards that give every entrant points on every task and rank by their mean: the code these methods share."""
 
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import pairwise
@@ -22,16 +22,9 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
-from app.boards.opponents import (
-    MOST_ROWS,
-    WITHOUT_OWNER,
-    moved_by_owners,
-    pool_note,
-    pool_of,
-    shares_against,
-    wins_by_owner,
-)
+from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
+from app.boards.stability import ByTask, better_by_metric, family_of, no_others, stability_meta
 from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
@@ -122,6 +115,7 @@ class Sheet:
     `complete` [n_entrants] says who may be first. `ends` are the metric's declared worst and best values, `weights`
     [n_tasks] a reader's task weights. `slug` is the benchmark's, `owners` [n_entrants] are those of the entrants.
     `units` are what its tasks are drawn by.
+    `by_metric` gives the values of the other boards' metrics, `families` are those of the tasks.
     """
 
     cells: CellMatrix
@@ -132,6 +126,8 @@ class Sheet:
     slug: str = ""
     units: TaskUnits = NO_UNITS
     owners: Sequence[Hashable] = ()
+    by_metric: Callable[[ByTask], Mapping[str, FloatArray]] = no_others
+    families: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def complete(self) -> BoolArray:
@@ -207,15 +203,19 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
             **sheet.units.meta(_within_strata(points, given.strata)), **given.meta}  # fmt: skip
-    moved = _moved_by_owners(sheet, given, standing) if spec.is_of_opponents and given.of_others is None else None
-    meta |= {} if moved is None or spec.explored is not None else {WITHOUT_OWNER: moved}
+    of_first: dict[str, Any] = {}
+    if spec.explored is None:
+        by = _by_task(spec, sheet, given)
+        of_first = stability_meta(by, sheet.families, sheet.by_metric)
+        if by.better is not None and standing is not None:
+            of_first |= without_owner_meta(by.names, by.better, by.owners, standing.order(by.names))
     notes = (
         *_notes(sheet, given),
         *sheet.units.notes(),
         *_on_intervals(spec, contenders, sheet.n_weighed or sheet.units.number()),
         *pairs.notes(),
     )
-    board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta)
+    board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, meta | _score(spec, given), len(names))))
 
 
@@ -225,19 +225,22 @@ def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
     return np.concatenate([part - part.mean(axis=0) for part in parts])
 
 
-def _moved_by_owners(sheet: Sheet, given: Points, standing: BoardStanding | None) -> list[dict[str, Any]] | None:
-    """Return which of the ranked change places with the next without one owner's entrants; None without any owner.
-
-    Where entrants with gaps are ranked, they are opponents; else only who has every task is one.
-    """
-    if standing is None or not any(isinstance(owner, str) for owner in sheet.owners):
-        return None
+def _by_task(spec: TaskBoard, sheet: Sheet, given: Points) -> ByTask:
+    """Return what the stability of the first place is computed from; a pool of opponents is one of a metric."""
     ranked = np.flatnonzero(given.ranked).tolist()
-    names = [sheet.cells.entrants[at] for at in ranked]
-    order = standing.order(names)[:MOST_ROWS]
-    better, owners = sheet.better[:, ranked], [sheet.owners[at] for at in ranked]
-    all_owners, wins = wins_by_owner(better, np.array(order), owners)
-    return moved_by_owners([names[at] for at in order], wins, [owners[at] for at in order], all_owners)
+    names, points = [sheet.cells.entrants[at] for at in ranked], given.points[:, ranked]
+    if given.weights is not None:
+        points = points / given.weights[:, None]
+    by = ByTask(names, sheet.cells.tasks, points, points_of=np.asarray)
+    if given.strata:
+        groups = np.repeat(np.arange(len(given.strata)), given.strata).astype(str).tolist()
+        return replace(by, groups=groups, equal=points)
+    if given.of_others is not None:
+        return replace(by, points_of=None)
+    if not spec.is_of_opponents:
+        return by
+    owners = [sheet.owners[at] for at in ranked]
+    return replace(by, points_of=borda_points, better=sheet.better[:, ranked], owners=owners)
 
 
 def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
@@ -439,8 +442,9 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
     return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug,
                  TaskUnits.of(manifest, cells.tasks))  # fmt: skip
     owners = manifest.asked.facts.owners_of(cells.entrants)
-    weights, ends = task_weights(spec, cells.tasks), (worst, best)
-    return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, owners)
+    weights, others = task_weights(spec, cells.tasks), partial(better_by_metric, manifest, spec, scores)
+    ends = (worst, best)
+    return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, owners, others, family_of(manifest))
 
 
 def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, Counted] | None":

@@ -28,6 +28,7 @@ from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, 
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import Columns, remembered_pairs
+from app.boards.stability import ByTask, better_by_metric, family_of, stability_meta
 from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -117,6 +118,10 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
             **ranking.units.meta(values)}  # fmt: skip
+    if spec.explored is None and ranked.entrants:
+        tasks = [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)]
+        by = ByTask(ranked.entrants, tasks, sign * values, points_of=np.asarray)
+        meta |= stability_meta(by, family_of(manifest), partial(better_by_metric, manifest, spec, scores))
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)

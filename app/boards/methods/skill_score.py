@@ -26,8 +26,11 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, quantity, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
+from app.boards.opponents import without_owner_meta
 from app.boards.provenance import SERVED_BY_LEAKS
 from app.boards.remembered import Columns, remembered_pairs
+from app.boards.stability import ByTask as Stable
+from app.boards.stability import better_by_metric, family_of, stability_meta
 from app.boards.standing import (
     BoardStanding,
     Contrasts,
@@ -184,6 +187,14 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     ranked = _ranked(manifest, spec, among, by_task if is_same else ByTask.of(among.relative))
     best = None if raw is None else _best(scored, raw, by_task.mean_ranks)
     places = RankInputs.of(among, ranked[0], dict(zip(scored.cells.entrants, measured.ranked_by.tolist(), strict=True)))
+    if spec.explored is None:
+        by = _by_task(among, by_task if is_same else ByTask.of(among.relative), ranked[0])
+        by = replace(by, owners=manifest.asked.facts.owners_of(by.names))
+        meta |= stability_meta(by, family_of(manifest), partial(better_by_metric, manifest, spec, scores))
+        if by.better is not None:
+            order = np.argsort(-ranked[1], kind="stable").tolist()
+            meta |= without_owner_meta(by.names, by.better, by.owners, order)
+        del by
     served = {SERVED_BY_LEAKS: served} if (served := among.served_by_leaks(ranked[0])) else {}
     gaps = among.gaps(ranked[0])
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
@@ -385,6 +396,19 @@ def _ranked(
         means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
         spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number())
     return rank_by, by_task.points()[rank_by], spread
+
+
+def _by_task(among: Among, by_task: ByTask, rank_by: str) -> Stable:
+    """Return what the stability of the first place is computed from: the win rate counts opponents, the skill none.
+
+    By another metric the baseline cancels: it is the same for all.
+    """
+    relative = among.relative
+    tasks, names = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)], relative.cells.entrants
+    if rank_by == "win_rate":
+        better = -by_task.logs.values
+        return Stable(names, tasks, by_task.wins, points_of=lambda own: win_shares(-own), better=better)
+    return Stable(names, tasks, -by_task.logs.values, points_of=lambda better: -np.log(np.maximum(-better, 1e-300)))
 
 
 @dataclass(frozen=True)
