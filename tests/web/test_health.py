@@ -3,6 +3,7 @@
 import re
 
 import psycopg
+import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
@@ -11,7 +12,7 @@ from app.db.models import Benchmark
 from tests.cases.databases import as_owner
 from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 
 def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:
@@ -22,14 +23,19 @@ def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:
     return {(s.name, next(iter(s.labels.values()), "")): s.value for s in samples}
 
 
-def test_the_figures_follow_a_submission(site: Site) -> None:
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
+
+
+def test_the_figures_follow_a_submission(tiny: Site) -> None:
     """It waits, is published, and the time between is observed; what was refused is counted by reason."""
-    declare(site)
-    send(site, BASE)
-    waiting = figures(site)
-    site.work()
-    site.http.post("/benchmarks/tiny/submissions", headers=site.auth())
-    after = figures(site)
+    send(tiny, BASE)
+    waiting = figures(tiny)
+    tiny.work()
+    tiny.http.post("/benchmarks/tiny/submissions", headers=tiny.auth())
+    after = figures(tiny)
 
     assert waiting["plumbline_queue_waiting", ""] == 1
     assert waiting["plumbline_queue_oldest_seconds", ""] > 0
@@ -77,13 +83,12 @@ def test_alerts_ask_for_figures_that_there_are(site: Site) -> None:
     assert {reason for _, reason in figures(site)} >= set(re.findall(r'reason="(\w+)"', asked)) > set()
 
 
-def test_the_figures_are_of_the_process_too(site: Site) -> None:
+def test_the_figures_are_of_the_process_too(tiny: Site) -> None:
     """Pages by source, the pool, the readers, the sizes of tables."""
-    declare(site)
-    site.http.get("/benchmarks/tiny")
-    before = figures(site)
-    site.http.get("/benchmarks/tiny")
-    after = figures(site)
+    tiny.http.get("/benchmarks/tiny")
+    before = figures(tiny)
+    tiny.http.get("/benchmarks/tiny")
+    after = figures(tiny)
 
     assert after["plumbline_pages", "kept"] == before["plumbline_pages", "kept"] + 1
     assert after["plumbline_pool_connections", "used"] >= 1

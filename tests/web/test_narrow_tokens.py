@@ -6,7 +6,7 @@ import pytest
 
 from tests.cases.signing_in import signed
 from tests.cases.walkthrough import declare
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 
 def make(site: Site, name: str, role: str, **limits: Any) -> int:
@@ -15,6 +15,12 @@ def make(site: Site, name: str, role: str, **limits: Any) -> int:
     created = site.http.post("/tokens", json=order, headers=site.auth("admin")).json()
     site.tokens[name] = created["token"]
     return int(created["id"])
+
+
+@pytest.fixture
+def tiny(site_after: SiteAfter) -> Site:
+    """The benchmark tiny, declared once for all of these."""
+    return site_after(declare)
 
 
 def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(site: Site) -> None:
@@ -29,25 +35,23 @@ def test_an_admins_token_that_is_not_for_a_stewards_work_decides_about_nobody(si
 
 
 @pytest.mark.parametrize("limits", [{"scopes": ["submit"]}, {"entrants": ["Base"]}], ids=str)
-def test_a_token_that_is_limited_neither_renews_nor_erases_itself(site: Site, limits: dict[str, list[str]]) -> None:
+def test_a_token_that_is_limited_neither_renews_nor_erases_itself(tiny: Site, limits: dict[str, list[str]]) -> None:
     """It lies where one job runs: whoever finds it there would lock its owner out, or erase them for ever."""
-    declare(site)
-    own = make(site, "narrow", "submitter", **limits)
+    own = make(tiny, "narrow", "submitter", **limits)
     refused = [
-        site.http.post(f"/tokens/{own}/{act}", json=order, headers=site.auth("narrow"))
+        tiny.http.post(f"/tokens/{own}/{act}", json=order, headers=tiny.auth("narrow"))
         for act, order in (("rotate", {"overlap_h": 0}), ("erase", {"reason": "x"}))
     ]
-    renewed = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=site.auth("admin"))
+    renewed = tiny.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=tiny.auth("admin"))
 
     assert [answer.status_code for answer in (*refused, renewed)] == [403, 403, 200]
     assert f"only for {next(iter(limits.values()))[0]}. " in refused[0].json()["detail"]
 
 
-def test_who_was_invited_to_one_benchmark_renews_their_own_token(site: Site) -> None:
+def test_who_was_invited_to_one_benchmark_renews_their_own_token(tiny: Site) -> None:
     """It is the only one that they have: an invitation names the benchmark, it makes no narrow copy."""
-    declare(site)
-    own = make(site, "invited", "submitter", benchmarks=["tiny"])
-    renewed = site.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=site.auth("invited"))
+    own = make(tiny, "invited", "submitter", benchmarks=["tiny"])
+    renewed = tiny.http.post(f"/tokens/{own}/rotate", json={"overlap_h": 0}, headers=tiny.auth("invited"))
 
     assert renewed.status_code == 200
 
@@ -60,18 +64,17 @@ def test_an_admins_token_for_reading_is_not_the_last_admin(site: Site) -> None:
     assert (refused.status_code, "last admin" in refused.json()["detail"]) == (409, True)
 
 
-def test_a_stewards_token_for_other_work_is_not_the_last_steward(site: Site) -> None:
+def test_a_stewards_token_for_other_work_is_not_the_last_steward(tiny: Site) -> None:
     """One for reading, or for another benchmark, could not decide here."""
-    declare(site)
     for name, limits in (("reader", {"scopes": ["read"]}), ("elsewhere", {"benchmarks": ["tiny"]})):
-        make(site, name, "steward", **limits)
-    with site.as_owner() as session:
+        make(tiny, name, "steward", **limits)
+    with tiny.as_owner() as session:
         session.connection().exec_driver_sql("UPDATE token SET benchmarks = '{other}' WHERE name = 'elsewhere'")
     for name in ("reader", "elsewhere"):
         given = {"token": name, "role": "steward"}
-        site.http.post("/benchmarks/tiny/roles", json=given, headers=site.auth("admin")).raise_for_status()
+        tiny.http.post("/benchmarks/tiny/roles", json=given, headers=tiny.auth("admin")).raise_for_status()
 
-    assert site.http.delete("/benchmarks/tiny/roles/steward/steward", headers=site.auth("admin")).status_code == 409
+    assert tiny.http.delete("/benchmarks/tiny/roles/steward/steward", headers=tiny.auth("admin")).status_code == 409
 
 
 def test_a_text_that_is_ended_at_once_takes_its_sessions_along(site: Site) -> None:
@@ -95,13 +98,12 @@ def test_a_renewal_that_is_asked_for_twice_leaves_no_gap(site: Site) -> None:
     assert [site.http.get("/whoami", headers=each).status_code for each in (in_use, site.auth("again"))] == [200, 200]
 
 
-def test_a_token_for_one_benchmark_is_told_of_no_other(site: Site) -> None:
+def test_a_token_for_one_benchmark_is_told_of_no_other(tiny: Site) -> None:
     """The order is refused as any other write would be."""
-    declare(site)
-    make(site, "narrow", "submitter", benchmarks=["tiny"])
+    make(tiny, "narrow", "submitter", benchmarks=["tiny"])
     answers = [
-        site.http.post("/notifications", json={"address": "https://example.org/", "benchmark": slug}, headers=header)
-        for header in [site.auth("narrow")]
+        tiny.http.post("/notifications", json={"address": "https://example.org/", "benchmark": slug}, headers=header)
+        for header in [tiny.auth("narrow")]
         for slug in ("tiny", "other")
     ]
 
