@@ -41,7 +41,7 @@ def published(site: Site, manifest: str, slug: str, files: Mapping[str, str], la
         sent = site.http.post(f"/benchmarks/{slug}/submissions", files=[("files", ("rows.csv", content))],
                               data={"entrant": entrant}, headers=site.auth())  # fmt: skip
         assert sent.status_code == 202, sent.text
-        site.work()
+    site.work()
     boards = site.http.get(f"/benchmarks/{slug}.json").json()["manifest"]["leaderboards"]
     addresses = [f"{board['name']}{end}" for board in boards for end in (".csv", "/pairwise.csv")]
     answers = [site.http.get(f"/benchmarks/{slug}/leaderboards/{address}") for address in addresses]
