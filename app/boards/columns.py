@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
+from app.boards.statement import with_statement
 from app.manifest.model import Leaderboard
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Frame, FrameField
@@ -26,8 +27,9 @@ class BoardRow:
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
-    p_best: float | None = None
     may_be_first: bool | None = None
+    first_p: float | None = None
+    first_resamples_share: float | None = None
     group: int | None = None
     standing: RankStatus = NO_REMARKS
 
@@ -56,24 +58,21 @@ COLUMNS = _known(
         lambda place: place.rank_high,
     ),
     FrameField(
-        Column("p_best", "P(best)", direction="maximize", glossary="p_best", digits=2),
-        lambda place: None if place.standing.is_provisional else place.p_best,
-    ),
-    FrameField(
         Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
         lambda place: None if place.standing.is_provisional else place.may_be_first,
+    ),
+    FrameField(
+        Column("first_p", "p (first)", glossary="first_p", digits=3),
+        lambda place: None if place.standing.is_provisional else place.first_p,
+    ),
+    FrameField(
+        Column("first_resamples_share", "First in resamples", detail=True, glossary="first_resamples_share"),
+        lambda place: None if place.standing.is_provisional else place.first_resamples_share,
     ),
     FrameField(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
 )
 """The last columns of every board, whatever its method: add a column to every board here."""
-
-
-PROVISIONAL = "provisional"
-"""For a board's `meta.p_best_reason`: its grid is not declared, so no entrant is called first."""
-GAPS = "gaps"
-"""For the same: one that may not be first for its gaps has the best score in some resamples, so nobody's share of them
-says how often it is the best."""
 
 
 def board_table(
@@ -85,8 +84,8 @@ def board_table(
 ) -> Table:
     """Return the table of a board: the common columns, with the method's own fields in between.
 
-    Where no grid is declared, "may be first" and P(best) are None; P(best) also may be because of gaps. `meta` says
-    why.
+    Where no grid is declared, nobody is said to be possibly first. `meta.statement` says who is
+    (`app.boards.statement`).
 
     >>> from app.manifest.model import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -96,22 +95,12 @@ def board_table(
     """
     placed = list(rows)
     places, own = [place for place, _ in placed], [row for _, row in placed]
-    withheld = _withheld(places)
     first, between, last = Frame(FIRST), Frame(fields), Frame(tuple(COLUMNS.values()))
     columns = (*first.columns, *between.columns, *last.columns)
     cells = (*first.columnwise(places), *between.columnwise(own), *last.columnwise(places))
     rows_of_cells = tuple(zip(*cells, strict=True))
     title = spec.title or spec.name
-    return Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), {**meta, **withheld})
-
-
-def _withheld(places: Sequence[BoardRow]) -> dict[str, str]:
-    """Return, for `meta`, why P(best) is None; empty where it is not."""
-    if any(place.standing.is_provisional for place in places):
-        return {"p_best_reason": PROVISIONAL}
-    # Both are known of who has replicates.
-    has_no_share = any(place.may_be_first is not None and place.p_best is None for place in places)
-    return {"p_best_reason": GAPS} if has_no_share else {}
+    return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), dict(meta)))
 
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:

@@ -182,7 +182,7 @@ class Roster:
             yield (
                 f"Provisional: nobody has declared which {cells} there are, so ranks are about those that at least "
                 "half of the submitters have, and who lacks some of them ranks behind who lacks fewer. Nobody is said "
-                "to be possibly first, and P(best) is withheld, until a steward declares a grid."
+                "to be possibly first until a steward declares a grid."
             )
         behind = [name for group in self.behind for name in group]
         if lacking := [self._gap(name) for name in behind if self.coverages[name].n_lacking]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.boards.evidence import BoardEvidence, board_of
+from app.boards.statement import with_statement
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
 from app.names import clip_for_message, first_few, sentences
@@ -20,10 +21,7 @@ DRAFT_LABEL = "A draft, which the stewards of this benchmark alone see; it is no
 QUICK_FROM, QUICK_RESAMPLES = 600, 200
 """Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""
 
-QUICK = (
-    f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most, and rank "
-    "intervals are somewhat wider than a published board's."
-)
+QUICK = f"Among more than {QUICK_FROM} entrants intervals are drawn from {QUICK_RESAMPLES} resamples at most."
 
 
 @dataclass(frozen=True)
@@ -78,7 +76,10 @@ def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> 
         value = clip_for_message(choice.matching or choice.described)
         message = "no entrant has it in its name" if choice.matching else "no entrant has all of this"
         raise FieldRejected("The choice leaves nobody.", [Problem(message, column="q", value=value)])
-    return _labelled(_compute(chosen, evidence), spec, choice, list(_words(spec, evidence, choice, chosen)))
+    board = _compute(chosen, evidence)
+    is_of_fewer = len(chosen.entrants) < len(entrants)
+    words = list(_words(spec, evidence, choice, chosen))
+    return _labelled(with_statement(board, is_of_fewer=is_of_fewer), spec, choice, words)
 
 
 def draft_board(spec: Leaderboard, evidence: BoardEvidence) -> Table:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from app.boards.opponents import WITHOUT_OWNER, owner_note
 from app.boards.registry import Method, methods
+from app.boards.statement import with_statement
 from app.names import count
 from app.values.facts import EXACT_BEST, LEAK_SERVES
 from app.values.frame import Frame, FrameField
@@ -96,7 +97,7 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
         for place, row in enumerate(table.rows)
     ]
     cells = list(zip(*FRAME.columnwise([NOTHING if one is None else one for one in of_each]), strict=True))
-    return replace(
+    told = replace(
         table,
         columns=(*table.columns, *FRAME.columns),
         rows=tuple(
@@ -104,6 +105,7 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
             for row, one, more in zip(table.rows, of_each, cells, strict=True)
         ),
     )
+    return with_statement(told)
 
 
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:

@@ -12,7 +12,7 @@ from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.rank_sets import MOST_ROUNDS, Contests, RankSets, letter_groups, rank_sets
+from app.stats.rank_sets import Contests, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
@@ -173,9 +173,10 @@ class Contrasts:
 class BoardStanding:
     """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
-    `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `p_best` and
-    `groups` cover those with replicates; `p_best` is NaN where it is not known. `widest` is the largest possible
-    difference of two scores. `at_worst` is known where somebody cannot be first for its gaps.
+    `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `first_share`,
+    how often each is the best in the resamples, and `groups` cover those with replicates; `first_share` is NaN where it
+    is not known. `widest` is the largest possible difference of two scores. `at_worst` is known where somebody cannot
+    be first for its gaps.
     """
 
     points: FloatArray
@@ -183,7 +184,7 @@ class BoardStanding:
     level: float
     contests: Contests | None = None
     sets: RankSets | None = None
-    p_best: FloatArray | None = None
+    first_share: FloatArray | None = None
     groups: IntArray | None = None
     widest: float = float("inf")
     at_worst: AtWorst | None = None
@@ -194,17 +195,18 @@ class BoardStanding:
         return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
 
     def place(self, at: int, entrant: str) -> BoardRow:
-        """Return the place of the entrant at a position."""
-        rank = int(self.ranks[at])
-        if self.sets is None or self.p_best is None or self.groups is None or not self.has_spread[at]:
+        """Return the place of the entrant at a position; one that is alone on its board has a rank and nothing else."""
+        rank, sets = int(self.ranks[at]), self.sets
+        if sets is None or self.first_share is None or self.groups is None or not self.has_spread[at]:
             return BoardRow(entrant, rank)
         return BoardRow(
             entrant,
             rank,
-            int(self.sets.low[at]),
-            int(self.sets.high[at]),
-            finite(float(self.p_best[at])),
-            bool(self.sets.may_be_first[at]),
+            int(sets.low[at]),
+            int(sets.high[at]),
+            bool(sets.may_be_first[at]),
+            float(sets.first_p[at]),
+            finite(float(self.first_share[at])),
             int(self.groups[at]),
         )
 
@@ -254,16 +256,6 @@ def among_others(standing: BoardStanding | None, shown: Sequence[int | None]) ->
     return of_some(contrasts, [at is not None for at in shown])
 
 
-def rounds_of(spec: Leaderboard) -> int:
-    """Return the number of step-down rounds to spend on a board: fewer on one that a reader waits for.
-
-    >>> from app.boards.methods.mean import Mean
-    >>> rounds_of(Mean(name="main", method="mean", metric="error")) == MOST_ROUNDS
-    True
-    """
-    return 0 if spec.explored is not None and spec.explored.is_quick else MOST_ROUNDS
-
-
 def unranked_places(roster: Roster, points: Mapping[str, float]) -> Iterator[BoardRow]:
     """Yield the places below the ranked: those behind, best first, then those without a rank by name.
 
@@ -305,20 +297,19 @@ def stand(
     spread: DrawnSpread | None,
     level: float,
     *,
-    rounds: int = MOST_ROUNDS,
     widest: float = float("inf"),
     gaps: Gaps | None = None,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
-    `rounds` are those of `rank_sets`, `widest` is the width of the range of the scores. Without a spread, None, only
-    the ranks are known; an entrant without replicates has no rank interval.
+    `widest` is the width of the range of the scores. Without a spread, None, and for an entrant alone on its board only
+    the rank is known; an entrant without replicates has no rank interval.
 
     Points follow the rule that a board declares for what is missing. Who has `gaps`, and with the worst value in each
     of them a score below the best of those who delivered more, is worse than that one in the matrix of decisions, so it
     may not be first, whatever its rank: what it left out can only have been for its good. Where nobody delivered more,
-    gaps decide nothing. Where such a one is the best in some resamples, P(best) of the others is unknown, NaN: to share
-    the resamples out among them would say that they are the best more often than they are.
+    gaps decide nothing. Where such a one is the best in some resamples, the others' share of them is unknown, NaN: to
+    share the resamples out among them would say that they are the best more often than they are.
     Raises InvalidArgument for points that are NaN and for a level outside (0, 1).
     Source: `app.stats.rank_sets` for the intervals; `app.stats.resample.competition_ranks` for the ranks.
 
@@ -334,19 +325,19 @@ def stand(
     if not len(points):
         return BoardStanding(points, np.zeros(0, dtype=np.int64), level)
     ranks = competition_ranks(points)
-    if spread is None or all(each is None for each in spread.precision):
+    if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
     contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
     lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
-    sets = rank_sets(contests, level, rounds=rounds, above=None if lacking is None else lacking.above)
+    sets = rank_sets(contests, level, above=None if lacking is None else lacking.above)
     known = np.flatnonzero(contests.has_spread)
-    p_best, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
-    p_best[known] = probability_best(spread.replicates[:, known])
+    share, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
+    share[known] = probability_best(spread.replicates[:, known])
     if lacking is not None:
-        p_best = np.where(lacking.behind, 0.0, np.nan if p_best[lacking.behind].any() else p_best)
+        share = np.where(lacking.behind, 0.0, np.nan if share[lacking.behind].any() else share)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, contests, sets, p_best, groups, widest, lacking)
+    return BoardStanding(points, ranks, level, contests, sets, share, groups, widest, lacking)
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import ByTask, better_by_metric, family_of, no_others, stability_meta
-from app.boards.standing import BoardStanding, Contrasts, rounds_of, stand, uncertainty_meta
+from app.boards.standing import BoardStanding, Contrasts, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
@@ -287,7 +287,7 @@ class _Contenders:
         """Rank everybody; incomplete entrants get no spread, so that only complete ones may be first."""
         if not self.names:
             return None
-        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level, rounds=rounds_of(spec))
+        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level)
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names."""

@@ -9,7 +9,7 @@ from app.manifest.model import Direction
 from app.names import names_in_words
 from app.values.table import Cell, Column, Table
 
-COUNTS = ("rank", "rank_low", "rank_high", "group", "p_best", "n_units")
+COUNTS = ("rank", "rank_low", "rank_high", "group", "first_p", "first_resamples_share", "n_units")
 COUNTED = ("counts", "coverage", "attempts", "rank_if")
 """Glossary entries of columns that count what was delivered or tried: less of it is not a saving."""
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")

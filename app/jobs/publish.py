@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -214,6 +214,7 @@ class PublishedState:
     manifest_version: int
     standings: Mapping[str, Sequence[int]]
     ranks: Mapping[str, Mapping[str, int]]
+    statements: Mapping[str, Sequence[str]] = field(default_factory=dict)
     withdrawn: Collection[str] = ()
 
 
@@ -223,6 +224,7 @@ def _changes(inputs: Inputs, tables: list[Table], before: PublishedState | None)
         manifest_version=inputs.declared.version.version,
         standings={name: [s.submission_id for s in stood] for name, stood in inputs.by_entrant().items()},
         ranks=ranks_by_board(tables),
+        statements={table.name.removeprefix(BOARD): table.meta.get("statement", ()) for table in tables},
         withdrawn={name for withdrawal in inputs.withdrawals for name in withdrawal.entrants},
     )
     return list_changes(before, after)
@@ -328,7 +330,10 @@ def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]
     for board, after in sorted(new.ranks.items()):
         before = old.ranks.get(board, {})
         moved = sorted(entrant for entrant in before.keys() & after.keys() if before[entrant] != after[entrant])
-        moves += [{"kind": "rank", "board": board, "entrant": e, "from": before[e], "to": after[e]} for e in moved]
+        said = " ".join(new.statements.get(board, ()))
+        for entrant in moved:
+            move = {"kind": "rank", "board": board, "entrant": entrant, "from": before[entrant], "to": after[entrant]}
+            moves.append({**move, "statement": said} if said and after[entrant] == 1 else move)
     return moves
 
 

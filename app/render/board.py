@@ -10,12 +10,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from app.boards.statement import flags_in_words
 from app.names import count, first_few, in_words
 from app.render.columns import REFERENCES, ShownColumn, shown_columns
 from app.render.html import Links
 from app.render.plot import WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
 from app.render.text import format_cell, format_number, path_of_name
-from app.values.facts import FLAGS
 from app.values.table import Cell, Table
 
 Row = Sequence[Cell]
@@ -30,7 +30,7 @@ TICKS_APART = 15.0
 MANY_RANKS = 40
 """Of more ranks the axis is logarithmic: the first places are what differs."""
 
-OWN_PLACE = ("rank", "entrant", "p_best", "first_resamples_share", "may_be_first", "nearest", "nearest_spread")
+OWN_PLACE = ("rank", "entrant", "first_resamples_share", "may_be_first", "nearest", "nearest_spread")
 """Columns that the row shows in a way of its own, and those that are read in the export alone."""
 
 REMARKED = ("covered", "n_attempted", "n_included", "n_absent", "n_failed", "num_failures", "n_imputed", "n_leaked",
@@ -341,16 +341,6 @@ def anchor_of(name: str) -> str:
     'row-Qwen/Qwen3%208B'
     """
     return f"row-{path_of_name(name)}"
-
-
-def flags_in_words(flags: str) -> str:
-    """Return flags as words.
-
-    >>> flags_in_words("")
-    ''
-    """
-    words = [FLAGS.get(flag, flag) for flag in flags.split()]
-    return "; ".join(text[0].lower() + text[1:] for text in words)
 
 
 def flagged_entrants(table: Table, most: int = 40) -> Sequence[tuple[str, str]]:

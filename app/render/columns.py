@@ -82,8 +82,12 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-EARLY = frozenset({"rank", "p_best", "threshold"})
+EARLY = frozenset({"rank", "first_p", "threshold"})
 """Numeric columns that keep their place among texts: a claim's threshold is meaningless far from its sides."""
+
+
+FOR_PROGRAMS = frozenset({"first_resamples_share"})
+"""Columns that are in exports and on no page: a share of resamples reads as a probability, which it is not."""
 
 
 def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str] = ()) -> list[ShownColumn]:
@@ -93,7 +97,7 @@ def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str
     about. `shown_elsewhere` are columns that something else on the page says.
     """
     if detail:
-        return [_shown(table, column) for column in table.columns]
+        return [_shown(table, column) for column in table.columns if column.name not in FOR_PROGRAMS]
     ends = {name for column in table.columns for name in column.interval or ()}
     left_out = ends | set(_empty(table)) | set(shown_elsewhere)
     chosen = [column for column in table.columns if not column.detail and column.name not in left_out]
@@ -110,7 +114,7 @@ def _empty(table: Table) -> Iterator[str]:
 
 def _place(table: Table, column: Column) -> int:
     """Return the place of a column; those of the same place keep their order."""
-    names = ("rank", "entrant", table.meta["rank_by"], "p_best", "covered") if "rank_by" in table.meta else ()
+    names = ("rank", "entrant", table.meta["rank_by"], "first_p", "covered") if "rank_by" in table.meta else ()
     if column.name in names:
         return names.index(column.name)
     is_early = column.kind == "text" or column.interval is not None or column.name in EARLY

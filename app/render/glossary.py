@@ -146,29 +146,25 @@ UNCERTAINTY = (
         "rank_interval",
         "Rank and rank interval",
         "The rank comes from the point scores, and equal scores share it. In brackets: the best and the worst rank "
-        "that this entrant may have. Every opponent that is significantly better takes a rank from above, every one "
-        "that is significantly worse one from below; the brackets hold the true rank with the stated level, ties and "
-        "all. They are about this entrant by itself (marginal): of ten such intervals more than one may well be "
-        "wrong somewhere. Who may be first, the groups and who is separable are asked of all pairs at once (joint), "
-        "which needs larger differences. So an entrant at 2 to 4 may still be one that may be first: that "
-        "somebody is "
-        "better than it is sure by itself, and not sure enough among all pairs of the board.",
+        "that this entrant may have. Every opponent that is better for certain takes a rank from above, every one "
+        "that is worse one from below. All pairs of the board are compared at once: with the stated level all brackets "
+        "hold their true ranks together, ties and all. What two results imply counts too: who is better than one who "
+        "is better than a third is better than the third. Who may be first, the groups, the letters and separable are "
+        "read from the same results: whoever's bracket begins at 1 may be first, and nobody else. An entrant that is "
+        "alone on its board has a rank and no bracket.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
     GlossaryEntry(
         "may_be_first",
         "May be first",
-        "Yes for an entrant unless another is separable from it as the better one. All pairs are tested "
-        "simultaneously: with the stated level all who are truly first are among them. So somebody else is first in "
-        "at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is missing, "
-        "everybody is "
-        "ranked by it; but who has gaps and with the worst value in each of its own would be behind the best "
-        "of those "
-        "who delivered more counts as separable from that one, so that leaving out bad results makes nobody possibly "
-        "first: no, and a rank interval that begins at 2, even beside the rank 1. Where nobody delivered "
-        "more its gaps "
-        "decide nothing, so somebody may always be first.",
+        "Yes for an entrant unless another is separable from it as the better one, which is where its rank may be "
+        "1. All pairs are tested at once: with the stated level all who are truly first are among them. So somebody "
+        "else is first in at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is "
+        "missing, everybody is ranked by it; but who has gaps and with the worst value in each of its own would be "
+        "behind the best of those who delivered more counts as separable from that one, so that leaving out bad "
+        "results makes nobody possibly first: no, and a rank interval that begins at 2, even beside the rank 1. "
+        "Where nobody delivered more its gaps decide nothing, so somebody may always be first.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -189,14 +185,25 @@ UNCERTAINTY = (
         "below. Within a group the order is not settled by this data.",
     ),
     GlossaryEntry(
-        "p_best",
-        "P(best)",
-        "The share of the resamples in which the entrant has the best score; those who tie share it. It says how the "
-        "best place would go round in other data like these, and is no test: of two equals one may have 0.9 "
-        "by chance. "
-        "Who may be first says that, and who may not be for its gaps has 0. Where such a one is the best in some "
-        "resamples, the others have none: to share these out among them would say too much. On a provisional board, "
-        "whose grid nobody has declared, it is withheld too: what is compared there depends on who submits.",
+        "first_p",
+        "p (first)",
+        "A p-value for “this entrant is first, or shares the first place”: the smallest level at which it leaves "
+        "the set of those that may be first, all pairs tested at once. At most 0.05 where it may not be first at 95 "
+        "%, above it where it may be. It is no probability of being first: of five equal entrants each may have 1. "
+        "An entrant that is first in truth has 0.05 or less in at most one of twenty data sets, and 0.01 or less in "
+        "one of a hundred. How small it can be is limited by the number of resamples: with 1,000 it is 0.006. Who "
+        "may not be first for its gaps has 0. An entrant that is alone on its board, and everybody on a provisional "
+        "one, has none.",
+        "1 − level at which the largest lead of a better entrant equals the critical value of all pairs, stepped down",
+        "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100",
+    ),
+    GlossaryEntry(
+        "first_resamples_share",
+        "First in resamples",
+        "In exports alone: the share of the resamples in which the entrant has the best score; those who tie share it. "
+        "It is no probability of being first: where entrants are about as good, those with more than 0.9 are truly "
+        "first in half of the cases. Where one that may not be first for its gaps is the best in some resamples, the "
+        "others have none; on a provisional board nobody has.",
     ),
     GlossaryEntry(
         "p_a_beats_b",

@@ -33,11 +33,12 @@ FIRST_PLACES, ROW = 10, 22.0
 
 @dataclass(frozen=True)
 class BadgeContents:
-    """The contents of a badge: the board, the rank in words, and whether it is that of the current snapshot."""
+    """The contents of a badge: the board, the rank in words, whether it is current, and what the board says of all."""
 
     board: str
     words: str
     is_current: bool
+    statement: str = ""
 
 
 def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> BadgeContents:
@@ -48,7 +49,7 @@ def place_of(table: Table, entrant: str, *, is_current: bool, snapshot: int) -> 
     if "unavailable" in table.meta and not rows:
         words = "cannot be computed"
     placed = words if is_current else f"{words}, snapshot {snapshot}"
-    return BadgeContents(table.title, placed, is_current and bool(rows))
+    return BadgeContents(table.title, placed, is_current and bool(rows), " ".join(table.meta.get("statement", ())))
 
 
 def choice_of(table: Table) -> str:
@@ -73,6 +74,7 @@ def badge(place: BadgeContents) -> bytes:
     widths = [len(text) * CHARACTER + 2 * PAD for text in (left, right)]
     total = sum(widths)
     label = f"{place.board}: {place.words}"
+    label += f". {place.statement}" if place.statement else ""
     color = BLUE if place.is_current else GREY
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{total:.0f}" height="{HEIGHT:.0f}" role="img" '
@@ -100,11 +102,12 @@ def _clip(text: str) -> str:
 def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
     """Return the first places of a board as SVG, for pages that cannot embed a table, with its size.
 
-    It states what a reader chose, and how the rows were `filtered`, in words.
+    It states what a reader chose, how the rows were `filtered`, and who leads, in words.
     """
     ranked = [row for row in table.records() if row.get("rank") is not None]
     rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
     asked = _wrapped(choice_of(table)) + _wrapped(f"Filtered by a reader. {filtered}" if filtered else "")
+    asked += _wrapped(" ".join(table.meta.get("statement", ())))
     head = LINE * len(asked)
     height = ROW * (len(rows) + 2) + 2 * PAD + head
     caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"

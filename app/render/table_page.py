@@ -8,13 +8,15 @@ from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
 from app.boards.explore import Choice, listed_tasks
+from app.boards.statement import flags_in_words
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
-from app.names import clip_for_message, first_few, in_words
-from app.render.board import BoardRows, Frame, flagged_entrants, flags_in_words
+from app.names import clip_for_message, first_few
+from app.render.board import BoardRows, Frame, flagged_entrants
 from app.render.columns import (
+    FOR_PROGRAMS,
     Matrix,
     ShownColumn,
     TaskMap,
@@ -170,7 +172,10 @@ class ExploreForm:
 
     def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
         """Return the form with the columns that can be shown."""
-        return replace(self, columns=[TickBox(c.name, c.title, c.name in chosen) for c in table.columns])
+        return replace(
+            self,
+            columns=[TickBox(c.name, c.title, c.name in chosen) for c in table.columns if c.name not in FOR_PROGRAMS],
+        )
 
 
 # The view that the page, the CSV and the JSON of a table are made from, so that the three cannot disagree.
@@ -570,9 +575,7 @@ class TablePage(Page):
         """Return who may be the best, in sentences; nothing where only some rows are shown, as others may be too."""
         if self.filter_note:
             return self.filter_note
-        stated = self.table.meta.get("statement")
-        first, simultaneous, rest = (leader_sentence(self.table) or "").partition(f" {SIMULTANEOUS}")
-        return stated or [each for each in (first, f"{simultaneous}{rest}".strip()) if each]
+        return list(self.table.meta.get("statement", ()))
 
     @property
     def guide(self) -> str:
@@ -760,8 +763,6 @@ COUNTS = (
 
 ALWAYS = ("attempted", "included", "absent")
 
-NAMED = 5
-
 REASONS = ("unranked_because", "label")
 """The columns that say why an entrant has no rank."""
 
@@ -841,61 +842,6 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
         return f"{n_tasks:,} tasks of {n_units:,} families", f"They say as much as {effective:.3g} independent ones"
     alike = f"; {dependence['n_alike']:,} of them look alike" if dependence.get("n_alike") else ""
     return f"{n_units:,} tasks, taken as independent", f"No families of tasks are declared{alike}"
-
-
-SIMULTANEOUS = "With all entrants tested simultaneously"
-
-
-def leader_sentence(table: Table) -> str | None:
-    """Say who may be the best by the confidence sets of all ranks at once, and which of these are flagged for what.
-
-    None for a table without such sets.
-    """
-    if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
-        return None
-    ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    leading = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is not False]
-    ahead = [r for r in ranked if r["rank"] == 1 and r["may_be_first"] is False]
-    behind = [r for r in ranked if r["rank"] != 1 and r["may_be_first"]]
-    if all(record["may_be_first"] is None for record in ranked):
-        return None
-    # Who may be first is asked of all at once, an interval of ranks of one entrant alone: the former can be the wider.
-    flagged = _flagged([*ahead, *leading, *behind])
-    lacking = f"{_lacking(ahead)} " if ahead else ""
-    rivals = _named([str(record["entrant"]) for record in behind])
-    if not leading:
-        return f"{lacking}{SIMULTANEOUS}, these may be first: {rivals}.{flagged}"
-    leader = _named([str(record["entrant"]) for record in leading])
-    if unsure := [str(record["entrant"]) for record in leading if record["may_be_first"] is None]:
-        leader += f" (how sure the score of {_named(unsure)} is, is not known)"
-    if not behind:
-        others = "No other is ranked" if len(ranked) == 1 else f"{SIMULTANEOUS}, no other may be first"
-        return f"{lacking}First: {leader}. {others}.{flagged}"
-    return f"{lacking}First: {leader}. {SIMULTANEOUS}, these may be first too: {rivals}.{flagged}"
-
-
-def _lacking(ahead: Sequence[Mapping[str, Cell]]) -> str:
-    """Return the sentence on who has the first rank and may not be first, because something of it is missing."""
-    shown = first_few(ahead, NAMED, _with_gaps)
-    return f"Ranked first by the rule for what is missing, but not with the worst in each gap: {shown}."
-
-
-def _with_gaps(row: Mapping[str, Cell]) -> str:
-    worst = row.get("rank_if_worst")
-    facts = [f"{row['covered']} included"] if row.get("covered") else []
-    facts += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
-    return in_words(str(row["entrant"])) + (f" ({', '.join(facts)})" if facts else "")
-
-
-def _flagged(records: Sequence[Mapping[str, Cell]]) -> str:
-    """Return the sentence on the flags of some rows' evidence; empty without any."""
-    seen = [(str(row["entrant"]), str(flags)) for row in records if (flags := row.get("flags"))]
-    shown = first_few(seen, NAMED, lambda each: f"{in_words(each[0])} ({flags_in_words(each[1])})")
-    return f" Flagged: {shown}." if seen else ""
-
-
-def _named(names: Sequence[str]) -> str:
-    return first_few(names, NAMED, in_words)
 
 
 def tier_starts(table: Table, rows: Sequence[Sequence[Cell]]) -> frozenset[int]:

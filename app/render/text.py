@@ -16,10 +16,10 @@ MINUS, DASH = "−", "–"
 DIGITS = 3
 
 # Of these no one is zero: what would be shown as zero is given as below the last digit.
-P_VALUES = ("p_value", "p_holm")
+P_VALUES = ("p_value", "p_holm", "first_p")
 
 # Of these no one is certain: they are shares of resamples, and those are some of many.
-PROBABILITIES = ("p_best", "p_a_beats_b")
+PROBABILITIES = ("p_a_beats_b",)
 
 # Beyond this nobody counts the digits, and one such number would push every column off the screen.
 LARGEST_IN_FULL = 1e7

@@ -1,11 +1,12 @@
-"""Confidence sets for ranks and for the best entrant, from studentized pairwise differences. Ranks count from 1, which
-is the best. Source: Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks with Applications to Mobility
-across Neighbourhoods and Academic Achievement across Countries, Review of Economic Studies 91(1).
+"""One matrix of decisions between entrants, from studentized pairwise differences, and all that is read from it: rank
+sets, who may be first, groups. Ranks count from 1, which is the best. Source: Mogstad, Romano, Shaikh & Wilhelm 2024,
+Inference for Ranks with Applications to Mobility across Neighbourhoods and Academic Achievement across Countries,
+Review of Economic Studies 91(1).
 """
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappushpop
 
@@ -18,39 +19,58 @@ from app.stats.arrays import (
     FloatArray,
     IntArray,
     InvalidArgument,
-    require_count,
     require_finite,
     require_level,
     require_shape,
 )
-from app.stats.compiled import Real, Signs, Studentized, compiled, fill_signs, in_parts, pair_variances, turned
+from app.stats.compiled import (
+    Real,
+    Signs,
+    Studentized,
+    compiled,
+    fill_leads,
+    fill_signs,
+    in_parts,
+    pair_variances,
+    turned,
+)
 from app.stats.resample import TIE, probability_beats
 
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
 
 MOST_ROUNDS = 2
-"""Rounds of step-down after the first test of all pairs; stopping early only makes intervals wider."""
+"""Rounds of step-down after the first test of all pairs; stopping early only decides less."""
 
 
 @dataclass(frozen=True)
 class RankSets:
-    """What all pairwise comparisons imply for ranks, at one level.
+    """What the matrix of decisions says of ranks; all of it holds at once at the level.
 
-    `low` and `high` are [n_entrants]: each entrant's interval, by itself, covers its rank at the level. `separated`
-    [n_entrants, n_entrants] is True where row is better than column; all of these hold simultaneously at the level.
-    `ruled`, where there is a rule, is True where that is so by it and not by a test.
+    `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `first_p`
+    [n_entrants] is the smallest level at which an entrant leaves the set of those that may be first: at most 1 − level
+    where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where row is better by it and
+    not by a test.
     """
 
-    low: IntArray
-    high: IntArray
     separated: BoolArray
+    first_p: FloatArray
     ruled: BoolArray | None = None
 
     @cached_property
+    def low(self) -> IntArray:
+        """Return the best rank that each may have, [n_entrants]: 1 + how many are better."""
+        return np.asarray(1 + self.separated.sum(axis=0))
+
+    @cached_property
+    def high(self) -> IntArray:
+        """Return the worst rank that each may have, [n_entrants]: n − how many are worse."""
+        return np.asarray(len(self.separated) - self.separated.sum(axis=1))
+
+    @property
     def may_be_first(self) -> BoolArray:
         """Say who is separated from nobody better, [n_entrants]: at the level, whoever is truly first is among them."""
-        return ~np.asarray(self.separated.any(axis=0))
+        return np.asarray(self.low == 1)
 
     def groups(self, order: IntArray) -> IntArray:
         """Return the group of each entrant, from 1, in the given `order` from best to worst.
@@ -192,8 +212,8 @@ class Contests:
         at_once = max(1, STRIP_CELLS // max(1, len(self.points)))
         return (slice(start, start + at_once) for start in range(0, n_rows, at_once))
 
-    def signs(self, critical: FloatArray, safe: float) -> Signs:
-        """Return 1 where row beats column by more than its critical value [n_entrants], −1 where it loses so, else 0.
+    def signs(self, critical: float, safe: float) -> Signs:
+        """Return 1 where row beats column by more than the critical value, −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
         and the degrees of freedom of the pair. With fewer than FEW_UNITS units it is at least `safe`, because their
@@ -202,14 +222,30 @@ class Contests:
         nobody: uncertainty about a score counts against that score alone.
         """
         steps, place = self._grid
-        values = np.where(steps < FEW_UNITS - 1.0, np.maximum(critical, safe)[:, None], critical[:, None])
-        least, of_signs = -stdtrit(steps[None, :], ndtr(-values)), _sign_test(steps)[None, :] > values
-        signs, by_size = np.empty(self.drawn.shape, dtype=np.int8), self._turned is not None
-        looked_up = (place, least, np.broadcast_to(of_signs, least.shape), self.has_spread)
-        given = self.drawn if self._turned is None else self._turned
-        among = (self.points, self._roots, self.drawn, given, by_size, TIE, *looked_up, signs)
+        values = np.where(steps < FEW_UNITS - 1.0, max(critical, safe), critical)
+        least, of_signs = -stdtrit(steps, ndtr(-values)), _sign_test(steps) > values
+        signs = np.empty(self.drawn.shape, dtype=np.int8)
+        among = (*self._compared, place, least, of_signs, self.has_spread, signs)
         in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
         return signs
+
+    def leads(self, rivals: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """Return the largest lead that a rival with a better score has over each, [n_entrants, n_steps], −inf if none.
+
+        `rivals` [n_entrants] says over whom the largest is taken. It is on the scale of the critical values of `signs`,
+        apart for each of the degrees of freedom [n_steps], which come second.
+        """
+        steps, place = self._grid
+        largest, is_constant = np.full((len(place), len(steps)), -np.inf), np.zeros((len(place), len(steps)), np.bool_)
+        among = (*self._compared, place, self.has_spread & rivals, largest, is_constant)
+        in_parts(len(place), 1, lambda part: fill_leads(*among, part.start, part.stop), n_steps=self.drawn.size)
+        tails = np.where(np.isneginf(largest), 1.0, stdtr(steps, -largest))
+        return np.maximum(-ndtri(tails), np.where(is_constant, _sign_test(steps), -np.inf)), steps
+
+    @property
+    def _compared(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, bool, float]:
+        sized = self._turned
+        return self.points, self._roots, self.drawn, self.drawn if sized is None else sized, sized is not None, TIE
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the unadjusted two-sided p-value of each difference among some entrants, [n_at, n_at]; 1 for a tie."""
@@ -238,69 +274,61 @@ class Contests:
         return np.asarray(of(steps)[np.minimum(place[at][:, None], place[at][None, :])])
 
 
-def rank_sets(
-    contests: Contests, level: float, *, rounds: int = MOST_ROUNDS, above: IntArray | None = None
-) -> RankSets:
-    """Return the marginal interval of each rank, and which pairs are separated simultaneously.
+def rank_sets(contests: Contests, level: float, *, above: IntArray | None = None) -> RankSets:
+    """Return which pairs are separated, all of them at once at the level, and what that implies for ranks.
 
-    low = 1 + number significantly better, high = n − number significantly worse. Critical values are quantiles of the
-    largest studentized difference over the resamples: over one entrant's opponents for its own interval, over all pairs
-    for `separated`; both are stepped down. They never fall below the normal quantile of a single difference. Fewer
-    `rounds` of step-down are faster and give wider intervals. `above` [n_entrants] is, for who is worse than another by
-    rule, the position of that one, else −1: see `put_behind`.
+    Critical values are quantiles of the largest studentized difference of all pairs over the resamples, stepped down;
+    they never fall below the normal quantile of a single difference. What decisions imply is decided, too: who is
+    better than one who is better than a third is better than the third. That costs no level, since it is true wherever
+    the decisions are, and it contradicts none of them, since all go the way of the points. `above` [n_entrants] is,
+    for who is worse than another by rule, the position of that one, else −1: see `put_behind`.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; the correction for small samples, as in Student's t, is ours: see
     `Contests`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
     >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
-    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist())
-    ([3, 1, 1], [3, 2, 2], [False, True, True])
+    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist(), sets.first_p.round(2).tolist())
+    ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 0.95, 1.0])
     """
     require_level(level)
-    n_entrants = len(contests.points)
-    studentized = Studentized.of(contests.deviations, contests.drawn)
-    contests.let_go()
-    pairs = LeftPairs(studentized, studentized.largest())
-    own = _step_down(contests, pairs, level, rounds, together=False)
-    together = _step_down(contests, pairs, level, rounds, together=True)
-    if above is not None and (above >= 0).any():
-        return put_behind(own, together, above)
-    worse, better = (own > 0).sum(axis=1), (own < 0).sum(axis=1)
-    return RankSets(1 + better, n_entrants - worse, together > 0)
+    decided, every, left = _step_down(contests, level)
+    tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
+    roots = np.ones(len(tested), dtype=np.bool_) if above is None else above < 0
+    first_p = _first_p(contests, level, every, left, roots)
+    sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
+    # By rule, by implication, or by rounding an entrant is on the other side of the level than its own leads are.
+    alpha = round(1.0 - level, 12)
+    stays = np.maximum(first_p, alpha + SMALLEST_STEP)
+    return replace(sets, first_p=np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha)))
 
 
-def put_behind(own: Signs, together: Signs, above: IntArray) -> RankSets:
+def put_behind(tested: BoolArray, first_p: FloatArray, above: IntArray) -> RankSets:
     """Return the sets in which some entrants are worse than another by rule, `above` [n_entrants], −1 where not.
 
-    `own` and `together` [n_entrants, n_entrants] are the tests row by row and of all pairs: 1 where row is above
-    column, −1 where below. None of those put behind may be first, and their intervals begin at 2 at the earliest. They
-    stay better only than whom all above them by rule are better than, too, and take a rank from nobody else. So
-    decisions stay transitive where the tests are, and somebody may always be first: decisions by test go up in the
-    score, and those by rule along `above`.
+    `tested` [n_entrants, n_entrants] is True where row is above column by the tests. None of those put behind may be
+    first, whatever the level, so their `first_p` is 0. They stay better only than whom all above them by rule are
+    better than, too, and take a rank from nobody else. So decisions stay transitive where the tests are, and somebody
+    may always be first: decisions by test go up in the score, and those by rule along `above`.
     Raises InvalidArgument where `above` leads in a circle, and not to somebody who is behind nobody.
     Source: our rule, docs/statistics.md, "Who may be first with gaps".
 
-    >>> tests = np.array([[0, 1, 1], [-1, 0, 0], [-1, 0, 0]], dtype=np.int8)
-    >>> sets = put_behind(tests, tests, np.array([1, -1, -1]))
-    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist())
-    ([2, 1, 1], [3, 3, 3], [False, True, True])
+    >>> tests = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
+    >>> sets = put_behind(tests, np.ones(3), np.array([1, -1, -1]))
+    >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist(), sets.first_p.tolist())
+    ([2, 1, 1], [3, 2, 3], [False, True, True], [0.0, 1.0, 1.0])
     """
-    tested, worse, better = together > 0, own > 0, own < 0
+    tested = tested.copy()
     behind = _from_the_top(above)
     for at in behind:
         tested[at] &= tested[above[at]]
-        worse[at] &= worse[above[at]]
-        better[:, at] &= better[:, above[at]]
     separated = tested.copy()
     for at in behind:
         separated[:, at] |= separated[:, above[at]]
         separated[above[at], at] = True
     ruled = separated & ~tested
     ruled[above[behind], behind] = True
-    low = 1 + better.sum(axis=1)
-    low[behind] = np.maximum(low[behind], 2)
-    return RankSets(low, np.maximum(len(above) - worse.sum(axis=1), low), separated, ruled)
+    return RankSets(separated, np.where(above < 0, first_p, 0.0), ruled)
 
 
 def _from_the_top(above: IntArray) -> list[int]:
@@ -317,158 +345,124 @@ def _from_the_top(above: IntArray) -> list[int]:
     return sorted((at for at, n in steps.items() if n), key=lambda at: (steps[at], at))
 
 
-@dataclass
-class LeftPairs:
-    """Studentized differences, with each row's largest in every resample before any hypothesis is rejected.
+def _step_down(contests: Contests, level: float) -> tuple[Signs, Real, Real]:
+    """Return 1 where row is above column, −1 where below, 0 where undecided, from the test of all pairs.
 
-    `bounds` is [n_entrants, n_resamples], from `Studentized.largest`. `rejected` is 0 where both directions of a pair
-    are left, 1 where row has been shown better than column, −1 where worse: then only the other direction is left. A
-    quantile below 0 may come out as any number up to 0.
-    Raises InvalidArgument for another shape.
+    Then the largest differences [n_resamples] of all pairs, and of those left when the last critical value was taken.
     """
-
-    studentized: Studentized
-    bounds: Real
-    _rejected: Signs | None = field(default=None, init=False)
-
-    def __post_init__(self) -> None:
-        require_shape("bounds", self.bounds, *self.studentized.rows.shape)
-
-    def own(self, rejected: Signs, wanted: IntArray, n_largest: int) -> FloatArray:
-        """Return, for each wanted row, the `n_largest`-th largest over resamples of its maximum, [n_wanted].
-
-        `rejected` [n_entrants, n_entrants] says which hypotheses are left.
-        Raises InvalidArgument for `rejected` of a different shape, and for `n_largest` outside 1 to n_resamples.
-        Source: Romano & Wolf 2005 for the quantile; Fagin, Lotem & Naor 2003 for stopping at a bound.
-
-        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
-        >>> none = np.zeros((2, 2), dtype=np.int8)
-        >>> LeftPairs(each, each.largest()).own(none, np.arange(2), 2).round(6).tolist()
-        [1.0, 1.0]
-        """
-        self._require(rejected, n_largest)
-        quantiles, (order, steps) = np.empty(len(wanted)), self._order
-        self._forget(rejected)
-        among = (self._columns, self.bounds, order, steps, self._seen)
-
-        def look(part: slice) -> None:
-            for start in range(part.start, part.stop, NEAR):
-                some = slice(start, min(start + NEAR, part.stop))
-                ways = self._ways(rejected, wanted[some])
-                _own(*among, ways, wanted[some], n_largest, LANES, quantiles[some])
-
-        in_parts(len(wanted), 1, look, n_steps=OWN_STEPS * len(wanted) * len(rejected))
-        return quantiles
-
-    def _ways(self, rejected: Signs, wanted: IntArray) -> Real:
-        """Return the factors of the differences, [n_wanted, 2, n_padded]; both the same if one direction is left."""
-        ways = np.zeros((len(wanted), 2, self._columns.shape[1]), dtype=self.bounds.dtype)
-        _fill_ways(self.studentized.factors, rejected, wanted, ways)
-        return ways
-
-    def _forget(self, rejected: Signs) -> None:
-        """Drop the remembered maxima that may no longer hold, given what is rejected now."""
-        before, self._rejected = self._rejected, rejected
-        if before is not None:
-            among = (self.studentized.rows, self.studentized.factors, rejected, before, self._order[0], self._seen)
-            _forget(*among, 0, len(rejected))
-
-    @cached_property
-    def _seen(self) -> Real:
-        """Return the remembered maxima, [n_entrants, N_SEEN + 1] by position in the order; inf if unknown."""
-        return np.full((len(self.bounds), N_SEEN + 1), np.inf, dtype=self.bounds.dtype)
-
-    def together(self, rejected: Signs, n_largest: int) -> float:
-        """Return the `n_largest`-th largest over resamples of the largest difference of all rows.
-
-        Raises and source: as for `own`.
-
-        >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
-        >>> none = np.zeros((2, 2), dtype=np.int8)
-        >>> round(LeftPairs(each, each.largest()).together(none, 1), 6)
-        2.0
-        """
-        self._require(rejected, n_largest)
-        kept, most = [-np.inf] * n_largest, self.bounds.max(axis=0)
-        for resample in np.argsort(-most).tolist():
-            if most[resample] <= kept[0]:
-                break
-            heappushpop(kept, self._largest_in(rejected, resample))
-        return kept[0]
-
-    def _largest_in(self, rejected: Signs, resample: int) -> float:
-        """Return the largest difference left in one resample, beginning with the row of the largest bound."""
-        column, bounds = self._columns[resample, : len(self.bounds)], np.ascontiguousarray(self.bounds[:, resample])
-        return float(_largest(column, self.studentized.factors, rejected, bounds, int(bounds.argmax())))
-
-    @cached_property
-    def _columns(self) -> Real:
-        """Return the deviations, one row per resample, each padded with zeros to whole lanes."""
-        n_entrants, n_resamples = self.bounds.shape
-        columns = np.zeros((n_resamples, -(-n_entrants // LANES) * LANES), dtype=self.studentized.rows.dtype)
-        columns[:, :n_entrants] = self.studentized.rows.T
-        return columns
-
-    @cached_property
-    def _order(self) -> tuple[NDArray[np.int32], Real]:
-        """Return each row's resamples, large bounds first, and by how much a later bound may exceed an earlier one."""
-        order, steps = np.empty(self.bounds.shape, dtype=np.int32), np.empty(len(self.bounds), dtype=self.bounds.dtype)
-        _put_in_order(self.bounds, N_BINS, order, steps)
-        return order, steps
-
-    def _require(self, rejected: Signs, n_largest: int) -> None:
-        n_entrants, n_resamples = self.bounds.shape
-        require_shape("rejected", rejected, n_entrants, n_entrants)
-        require_count("n_largest", n_largest)
-        require_count("the number of resamples", n_resamples, least=n_largest)
-
-
-def _step_down(contests: Contests, pairs: LeftPairs, level: float, rounds: int, *, together: bool) -> Signs:
-    """Return 1 where row is above column, −1 where below, 0 where undecided: row by row, or all pairs `together`."""
-    n_entrants = len(contests.points)
-    safe = _bonferroni(level, n_entrants * (n_entrants - 1) // 2 if together else n_entrants - 1)
-    first = pairs.bounds.max(axis=0)[None, :] if together else pairs.bounds
-    # In the end one direction of each pair is left, so the critical value is about that of twice the error rate.
-    at_first, at_least = _quantiles(first, level, 2.0 * level - 1.0)
-    critical = np.broadcast_to(at_first, n_entrants).copy()
+    studentized = Studentized.of(contests.deviations, contests.drawn)
+    contests.let_go()
+    bounds, safe = studentized.largest(), _bonferroni(level, len(contests.points))
+    every = left = bounds.max(axis=0)
+    critical = _quantile(every, level)
     rejected, most = contests.signs(critical, safe), None
-    for _ in range(rounds):
-        most = contests.signs(np.broadcast_to(at_least, n_entrants), safe) if most is None else most
-        wanted = _worth_another_test(rejected, most, together=together)
-        if not len(wanted):
+    columns = turned(studentized.rows)
+    for _ in range(MOST_ROUNDS):
+        # In the end one direction of each pair is left, so the critical value is about that of twice the error rate.
+        most = contests.signs(_quantile(every, 2.0 * level - 1.0), safe) if most is None else most
+        if not rejected.any() or np.array_equal(rejected, most):
             break
-        critical[wanted] = np.minimum(critical[wanted], _left(pairs, rejected, wanted, level, together=together))
+        left = left_maxima(columns, studentized.factors, bounds, rejected, len(every) - _place(len(every), level))
+        critical = min(critical, _quantile(left, level))
         before, rejected = rejected, contests.signs(critical, safe)
-        # Row by row: mostly the first few already differ.
-        if all(map(np.array_equal, before, rejected)):
+        if np.array_equal(before, rejected):
             break
-    return rejected
+    return rejected, every, left
 
 
-def _left(pairs: LeftPairs, rejected: Signs, wanted: IntArray, level: float, *, together: bool) -> FloatArray:
-    """Return the critical values over the hypotheses left: one per wanted row, or the same for all if `together`."""
-    n_drawn = pairs.bounds.shape[1]
-    n_largest = n_drawn - _place(n_drawn, level)
-    quantiles = np.array([pairs.together(rejected, n_largest)]) if together else pairs.own(rejected, wanted, n_largest)
-    return np.asarray(np.maximum(quantiles, _normal_quantile(level)), dtype=np.float64)
+def left_maxima(columns: Real, factors: Real, bounds: Real, rejected: Signs, n_largest: int) -> Real:
+    """Return the largest studentized difference of the pairs left in each resample, [n_resamples].
+
+    `columns` [n_resamples, n_entrants] are the deviations, `factors` [n_entrants, n_entrants] and `bounds` [n_entrants,
+    n_resamples] from `Studentized`. `rejected` is 0 where both directions of a pair are left, 1 where row has been
+    shown better than column, −1 where worse: then only the other direction is left. Only the `n_largest` largest are
+    computed; the others are what they are at most, before anything was rejected or, if less, the `n_largest`-th.
+    Source: Romano & Wolf 2005 for what is left; Fagin, Lotem & Naor 2003 for stopping at a bound.
+
+    >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
+    >>> nothing = np.zeros((2, 2), dtype=np.int8)
+    >>> left_maxima(turned(each.rows), each.factors, each.largest(), nothing, 2).round(6).tolist()
+    [1.0, 2.0]
+    """
+    most: Real = bounds.max(axis=0)
+    kept = [-np.inf] * n_largest
+    for resample in np.argsort(-most).tolist():
+        if most[resample] <= kept[0]:
+            break
+        of_rows = np.ascontiguousarray(bounds[:, resample])
+        most[resample] = _largest(columns[resample], factors, rejected, of_rows, int(of_rows.argmax()))
+        heappushpop(kept, float(most[resample]))
+    return most
 
 
-def _worth_another_test(rejected: Signs, most: Signs, *, together: bool) -> IntArray:
-    """Return the rows with something rejected where more might be; if `together`, all rows or none."""
-    rows: BoolArray = (rejected != most).any(axis=1) & rejected.any(axis=1)
-    return np.flatnonzero(np.broadcast_to(rows.any(), rows.shape) if together else rows)
+def _closed(better: BoolArray, order: IntArray) -> BoolArray:
+    """Return the decisions with all that they imply; `order` are the positions by descending points."""
+    n = len(order)
+    bits = np.zeros((n, -(-n // 64) * 64), dtype=np.bool_)
+    bits[:, :n] = better[np.ix_(order, order)]
+    words = np.packbits(bits, axis=1, bitorder="little").view("<u8")
+    _close(words)
+    bits = np.unpackbits(words.view(np.uint8), axis=1, count=n, bitorder="little").view(np.bool_)
+    back = np.argsort(order)
+    return bits[np.ix_(back, back)]
 
 
-def _bonferroni(level: float, n_tests: int) -> float:
-    return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
+@compiled()
+def _close(words: NDArray[np.uint64]) -> None:
+    """Decide in place what decisions imply, 64 to a word; nobody is better than one before it."""
+    implied = np.empty(words.shape[1], dtype=np.uint64)
+    for row in range(len(words) - 1, -1, -1):
+        implied[:] = 0
+        for other in range(row + 1, len(words)):
+            at, bit = other // 64, np.uint64(1) << np.uint64(other % 64)
+            # All that is implied by one that is implied itself is known already.
+            if words[row, at] & bit and not implied[at] & bit:
+                for place in range(at, len(implied)):
+                    implied[place] |= words[other, place]
+        for place in range(len(implied)):
+            words[row, place] |= implied[place]
 
 
-def _quantiles(largest: Real, *levels: float) -> list[FloatArray]:
-    """Return the observed quantiles of each row, but no less than those of a single normal difference."""
-    known = [max(level, 0.0) for level in levels]
-    places = [_place(largest.shape[1], level) for level in known]
-    observed = np.partition(largest, places, axis=1)[:, places].astype(np.float64)
-    return [np.maximum(own, _normal_quantile(level)) for own, level in zip(observed.T, known, strict=True)]
+def _first_p(contests: Contests, level: float, every: Real, left: Real, rivals: BoolArray) -> FloatArray:
+    """Return the smallest level at which each is shown worse than a rival, [n_entrants]; NaN without replicates.
+
+    Below 1 − level that is by the maxima of all pairs, `every`; from there on what is rejected at 1 − level need not be
+    tested again, so that it is by the maxima of what is `left`.
+    """
+    leads, steps = contests.leads(rivals)
+    n_tests = np.where(steps < FEW_UNITS - 1.0, _n_pairs(len(leads)), 1.0)
+    of_single = 2.0 * n_tests * ndtr(-leads)
+    of_every, of_left = (
+        np.minimum(np.maximum(of_single, _share_above(maxima, leads)), 1.0).min(axis=1) for maxima in (every, left)
+    )
+    smallest = np.minimum(of_every, np.maximum(of_left, 1.0 - level))
+    return np.where(contests.has_spread, smallest, np.nan)
+
+
+def _share_above(maxima: Real, values: FloatArray) -> FloatArray:
+    """Return the smallest error rate whose quantile of the maxima, as `_quantile` takes it, is below each value."""
+    n_drawn, ordered = len(maxima), np.sort(maxima).astype(np.float64)
+    n_below = np.searchsorted(ordered, values, side="left")
+    # The level at which the place in `_place` is the last one below: the lesser root of a quadratic equation.
+    a, d = n_drawn + 1.0, DEVIATIONS**2 * n_drawn
+    half = a * n_below + d / 2.0
+    level = (half - np.sqrt(np.maximum(half**2 - (a**2 + d) * n_below**2.0, 0.0))) / (a**2 + d)
+    return np.asarray(1.0 - level)
+
+
+def _n_pairs(n_entrants: int) -> int:
+    return n_entrants * (n_entrants - 1) // 2
+
+
+def _bonferroni(level: float, n_entrants: int) -> float:
+    return float(-ndtri((1.0 - level) / (2.0 * max(_n_pairs(n_entrants), 1))))
+
+
+def _quantile(maxima: Real, level: float) -> float:
+    """Return the observed quantile, but no less than that of a single normal difference."""
+    known = max(level, 0.0)
+    place = _place(len(maxima), known)
+    return max(float(np.partition(maxima, place)[place]), _normal_quantile(known))
 
 
 def _place(n_drawn: int, level: float) -> int:
@@ -494,6 +488,9 @@ STRIP_CELLS = 1 << 17
 ROUNDING = 1e-12
 """A spread below this fraction of the numbers' own size is rounding and counts as zero."""
 
+SMALLEST_STEP = 1e-9
+"""By as much a p-value is above the level at least where its entrant stays: more than rounding of the level itself."""
+
 FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
 
 FEW_UNITS = 8
@@ -512,27 +509,6 @@ def _sign_test(freedom: FloatArray) -> FloatArray:
     return quantiles
 
 
-# Quantiles of the largest studentized difference over the hypotheses not yet rejected, mostly without computing it.
-# The hypotheses left are a subset of all, so the maximum over all bounds theirs. A quantile needs only the few
-# largest resamples: they are computed roughly in the order of their bounds, until none left can matter. A maximum
-# stays one while its own hypothesis is left.
-
-LANES = 256
-"""Maxima kept in parallel lanes for vector instructions; a power of two."""
-
-NEAR = 16
-"""Rows per block, so that their factors stay in the processor's cache."""
-
-N_BINS = 1024
-"""Bins for sorting bounds."""
-
-OWN_STEPS = 100
-"""Resamples of a row that are looked at, about: for deciding whether threads are worthwhile."""
-
-N_SEEN = 128
-"""Resamples per row, those with the largest bounds, for which the last maximum is remembered."""
-
-
 @compiled()
 def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: int) -> float:
     largest = -np.inf
@@ -541,114 +517,11 @@ def _largest(column: Real, factors: Real, rejected: Signs, bounds: Real, begin: 
         if bounds[first] <= largest:
             continue
         here = column[first]
-        for second in range(len(column)):
+        for second in range(first + 1, len(column)):
             value, sign = (here - column[second]) * factors[first, second], rejected[first, second]
             value = abs(value) if sign == 0 else -value if sign > 0 else value
             largest = value if value > largest else largest
     return largest
-
-
-@compiled()
-def _put_in_order(bounds: Real, n_bins: int, order: NDArray[np.int32], steps: Real) -> None:
-    n_resamples = bounds.shape[1]
-    bins, begins = np.empty(n_resamples, dtype=np.int32), np.empty(n_bins + 1, dtype=np.int32)
-    for row in range(len(bounds)):
-        highest, lowest = bounds[row, 0], bounds[row, 0]
-        for resample in range(n_resamples):
-            highest, lowest = max(highest, bounds[row, resample]), min(lowest, bounds[row, resample])
-        span = highest - lowest
-        scale = (n_bins - 1) / span if 0.0 < span < np.inf else 0.0
-        steps[row] = 2.0 / scale if scale > 0.0 else np.inf  # twice the width of a bin, as places are rounded
-        begins[:] = 0
-        for resample in range(n_resamples):
-            bins[resample] = np.int32((highest - bounds[row, resample]) * scale) if scale > 0.0 else 0
-            begins[bins[resample] + 1] += 1
-        for each in range(n_bins):
-            begins[each + 1] += begins[each]
-        for resample in range(n_resamples):
-            order[row, begins[bins[resample]]] = resample
-            begins[bins[resample]] += 1
-
-
-@compiled()
-def _forget(
-    rows: Real,
-    factors: Real,
-    rejected: Signs,
-    before: Signs,
-    order: NDArray[np.int32],
-    seen: Real,
-    begin: int,
-    end: int,
-) -> None:
-    n_places = min(seen.shape[1] - 1, order.shape[1])
-    for first in range(begin, end):
-        for second in range(len(factors)):
-            sign, earlier = rejected[first, second], before[first, second]
-            if sign == earlier:
-                continue
-            # One of two directions was rejected, so its maximum may be gone. Otherwise more may be left than before.
-            lost = factors[first, second] if sign > 0 else -factors[first, second]
-            for place in range(n_places):
-                difference = rows[first, order[first, place]] - rows[second, order[first, place]]
-                if earlier != 0 or difference * lost >= seen[first, place]:
-                    seen[first, place] = np.inf
-
-
-@compiled()
-def _fill_ways(factors: Real, rejected: Signs, wanted: IntArray, ways: Real) -> None:
-    for place in range(len(wanted)):
-        for second in range(len(factors)):
-            factor, sign = factors[wanted[place], second], rejected[wanted[place], second]
-            ways[place, 0, second] = -factor if sign > 0 else factor
-            ways[place, 1, second] = factor if sign < 0 else -factor
-
-
-@compiled()
-def _own(
-    columns: Real,
-    bounds: Real,
-    order: NDArray[np.int32],
-    steps: Real,
-    seen: Real,
-    ways: Real,
-    wanted: IntArray,
-    n_largest: int,
-    n_lanes: int,
-    quantiles: FloatArray,
-) -> None:
-    n_padded, unknown, lanes = columns.shape[1], seen.shape[1] - 1, np.empty(n_lanes, dtype=columns.dtype)
-    for place in range(len(wanted)):
-        first, up, down = wanted[place], ways[place, 0], ways[place, 1]
-        kept = np.full(n_largest, -np.inf)
-        for at in range(order.shape[1]):
-            resample = order[first, at]
-            if bounds[first, resample] + steps[first] <= kept[0]:
-                break
-            column, largest = columns[resample], seen[first, min(at, unknown)]
-            if largest == np.inf:
-                here = column[first]
-                lanes[:] = -np.inf
-                for start in range(0, n_padded, n_lanes):
-                    others, ups, downs = column[start:][:n_lanes], up[start:][:n_lanes], down[start:][:n_lanes]
-                    for lane in range(len(lanes)):
-                        difference = here - others[lane]
-                        one, other = difference * ups[lane], difference * downs[lane]
-                        value = one if one > other else other
-                        lanes[lane] = value if value > lanes[lane] else lanes[lane]
-                half = n_lanes // 2
-                while half > 0:  # the largest of all, again several at once
-                    for lane in range(half):
-                        lanes[lane] = lanes[lane + half] if lanes[lane + half] > lanes[lane] else lanes[lane]
-                    half //= 2
-                largest = lanes[0]
-            seen[first, min(at, unknown)] = largest if at < unknown else np.inf
-            slot = 0  # the kept are in ascending order
-            while slot + 1 < n_largest and kept[slot + 1] < largest:
-                kept[slot] = kept[slot + 1]
-                slot += 1
-            kept[slot] = largest if largest > kept[slot] else kept[slot]
-        quantiles[place] = kept[0]
 
 
 # Compact letter display: letters shared by exactly those entrants that are not separable.

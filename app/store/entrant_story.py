@@ -18,7 +18,10 @@ MOST_SNAPSHOTS = 200
 MOST_ATTEMPTS = 200
 DESCRIBED_BY = ("version", "organisation", "url", "code_commit", "notes")
 
-COUNTED = ("p_best", "covered", "n_failed", "n_not_asked", "unranked_because", "rank_if_worst", "rank_if_best")
+COUNTED = (
+    "may_be_first", "first_p", "covered", "n_failed", "n_not_asked", "unranked_because", "rank_if_worst",
+    "rank_if_best",
+)  # fmt: skip
 """The columns of a board that an entrant's page has under the same names, in this order."""
 
 
@@ -34,7 +37,8 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         Column("score", "Score", interval=("score_low", "score_high"), digits=3),
         Column("score_low", "Score, low", detail=True, digits=3),
         Column("score_high", "Score, high", detail=True, digits=3),
-        Column("p_best", "P(best)", glossary="p_best", digits=2),
+        Column("may_be_first", "May be first", "flag", glossary="may_be_first"),
+        Column("first_p", "p (first)", glossary="first_p", digits=3),
         Column("covered", "Covered", "text", glossary="coverage"),
         Column("n_failed", "Without a value", "integer", glossary="coverage"),
         Column("n_not_asked", "Not asked", "integer", optional=True, glossary="coverage"),

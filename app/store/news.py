@@ -70,7 +70,8 @@ def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
     for change in snapshot.changes:
         if change["kind"] == "rank" and change["to"] == 1:
             board = change["board"]
-            text = f"{change['entrant']} is first on {board}, from rank {change['from']}"
+            text = f"{change['entrant']} has rank 1 on {board}, from rank {change['from']}"
+            text += f": {change['statement'].removesuffix('.')}" if "statement" in change else ""
             yield news("first", text, f"{home}/leaderboards/{board}?snapshot={snapshot.number}")
     for kind, words in WORDS.items():
         names = [change["entrant"] for change in snapshot.changes if change["kind"] == kind]

@@ -424,9 +424,9 @@ def _board(declared: Declared, boards: dict[str, Leaderboard], name: str | None)
 
 
 def _in_full(table: Table) -> Table:
-    """Return a table whose scores are shown in full on a page; P(best) and counts stay as they are."""
+    """Return a table whose scores are shown in full on a page; p-values and counts stay as they are."""
     shown = [
-        replace(column, digits=DIGITS) if column.kind == "number" and column.name != "p_best" else column
+        replace(column, digits=DIGITS) if column.kind == "number" and column.name != "first_p" else column
         for column in table.columns
     ]
     return replace(table, columns=tuple(shown))

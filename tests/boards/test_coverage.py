@@ -163,7 +163,7 @@ def test_a_stranger_changes_nobody_elses_rank(method: str, kept: frozenset[int])
     """The ranks, the rank intervals and the chances of being best of the whole ones are what they were without it."""
     honest = {"A": WHOLE, "B": WHOLE}
     before, after = ranks(method, "unranked", honest), ranks(method, "unranked", honest | {"C": kept})
-    shown = ("rank", "rank_low", "rank_high", "p_best")
+    shown = ("rank", "rank_low", "rank_high", "first_resamples_share")
 
     assert [[after[name][column] for column in shown] for name in honest] == [
         [before[name][column] for column in shown] for name in honest

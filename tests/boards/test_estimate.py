@@ -180,8 +180,14 @@ def test_one_seed_has_a_point_and_no_interval_and_says_so() -> None:
     by_name = {row["entrant"]: row for row in table.records()}
 
     assert (by_name["one"]["rank"], by_name["one"]["success"], by_name["one"]["success_lower"]) == (1, 1.0, None)
-    assert [by_name["one"][name] for name in ("rank_low", "p_best", "may_be_first", "group")] == [None] * 4
-    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"], by_name["good"]["p_best"]) == (1, 2, 1.0)
+    assert [by_name["one"][name] for name in ("rank_low", "first_resamples_share", "may_be_first", "group")] == [
+        None
+    ] * 4
+    assert (by_name["good"]["rank_low"], by_name["good"]["rank_high"], by_name["good"]["first_resamples_share"]) == (
+        1,
+        2,
+        1.0,
+    )
     assert (by_name["good"]["may_be_first"], by_name["poor"]["may_be_first"]) == (True, False)
     assert "No rank interval, fewer than two clusters to resample: one." in table.notes
     assert (

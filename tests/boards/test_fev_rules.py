@@ -112,7 +112,7 @@ def test_a_board_without_intervals_has_fevs_points_and_no_interval() -> None:
 
     for effect in ("skill_score", "win_rate"):
         assert np.abs(ours.loc[expected.index, effect].astype(float) - expected[effect]).max() < 1e-12
-        assert ours[[f"{effect}_lower", f"{effect}_upper", "p_best", "rank_low"]].isna().all(axis=None)
+        assert ours[[f"{effect}_lower", f"{effect}_upper", "first_resamples_share", "rank_low"]].isna().all(axis=None)
     assert tables.leaderboard.meta["interval_reason"] == "not_asked_for"
     assert tables.pairwise is not None
     assert {row["separable"] for row in tables.pairwise.records()} == {None}

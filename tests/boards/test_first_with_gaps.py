@@ -8,10 +8,10 @@ import pytest
 from app.boards.calibrated import DrawnSpread
 from app.boards.example import benchmark
 from app.boards.standing import BoardStanding, Gaps, among_others, stand
+from app.boards.statement import with_statement
 from app.manifest.model import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
-from app.render.table_page import leader_sentence
-from app.stats.arrays import BoolArray, FloatArray, InvalidArgument
+from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.rank_sets import put_behind
 from app.values.table import Column, ColumnarRows, Table
 
@@ -50,9 +50,9 @@ def test_the_first_rank_with_gaps_is_no_first_place() -> None:
     places = by_name(actual)
 
     assert [places[name].rank for name in "ABC"] == [1, 2, 3]
-    assert (places["A"].rank_low, places["A"].may_be_first, places["A"].p_best) == (2, False, 0.0)
+    assert (places["A"].rank_low, places["A"].may_be_first, places["A"].first_resamples_share) == (2, False, 0.0)
     assert (places["B"].rank_low, places["B"].may_be_first) == (1, True)
-    assert [places[name].p_best for name in "BC"] == [None, None]
+    assert [places[name].first_resamples_share for name in "BC"] == [None, None]
     assert actual.sets is not None
     assert actual.sets.separated[1, 0]
 
@@ -64,12 +64,13 @@ def test_who_leads_with_the_worst_in_each_gap_is_first() -> None:
     assert by_name(actual) == by_name(plain)
 
 
-def test_p_best_is_known_where_who_is_put_behind_is_never_the_best() -> None:
+def test_first_resamples_share_is_known_where_who_is_put_behind_is_never_the_best() -> None:
     """The others' shares are of all resamples, so they sum to one as on any board."""
     plain, actual = (board(np.array([0.1, 0.9, 0.8]), worst, noise=0.1) for worst in (None, [0.0, NAN, NAN]))
 
-    assert by_name(plain)["A"].p_best == 0.0
-    assert [place.p_best for place in by_name(actual).values()] == [place.p_best for place in by_name(plain).values()]
+    assert by_name(plain)["A"].first_resamples_share == 0.0
+    shares = [[place.first_resamples_share for place in by_name(each).values()] for each in (actual, plain)]
+    assert shares[0] == shares[1]
 
 
 def test_who_was_worse_only_than_one_put_behind_may_be_first_from_rank_1() -> None:
@@ -78,7 +79,7 @@ def test_who_was_worse_only_than_one_put_behind_may_be_first_from_rank_1() -> No
 
     assert [(places[name].rank, places[name].rank_low, places[name].rank_high) for name in "ABC"] == [
         (1, 2, 2),
-        (2, 1, 2),
+        (2, 1, 1),
         (3, 3, 3),
     ]
     assert [places[name].may_be_first for name in "ABC"] == [False, True, False]
@@ -137,7 +138,7 @@ def test_without_resamples_only_ranks_are_known() -> None:
 
 @pytest.mark.parametrize("seed", range(120))
 def test_the_matrix_stays_consistent(seed: int) -> None:
-    """Decisions stay antisymmetric and transitive, somebody may be first, and no interval misses a rank but for gaps.
+    """Decisions stay antisymmetric and transitive, somebody may be first, and every row follows from the matrix.
 
     Brute force: who has gaps is behind only if with the worst in them it is below the best of those who delivered more.
     """
@@ -167,43 +168,37 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
         assert place.rank_low is not None
         assert place.rank_high is not None
         assert place.may_be_first == (not better[:, at].any())
-        assert place.rank_low <= (place.rank or 0) <= place.rank_high or (behind[at] and place.rank_low == 2)
+        assert (place.rank_low, place.rank_high) == (1 + better[:, at].sum(), n - better[at].sum())
+        assert place.may_be_first == (place.rank_low == 1) == (place.first_p > 0.05)
         if behind[at]:
-            assert (place.may_be_first, place.p_best) == (False, 0.0)
-            assert place.rank_low >= 2
+            assert (place.may_be_first, place.first_p, place.first_resamples_share) == (False, 0.0, 0.0)
         else:
             assert not (better[:, at] & ~tested[:, at]).any()
-            assert place.rank_low <= plain.place(at, "x").rank_low
+            assert place.rank_low <= (plain.place(at, "x").rank_low or 0)
     for above, below in np.argwhere(better):
         assert differences[above, below] > 0.0 or at_worst[below] == NEVER or NEVER in at_worst
-        assert better[above][better[below]].all() or not is_transitive(tested)
-    known = [place.p_best for place in places if place.p_best is not None]
+        assert better[above][better[below]].all()
+    known = [place.first_resamples_share for place in places if place.first_resamples_share is not None]
     assert sum(known) == pytest.approx(1.0) or len(known) < n
-
-
-def is_transitive(better: BoolArray) -> bool:
-    """Say whether decisions are transitive before any rule."""
-    return all(better[above][better[below]].all() for above, below in np.argwhere(better))
 
 
 def test_who_is_behind_somebody_behind_them_is_refused() -> None:
     """It would be followed for ever."""
-    nothing = np.zeros((3, 3), dtype=np.int8)
+    nothing = np.zeros((3, 3), dtype=np.bool_)
 
     with pytest.raises(InvalidArgument, match="leads in a circle"):
-        put_behind(nothing, nothing, np.array([1, 2, 0]))
+        put_behind(nothing, np.ones(3), np.array([1, 2, 0]))
 
 
 def test_who_is_put_behind_is_better_only_than_whom_the_other_is_better() -> None:
     """A beat C by its score; B, now before A, is not sure to be before C, so neither is A."""
-    tests = np.zeros((4, 4), dtype=np.int8)
-    tests[0, [1, 2, 3]], tests[1, 3] = 1, 1
-    tests -= tests.T
-    actual = put_behind(tests, tests, np.array([1, -1, -1, -1]))
+    tests = np.zeros((4, 4), dtype=np.bool_)
+    tests[0, [1, 2, 3]], tests[1, 3] = True, True
+    actual = put_behind(tests, np.ones(4), np.array([1, -1, -1, -1]))
 
     assert actual.separated[1].tolist() == [True, False, False, True]
     assert actual.separated[0].tolist() == [False, False, False, True]
-    assert (actual.low.tolist(), actual.high.tolist()) == ([2, 1, 1, 3], [3, 3, 4, 4])
+    assert (actual.low.tolist(), actual.high.tolist()) == ([2, 1, 1, 3], [3, 2, 4, 4])
 
 
 def pairs(standing: BoardStanding) -> Table:
@@ -272,11 +267,11 @@ def test_the_first_sentence_says_that_the_first_rank_has_gaps() -> None:
     rows = ((1, "A", False, "99 of 100", 3), (2, "B", True, "100 of 100", None), (3, "C", True, "100 of 100", None))
     tied = ((1, "A", False, "99 of 100", 3), (1, "B", True, "100 of 100", None))
 
-    assert leader_sentence(Table("leaderboard/b", "B", COLUMNS, rows)) == (
-        "Ranked first by the rule for what is missing, but not with the worst in each gap: A (99 of 100 included, then "
-        "ranked 3). With all entrants tested simultaneously, these may be first: B, C."
-    )
-    assert leader_sentence(Table("leaderboard/b", "B", COLUMNS, tied)) == (
-        "Ranked first by the rule for what is missing, but not with the worst in each gap: A (99 of 100 included, then "
-        "ranked 3). First: B. With all entrants tested simultaneously, no other may be first."
-    )
+    gaps = "Ranked first by the rule for what is missing, but not with the worst in each gap: A (99 of 100 included"
+    said = [with_statement(Table("leaderboard/b", "B", COLUMNS, each)).meta["statement"] for each in (rows, tied)]
+
+    assert [each[0] for each in said] == [f"{gaps}, then ranked 3)."] * 2
+    assert [each[1:] for each in said] == [
+        ["Two may be first: B, C.", "No other can be."],
+        ["B leads.", "No other can be as good."],
+    ]

@@ -35,12 +35,12 @@ def test_an_interval_is_two_details_behind_its_number() -> None:
 
 def test_a_board_begins_and_ends_as_every_board() -> None:
     """The method's own columns stand between the entrant and the ends of the rank."""
-    rows = [(BoardRow("A", 1, 1, 2, 0.75, True, 1), "abc"), (BoardRow("B"), "d")]
+    rows = [(BoardRow("A", 1, 1, 2, True, 0.75, 0.5, 1), "abc"), (BoardRow("B"), "d")]
     table = board_table(SPEC, [LENGTH], rows, (), {})
 
-    assert table.column_names()[:6] == ("rank", "entrant", "length", "rank_low", "rank_high", "p_best")
-    assert table.column_names()[6:8] == ("may_be_first", "group")
-    assert [row[:8] for row in table.rows] == [(1, "A", 3, 1, 2, 0.75, True, 1), (None, "B", 1, *[None] * 5)]
+    assert table.column_names()[:6] == ("rank", "entrant", "length", "rank_low", "rank_high", "may_be_first")
+    assert table.column_names()[6:9] == ("first_p", "first_resamples_share", "group")
+    assert [row[:9] for row in table.rows] == [(1, "A", 3, 1, 2, True, 0.75, 0.5, 1), (None, "B", 1, *[None] * 6)]
     assert table.column_names()[3:] == tuple(COLUMNS)
     assert set(COLUMNS).issuperset(field.column.name for field in coverage.FIELDS)
 

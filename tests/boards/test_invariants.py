@@ -121,7 +121,7 @@ def test_who_is_far_ahead_or_behind_has_no_other_rank(case: Case) -> None:
 @EVERY
 def test_chances_of_being_best_sum_to_one(case: Case) -> None:
     """None is below zero, and nearly all of it is Best's."""
-    chances = {name: row["p_best"] for name, row in by_entrant(built(case)).items()}
+    chances = {name: row["first_resamples_share"] for name, row in by_entrant(built(case)).items()}
 
     assert sum(chances.values()) == pytest.approx(1.0)
     assert min(chances.values()) >= 0.0
@@ -135,7 +135,7 @@ def test_equals_share_the_first_place(case: Case) -> None:
     rows = by_entrant(case.build(given(errors=errors)))
 
     assert [row["rank"] for row in rows.values()] == [1, 1, 1, 1]
-    assert sum(row["p_best"] for row in rows.values()) == pytest.approx(1.0)
+    assert sum(row["first_resamples_share"] for row in rows.values()) == pytest.approx(1.0)
 
 
 @EVERY
@@ -194,7 +194,7 @@ def test_negating_a_metric_mirrors_the_board(name: str) -> None:
 
     assert list(smaller) == list(larger)
     for entrant, row in smaller.items():
-        for column in ("rank", "rank_low", "rank_high", "p_best"):
+        for column in ("rank", "rank_low", "rank_high", "first_resamples_share"):
             assert row[column] == pytest.approx(larger[entrant][column])
 
 

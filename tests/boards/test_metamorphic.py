@@ -69,7 +69,7 @@ CHANGES: Mapping[str, Callable[[Own, str, int], Own]] = {
 
 def _place(row: Mapping[str, Any]) -> tuple[float, float]:
     """Return a rank, none being the last of all, and the chance of being best, none being 0."""
-    return (np.inf if row["rank"] is None else row["rank"]), row["p_best"] or 0.0
+    return (np.inf if row["rank"] is None else row["rank"]), row["first_resamples_share"] or 0.0
 
 
 @EVERY
@@ -84,7 +84,10 @@ def test_leaving_out_and_adding_gain_nothing(
         metric = str(rng.choice([name for name in METRICS if name in weights or name == "coverage@0.95"]))
         n = int(rng.choice([1, 2, 5, len(RECORDS)]))
         sly = {**deepcopy(honest), SLY: change(deepcopy(honest[SLY]), metric, n)}
-        before, after = ranked(manifest, honest)[SLY], ranked(manifest, sly).get(SLY, {"rank": None, "p_best": None})
+        before, after = (
+            ranked(manifest, honest)[SLY],
+            ranked(manifest, sly).get(SLY, {"rank": None, "first_resamples_share": None}),
+        )
 
         assert _place(after)[0] >= _place(before)[0], (seed, metric, n)
         assert _place(after)[1] <= _place(before)[1] + 1e-9, (seed, metric, n)
@@ -122,5 +125,10 @@ def test_an_estimator_without_a_component_has_no_rank_interval() -> None:
         honest = suite(seed)
         row = ranked(manifest, {**honest, SLY: _unreported(honest[SLY], "coverage@0.95", len(RECORDS))})[SLY]
 
-        assert (row["rank_low"], row["rank_high"], row["p_best"], row["may_be_first"]) == (None, None, None, None)
+        assert (row["rank_low"], row["rank_high"], row["first_resamples_share"], row["may_be_first"]) == (
+            None,
+            None,
+            None,
+            None,
+        )
         assert row["rank"] is None

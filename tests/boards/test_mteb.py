@@ -92,7 +92,7 @@ def test_who_lacks_a_task_has_a_borda_rank_and_may_not_be_first() -> None:
     row = by_entrant(board("borda").leaderboard)["jinaai/jina-embeddings-v5-text-small"]
 
     assert (row["rank"], row["n_included"], row["n_attempted"]) == (19, 40, 41)
-    assert (row["rank_low"], row["rank_high"], row["p_best"]) == (None, None, None)
+    assert (row["rank_low"], row["rank_high"], row["first_resamples_share"]) == (None, None, None)
 
 
 @pytest.mark.parametrize("name", ["mean-task-type", "win-rate", "mean-rank"])
@@ -101,7 +101,7 @@ def test_who_lacks_a_task_stands_apart_on_the_other_boards(name: str) -> None:
     rows = list(by_entrant(board(name).leaderboard).values())
 
     assert [row["rank"] is None for row in rows] == [False] * 103 + [True] * 221
-    assert sum(row["p_best"] or 0.0 for row in rows) == pytest.approx(1.0)
+    assert sum(row["first_resamples_share"] or 0.0 for row in rows) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("name", ["borda", "mean-task-type", "win-rate", "mean-rank"])
@@ -133,7 +133,7 @@ def test_leaving_out_the_hardest_task_wins_no_rank() -> None:
     after = by_entrant(compute_board(manifest(), spec, less).leaderboard)["jcorners/ingot-8b-r3"]
 
     assert after["borda_points"] < before["borda_points"]
-    assert after["p_best"] is None
+    assert after["first_resamples_share"] is None
 
 
 @pytest.mark.parametrize(

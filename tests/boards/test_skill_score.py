@@ -128,7 +128,7 @@ def test_ranks_and_chances_agree_with_the_points() -> None:
 
     assert len(board) == 30
     assert ((board["rank_low"] <= board["rank"]) & (board["rank"] <= board["rank_high"])).all()
-    assert board["p_best"].sum() == pytest.approx(1.0)
+    assert board["first_resamples_share"].sum() == pytest.approx(1.0)
 
 
 def test_failures_and_leaks_are_accounted_for() -> None:
@@ -179,10 +179,14 @@ def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> Non
     ours = frame(table, "entrant")
 
     assert ours["rank"].to_dict() == {"A": 1, "C": 2, "B": 3}
-    assert ours.loc["A", ["covered", "rank_low", "may_be_first", "p_best"]].tolist() == ["6 of 12", 2, False, 0.0]
+    assert ours.loc["A", ["covered", "rank_low", "may_be_first", "first_resamples_share"]].tolist() == [
+        "6 of 12",
+        2,
+        False,
+        0.0,
+    ]
     assert ours.loc["C", "may_be_first"]
-    assert ours.loc[["B", "C"], "p_best"].isna().all()
-    assert table.meta["p_best_reason"] == "gaps"
+    assert ours.loc[["B", "C"], "first_resamples_share"].isna().all()
 
 
 @pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
@@ -199,8 +203,8 @@ def test_somebody_may_be_first_whoever_has_gaps(seed: int, rank_by: str) -> None
     assert ours["may_be_first"].any()
     for row in (row for row in table.records() if row["rank"] == 1 and not row["may_be_first"]):
         assert row["n_included"] < 12
-        assert (row["rank_low"], row["p_best"]) == (2, 0.0)
-    known = ours["p_best"].dropna()
+        assert (row["rank_low"] >= 2, row["first_p"], row["first_resamples_share"]) == (True, 0.0, 0.0)
+    known = ours["first_resamples_share"].dropna()
     assert known.sum() == pytest.approx(1.0 if len(known) == 5 else 0.0)
 
 

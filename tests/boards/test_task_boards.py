@@ -137,8 +137,8 @@ def test_only_the_complete_may_be_first_on_borda() -> None:
     cells = {"X": (1.0, 1.0, 1.0), "Y": (9.0, NAN, 9.0), "Z": (0.0, 0.0, 0.0), "W": (0.0, 0.0, 0.0)}
     rows = {str(row["entrant"]): row for row in board(manifest("method: borda"), cells).records()}
 
-    assert (rows["Y"]["rank"], rows["Y"]["rank_low"], rows["Y"]["p_best"]) == (2, None, None)
-    assert sum(row["p_best"] or 0.0 for row in rows.values()) == pytest.approx(1.0)
+    assert (rows["Y"]["rank"], rows["Y"]["rank_low"], rows["Y"]["first_resamples_share"]) == (2, None, None)
+    assert sum(row["first_resamples_share"] or 0.0 for row in rows.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
-"""What stands over a board: who is first, who may be, and what was noticed about their evidence."""
+"""What stands over a board: who leads, who may be as good, and what was noticed about their evidence."""
 
-from app.render.table_page import leader_sentence, legend
+from app.boards.statement import with_statement
+from app.render.table_page import legend
 from app.values.table import Cell, Column, Table
 
 COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", "may_be_first", "flags"))
@@ -8,41 +9,52 @@ COLUMNS = tuple(Column(name, name.capitalize()) for name in ("rank", "entrant", 
 
 def board(*rows: tuple[Cell, ...]) -> Table:
     """Return a board of ranks, entrants, who may be first, and flags."""
-    return Table("leaderboard/small", "Small", COLUMNS, rows)
+    return Table("leaderboard/small", "Small", COLUMNS, rows, (), {"level": 0.95})
+
+
+def said(*rows: tuple[Cell, ...]) -> list[str]:
+    """Return what such a board says."""
+    return list(with_statement(board(*rows)).meta["statement"])
 
 
 def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
-    """A reader of the first sentence learns that the leader's rows are another's; of one far behind it is no matter."""
-    table = board((1, "copy", True, "near_rows exact_best"), (2, "model", True, None), (3, "late", False, "same_rows"))
-    noticed = (
-        "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; "
-        "values that are exactly the best possible)."
-    )
+    """A reader learns at once that the leader's rows are another's; of one far behind it is no matter."""
+    rows = ((1, "copy", True, "near_rows exact_best"), (2, "model", True, "same_rows"), (3, "late", False, "same_rows"))
 
-    assert leader_sentence(table) == (
-        f"First: copy. With all entrants tested simultaneously, these may be first too: model. {noticed}"
-    )
-
-
-def test_a_rival_s_flag_is_named_too() -> None:
-    """Whoever may be first is read about there."""
-    table = board((1, "model", True, None), (2, "copy", True, "same_rows"))
-
-    assert str(leader_sentence(table)).endswith("Flagged: copy (rows with the same digits under two entrants).")
+    assert said(*rows) == [
+        "copy leads.",
+        "One other may be as good: model.",
+        "No other can be, at 95 %.",
+        "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; values that are exactly "
+        "the best possible); model (rows with the same digits under two entrants).",
+    ]
 
 
-def test_nothing_is_added_where_nothing_was_noticed() -> None:
-    """An empty cell is no flag."""
-    table = board((1, "model", True, None), (2, "other", False, None))
+def test_the_sentence_follows_the_rows() -> None:
+    """Nobody is left out of it, and it says no more than the rows do."""
+    alone = said((1, "model", True, None), (2, "other", False, None))
+    tied = said((1, "A", True, None), (1, "B", True, None), (3, "C", True, None))
+    unsure = said((1, "A", None, None), (2, "B", True, None), (3, "C", False, None))
 
-    assert leader_sentence(table) == "First: model. With all entrants tested simultaneously, no other may be first."
+    assert alone == ["model leads.", "No other can be as good, at 95 %."]
+    assert tied == [
+        "A, B lead with the same score.",
+        "One other may be as good: C.",
+        "Nobody is found to be worse than the first, at 95 %.",
+    ]
+    assert unsure == [
+        "A has the best score, and how sure that is, is not known.",
+        "One may be first: B.",
+        "No other with a rank interval can be, at 95 %.",
+    ]
 
 
 def test_a_board_with_one_ranked_entrant_compares_it_with_nobody() -> None:
     """Its first place is no result of a test; an entrant without a rank is no rival."""
-    table = board((1, "model", True, None), (None, "part", None, None))
-
-    assert leader_sentence(table) == "First: model. No other is ranked."
+    assert said((1, "model", None, None), (None, "part", None, None)) == [
+        "model alone has a rank here, so there is nobody to compare it with."
+    ]
+    assert said((None, "part", None, None)) == []
 
 
 def test_the_legend_explains_the_flags_that_are_raised() -> None:

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
-from app.stats.compiled import Studentized, pair_variances
-from app.stats.rank_sets import N_SEEN, Contests, LeftPairs, RankSets, rank_sets
+from app.stats.compiled import Studentized, pair_variances, turned
+from app.stats.rank_sets import Contests, RankSets, left_maxima, rank_sets
 from app.stats.resample import NamedResamples, unit_keys
 
 N_UNITS = 30
@@ -57,22 +57,21 @@ def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None
         assert is_small or not is_apart  # the quantile of few resamples is taken at its upper end
 
 
-def brute_force(result: Contests, level: float) -> tuple[FloatArray, FloatArray]:
-    """Return the largest studentized differences by the definition, [n_entrants, n_resamples], and over all pairs."""
+def brute_force(result: Contests) -> FloatArray:
+    """Return the largest studentized difference of all pairs by the definition, [n_resamples]."""
     deviations = result.replicates - result.replicates.mean(axis=0)
-    n_entrants = deviations.shape[1]
-    largest = np.zeros((n_entrants, len(deviations)))
-    for j in range(n_entrants):
-        for k in range(n_entrants):
-            if j != k:
-                difference = deviations[:, j] - deviations[:, k]
-                largest[j] = np.maximum(largest[j], np.abs(difference) / difference.std(ddof=1))
-    return largest, largest.max(axis=0)
+    largest = np.zeros(len(deviations))
+    for j in range(deviations.shape[1]):
+        for k in range(j):
+            difference = deviations[:, j] - deviations[:, k]
+            largest = np.maximum(largest, np.abs(difference) / difference.std(ddof=1))
+    return largest
 
 
-def of_pairs(studentized: Studentized) -> LeftPairs:
-    """Return the pairs before any is rejected."""
-    return LeftPairs(studentized, studentized.largest())
+def left(studentized: Studentized, rejected: NDArray[np.int8], n_largest: int) -> NDArray[Any]:
+    """Return the largest differences left, exact for as many as are asked for."""
+    rows, factors, bounds = studentized.rows, studentized.factors, studentized.largest()
+    return left_maxima(turned(rows), factors, bounds, rejected, n_largest)
 
 
 def left_of(studentized: Studentized, rejected: NDArray[np.int8]) -> NDArray[Any]:
@@ -91,7 +90,7 @@ def test_the_loops_give_the_definition() -> None:
     for each in (actual, near):
         largest = Studentized.of(each.deviations, each.drawn).largest()
 
-        np.testing.assert_allclose(largest, brute_force(each, 0.95)[0], rtol=2e-4)
+        np.testing.assert_allclose(largest.max(axis=0), brute_force(each), rtol=2e-4)
         covariance = np.cov(each.replicates.T)
         spread = np.diag(covariance)
         by_formula = spread[:, None] + spread[None, :] - 2 * covariance
@@ -103,40 +102,22 @@ def test_a_direction_that_was_rejected_is_left_out() -> None:
     deviations = np.array([[2.0, -2.0], [0.0, 0.0]])
     drawn, rejected = np.array([[0.0, 1.0], [1.0, 0.0]]), np.array([[0, 1], [-1, 0]], dtype=np.int8)
 
-    pairs = of_pairs(Studentized.of(deviations, drawn))
-
-    assert pairs.own(rejected, np.arange(2), 1).tolist() == [2.0, 2.0]
-    assert (pairs.own(rejected, np.arange(2), 2) <= 0.0).all()
+    assert left(Studentized.of(deviations, drawn), rejected, 2).tolist() == [-2.0, 2.0]
 
 
 def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
-    """Stopping at a bound changes no digit, whatever was rejected, also of more entrants than fit side by side."""
+    """Stopping at a bound changes no digit of the largest, whatever was rejected; of the others it gives bounds."""
     rng = np.random.default_rng(1)
     each = contests(some(*rng.normal(0.0, 0.3, 70)))
-    studentized, everyone = Studentized.of(each.deviations, each.drawn), np.arange(70)
-    pairs = of_pairs(studentized)
+    studentized = Studentized.of(each.deviations, each.drawn)
     for critical in (1.0, 2.5, 9.0):
-        rejected = each.signs(np.full(70, critical), 0.0)
-        left = left_of(studentized, rejected)
-        for n_largest in (1, 40):
-            by_hand = np.sort(left, axis=1)[:, -n_largest]
+        rejected = each.signs(critical, 0.0)
+        by_hand = left_of(studentized, rejected).max(axis=0)
+        for n_largest in (1, 40, 600):
+            actual = left(studentized, rejected, n_largest)
 
-            assert pairs.own(rejected, everyone, n_largest).tolist() == by_hand.tolist()
-            assert pairs.together(rejected, n_largest) == np.sort(left.max(axis=0))[-n_largest]
-
-
-def test_what_was_largest_before_is_used_only_where_it_is_still_left() -> None:
-    """One after another, less left and then more, of all rows or some: each quantile is that of computing all of it."""
-    rng = np.random.default_rng(2)
-    each = contests(some(*rng.normal(0.0, 0.3, 70)))
-    studentized, everyone = Studentized.of(each.deviations, each.drawn), np.arange(70)
-    pairs = of_pairs(studentized)
-    for turn, critical in enumerate((9.0, 3.5, 3.0, 2.5, 2.0, 1.5, 1.0, 0.5, 2.0, 0.1)):
-        wanted = everyone[turn % 3 :: 1 + turn % 2]
-        rejected = each.signs(np.full(70, critical), 0.0)
-        by_hand = np.sort(left_of(studentized, rejected)[wanted], axis=1)[:, -30]
-
-        assert pairs.own(rejected, wanted, 30).tolist() == by_hand.tolist()
+            assert np.sort(actual)[-n_largest:].tolist() == np.sort(by_hand)[-n_largest:].tolist()
+            assert (actual >= by_hand).all()
 
 
 def test_a_rank_counts_who_is_better_and_who_is_worse() -> None:
@@ -152,7 +133,7 @@ def test_a_group_ends_only_where_all_above_are_better_than_all_below() -> None:
     """One between two others that differ binds them together."""
     apart = np.zeros((3, 3), dtype=np.bool_)
     apart[0, 2] = True
-    actual = RankSets(np.ones(3, dtype=np.int64), np.full(3, 3), apart)
+    actual = RankSets(apart, np.ones(3))
 
     assert actual.groups(np.arange(3)).tolist() == [1, 1, 1]
     assert actual.may_be_first.tolist() == [True, True, False]
@@ -261,15 +242,17 @@ def test_what_cannot_be_compared_is_refused(
 
 
 def test_stepping_down_separates_what_the_test_of_all_pairs_does_not() -> None:
-    """Four of six are far apart, so the last two compete with nobody: their own critical value is that of one pair."""
+    """Four of six are far apart, so the last two compete with nobody but for the other directions of the rejected."""
     draws = np.random.default_rng(4).normal(size=(2000, 6))
 
-    def sets(last: float, rounds: int) -> RankSets:
-        points = np.array([0.0, 20.0, 40.0, 60.0, 80.0, 80.0 + last])
-        return rank_sets(Contests(points, draws, np.full(6, 400.0)), 0.95, rounds=rounds)
+    def sets(*points: float) -> RankSets:
+        n = len(points)
+        return rank_sets(Contests(np.array(points), draws[:, :n], np.full(n, 400.0)), 0.95)
 
-    assert [sets(3.6, rounds).low.tolist() for rounds in (0, 2)] == [[6, 5, 4, 3, 1, 1], [6, 5, 4, 3, 2, 1]]
-    assert [bool(sets(4.08, rounds).separated[5, 4]) for rounds in (0, 2)] == [False, True]
+    apart, near = sets(0.0, 20.0, 40.0, 60.0, 80.0, 84.08), sets(80.0, 80.0, 80.0, 80.0, 80.0, 84.08)
+
+    assert (bool(apart.separated[5, 4]), bool(near.separated[5, 4])) == (True, False)
+    assert apart.low.tolist() == [6, 5, 4, 3, 2, 1]
 
 
 @pytest.mark.parametrize("first", range(3))
@@ -283,13 +266,42 @@ def test_a_difference_that_is_rounding_alone_is_none_whoever_is_first(first: int
     assert (board.drawn == 0.0).all()
 
 
-def test_a_quantile_is_the_same_when_it_is_asked_for_again() -> None:
-    """Also of more resamples than have their maximum remembered."""
-    rng = np.random.default_rng(2)
-    each = Studentized.of(rng.normal(size=(4, 600)), np.ones((4, 4)) - np.eye(4))
-    rejected, everyone = np.zeros((4, 4), dtype=np.int8), np.arange(4)
-    rejected[0, 1], rejected[1, 0] = 1, -1
-    expected, left = np.sort(left_of(each, rejected), axis=1)[:, ::-1], of_pairs(each)
+def random_board(rng: np.random.Generator) -> Contests:
+    """Return the comparisons of a few entrants whose spreads differ, some without any, some tied or of few units."""
+    n, n_units = int(rng.integers(2, 12)), int(rng.choice([3, 6, 8, 30]))
+    spreads = rng.choice([0.02, 0.3, 2.0], n)
+    values = np.round(rng.normal(size=n) * rng.choice([0.0, 1.0]), 1) + spreads * rng.normal(size=(n_units, n))
+    drawn = NamedResamples(unit_keys(1, [(str(unit),) for unit in range(n_units)]), 300).means(values)
+    freedom = np.where(rng.random(n) < 0.9, n_units - 1.0, np.nan)
+    points = values.mean(axis=0)
+    return Contests(points, np.where(np.isnan(freedom), points, drawn), freedom, in_steps=bool(rng.random() < 0.3))
 
-    for n_largest in (300, 300, 1, N_SEEN, N_SEEN + 1, 300):
-        np.testing.assert_array_equal(left.own(rejected, everyone, n_largest), expected[:, n_largest - 1])
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_sets_are_read_from_one_transitive_matrix(seed: int) -> None:
+    """Disjoint sets are separable, the p-value is on its side of every level, and nothing contradicts the points."""
+    board = random_board(np.random.default_rng(seed))
+    before = np.zeros(len(board.points), dtype=np.bool_)
+    for level in (0.99, 0.95, 0.9, 0.6):
+        actual = rank_sets(board, level)
+        better, ranks = actual.separated, 1 + (board.points[:, None] < board.points[None, :]).sum(axis=1)
+
+        assert not (better & (board.differences() <= 0.0)).any()
+        assert ((better.astype(int) @ better.astype(int) > 0) <= better).all()
+        assert better[actual.high[:, None] < actual.low[None, :]].all()
+        assert ((actual.low <= ranks) & (ranks <= actual.high)).all()
+        assert actual.may_be_first.any()
+        known = board.has_spread
+        assert (actual.may_be_first[known] == (actual.first_p[known] > 1.0 - level)).all()
+        assert np.isnan(actual.first_p[~known]).all()
+        assert not (before & actual.may_be_first).any()  # who left at a smaller level leaves at a larger one
+        before = ~actual.may_be_first
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_an_entrant_leaves_at_its_p_value_at_the_latest(seed: int) -> None:
+    """Which is the level of the very test that makes the matrix."""
+    board = random_board(np.random.default_rng([9, seed]))
+    for at, p in enumerate(rank_sets(board, 0.95).first_p):
+        if p < 0.95:
+            assert not rank_sets(board, 1.0 - 1.02 * p).may_be_first[at]

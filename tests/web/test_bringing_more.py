@@ -92,8 +92,8 @@ def test_items_of_ones_own_lead_nobody(roomy_site: Site, created: Callable[[], t
 
     assert [after[name]["rank"] for _, name in HONEST] == [before[name]["rank"] for _, name in HONEST]
     assert after["sly"]["rank"] == 3
-    assert {(row["p_best"], row["may_be_first"]) for row in after.values()} == {(None, None)}
-    assert shown["meta"]["p_best_reason"] == "provisional"
+    assert {(row["first_resamples_share"], row["may_be_first"]) for row in after.values()} == {(None, None)}
+    assert shown["meta"]["statement"] == []
     assert any("P(best) is withheld, until a steward declares a grid" in note for note in shown["notes"])
 
 

@@ -31,7 +31,7 @@ def test_an_empty_error_of_a_series_has_no_rank(roomy_site: Site, is_registered:
     sent = lrdbench_http.archive_of(of_one if is_registered else emptied)
     send_registered(roomy_site, slug, sent, "metrics: [mae]" if is_registered else None, "run.zip")
     after = by_entrant(grids.board(roomy_site, slug, "canonical-accuracy"))
-    shown = ("rank", "rank_low", "rank_high", "p_best")
+    shown = ("rank", "rank_low", "rank_high", "first_resamples_share")
 
     assert put.status_code == 200, put.text
     n_failed = 0 if is_registered else len(records) - 1
@@ -64,7 +64,7 @@ def test_only_the_easy_tasks_of_a_summary_are_never_first(roomy_site: Site, is_r
     by_rule = boards["impute"]["sly"]
 
     assert [shown["sly"]["rank"] for shown in boards.values()] == [None, 1, None]
-    assert (by_rule["rank_low"], by_rule["may_be_first"], by_rule["p_best"]) == (2, False, 0.0)
+    assert (by_rule["rank_low"], by_rule["may_be_first"], by_rule["first_resamples_share"]) == (2, False, 0.0)
     assert {shown["sly"]["covered"] for shown in boards.values()} == {"1 of 3"}
     assert {name: boards["mean"][name] for name in before} == before
 

@@ -35,6 +35,6 @@ def test_no_page_of_a_benchmark_shows_a_probability_of_one_or_zero(roomy_site: S
     shown = grids.by_entrant(grids.board(roomy_site, slug))
     pages = pages_of(roomy_site, slug)
 
-    assert (shown["good"]["p_best"], shown["fair"]["p_best"]) == (1.0, 0.0)
+    assert (shown["good"]["first_resamples_share"], shown["fair"]["first_resamples_share"]) == (1.0, 0.0)
     assert sum("&gt; 0.99" in text for text in pages.values()) >= 3
     assert {a for a, text in pages.items() if not a.endswith(BEATEN) and CERTAIN.search(text)} == set()

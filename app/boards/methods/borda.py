@@ -70,10 +70,7 @@ def _notes(sheet: Sheet) -> tuple[str, ...]:
     ]
     if not lacking:
         return ()
-    return (
-        "Without every task, so no points there and no rank interval; none of these may be first: "
-        f"{sentences(lacking)}.",
-    )
+    return (f"Without every task, so no points there and no rank interval: {sentences(lacking)}.",)
 
 
 METHOD = TableMethod(Borda, compute)

@@ -29,7 +29,7 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import Columns, remembered_pairs
 from app.boards.stability import ByTask, better_by_metric, family_of, stability_meta
-from app.boards.standing import BoardStanding, draw_tasks, rounds_of, stand, uncertainty_meta, unranked_places
+from app.boards.standing import BoardStanding, draw_tasks, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     BoardTables,
@@ -140,7 +140,7 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Colu
         if named and n_units >= MIN_DRAWN_UNITS
         else None
     )
-    return stand(sign * columns.values.mean(axis=0), spread, spec.uncertainty.level, rounds=rounds_of(spec))
+    return stand(sign * columns.values.mean(axis=0), spread, spec.uncertainty.level)
 
 
 @dataclass(frozen=True)

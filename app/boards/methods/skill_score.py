@@ -37,7 +37,6 @@ from app.boards.standing import (
     Gaps,
     among_others,
     draw_tasks,
-    rounds_of,
     stand,
     uncertainty_meta,
     unranked_places,
@@ -436,7 +435,7 @@ def _rank(
     """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
-    standing = stand(points, spread, spec.uncertainty.level, rounds=rounds_of(spec), gaps=gaps)
+    standing = stand(points, spread, spec.uncertainty.level, gaps=gaps)
     return Own(roster.ranked, rank_by, standing)
 
 

@@ -267,6 +267,8 @@ class RowSteps:
 HIDDEN = frozenset({"n_a_only", "n_b_only"})
 """Counts of single examples: the test discloses who alone is right."""
 
+FIRST = ("first_p", "first_resamples_share")
+
 COARSE = ("leaderboard/", "pairwise/", "comparisons/", "tests/")
 
 
@@ -275,7 +277,7 @@ def coarse_table(table: Table, digits: int) -> Table:
     if not table.name.startswith(COARSE):
         return table
     is_board = table.name.startswith("leaderboard/")
-    rules = [None if is_board and column.name != "p_best" else column.name for column in table.columns]
+    rules = [None if is_board and column.name not in FIRST else column.name for column in table.columns]
     rows = tuple(
         tuple(cell if rule is None else _coarse(rule, cell, digits) for rule, cell in zip(rules, row, strict=True))
         for row in table.rows
@@ -290,8 +292,12 @@ def _coarse(column: str, cell: Cell, digits: int) -> Cell:
         return round(significant(cell, 1))
     if not isinstance(cell, float):
         return cell
-    if column in ("p_best", "p_a_beats_b"):
+    if column in ("first_resamples_share", "p_a_beats_b"):
         return round(cell, 2)
+    if column == "first_p":
+        # Rounded up, so that it stays a p-value, and on its side of any level of two digits.
+        step = 10.0 ** (math.floor(math.log10(max(cell, LEAST_P))) - 1)
+        return min(1.0, round(math.ceil(round(cell / step, 7)) * step, 12))
     if column.startswith("p_"):
         return max(LEAST_P, significant(cell, ROUGH)) if cell > 0.0 else LEAST_P
     # A difference is of two numbers that are in steps already: what is beyond `digits` is rounding of the machine.

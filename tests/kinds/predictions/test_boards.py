@@ -489,7 +489,7 @@ def test_the_best_stands_first_with_its_rank_interval() -> None:
 
     assert [row["entrant"] for row in rows] == ["better", "worse"]
     assert (rows[0]["rank_low"], rows[0]["rank_high"]) == (1, 1)
-    assert rows[0]["p_best"] > 0.99
+    assert rows[0]["first_resamples_share"] > 0.99
 
 
 def test_one_without_an_interval_leaves_the_others_theirs() -> None:

@@ -25,7 +25,7 @@ from tests.fixtures import Site, SiteAfter
 
 N_ITEMS = 120
 BOARD = f"/benchmarks/{SLUG}/leaderboards/board"
-RANKED = ("rank", "rank_low", "rank_high", "p_best", "may_be_first")
+RANKED = ("rank", "rank_low", "rank_high", "first_resamples_share", "may_be_first")
 
 
 def compete(site: Site, who: str = "steward", part: str = BINARY) -> None:
@@ -71,7 +71,7 @@ def test_the_entrant_of_a_steward_is_a_reference(competing: Site) -> None:
     assert "label_holder" in rows["Own"]["flags"].split()
     assert float(rows["Own"]["accuracy"]) > float(rows["A"]["accuracy"])
     assert (rows["A"]["rank"], rows["B"]["rank"]) == ("1", "2")
-    assert float(rows["A"]["p_best"]) + float(rows["B"]["p_best"]) == 1.0
+    assert float(rows["A"]["first_resamples_share"]) + float(rows["B"]["first_resamples_share"]) == 1.0
     assert "label_holder" not in rows["A"]["flags"]
     told = " ".join(documents(competing, BOARD)["notes"])
     assert "Sent by who can read the private labels, so listed for comparison, without a rank: Own" in told

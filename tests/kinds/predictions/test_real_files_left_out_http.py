@@ -20,7 +20,7 @@ from tests.fixtures import Site, new_database, open_site
 
 ROOT = Path(__file__).resolve().parents[3]
 EXAMPLE = ROOT / "examples" / "breast-cancer"
-SHOWN = ("rank", "rank_low", "rank_high", "p_best", "may_be_first", "auc", "accuracy")
+SHOWN = ("rank", "rank_low", "rank_high", "first_resamples_share", "may_be_first", "auc", "accuracy")
 YDF = json.loads((ROOT / "tests" / "data" / "ydf" / "multiclass.json").read_text())["input"]
 CLASSES, TRUTH = YDF["label_classes"], [YDF["label_classes"][at] for at in YDF["labels"]]
 THREE = f"""

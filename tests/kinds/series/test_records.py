@@ -150,7 +150,7 @@ def test_without_a_grid_who_lacks_records_ranks_behind() -> None:
     honest = {"A": ALL, "B": {record: value + 0.1 for record, value in ALL.items()}}
     before, _ = board(rows(honest), manifest())
     after, notes = board(rows({**honest, "C": {"r1": 0.0}}), manifest())
-    shown = ("entrant", "rank", "rank_low", "rank_high", "p_best", "score")
+    shown = ("entrant", "rank", "rank_low", "rank_high", "first_resamples_share", "score")
 
     assert [[row[name] for name in shown] for row in after[:2]] == [[row[name] for name in shown] for row in before]
     assert (after[2]["entrant"], after[2]["rank"], after[2]["rank_low"]) == ("C", 3, None)

@@ -119,7 +119,11 @@ def test_who_fails_on_all_that_is_hard_is_not_first() -> None:
     assert (rows["Picky"]["rank"], rows["Picky"]["covered"]) == (1, "24 of 48")
     assert (rows["Picky"]["may_be_first"], rows["Picky"]["rank_low"]) == (False, 2)
     assert rows["A"]["may_be_first"] is True
-    assert (rows["Picky"]["p_best"], rows["A"]["p_best"], rows["B"]["p_best"]) == (0.0, None, None)
+    assert (
+        rows["Picky"]["first_resamples_share"],
+        rows["A"]["first_resamples_share"],
+        rows["B"]["first_resamples_share"],
+    ) == (0.0, None, None)
 
 
 def test_of_two_with_a_failure_each_the_better_one_may_be_first() -> None:
@@ -132,7 +136,11 @@ def test_of_two_with_a_failure_each_the_better_one_may_be_first() -> None:
         "DMA": "93 of 96", "RS": "93 of 96", "DFA": "24 of 96"
     }  # fmt: skip
     assert (rows["DMA"]["rank"], rows["DMA"]["rank_low"], rows["DMA"]["may_be_first"]) == (1, 1, True)
-    assert (rows["RS"]["rank"], rows["DMA"]["p_best"], rows["RS"]["p_best"]) == (2, 1.0, 0.0)
+    assert (rows["RS"]["rank"], rows["DMA"]["first_resamples_share"], rows["RS"]["first_resamples_share"]) == (
+        2,
+        1.0,
+        0.0,
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -153,8 +161,8 @@ def test_somebody_may_be_first_and_gaps_put_behind_only_who_delivered_less(seed:
         is_best = row["score"] == best
         assert row["may_be_first"] or not is_best or int(str(row["n_included"])) < most
         if is_best and not row["may_be_first"]:
-            assert (row["rank"], row["rank_low"], row["p_best"]) == (1, 2, 0.0)
-    known = [float(str(row["p_best"])) for row in rows if row["p_best"] is not None]
+            assert (row["rank"], row["rank_low"], row["first_resamples_share"]) == (1, 2, 0.0)
+    known = [float(str(row["first_resamples_share"])) for row in rows if row["first_resamples_share"] is not None]
     assert sum(known) == pytest.approx(1.0 if len(known) == len(rows) else 0.0)
 
 

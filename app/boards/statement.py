@@ -1,0 +1,111 @@
+"""Who leads a board, and who else may be as good, in sentences: the one place that words it.
+
+They come from the rows, and these from one matrix of decisions, so that no page, feed, badge or export says more than
+a row does. Pages, JSON, feeds and pictures show what stands in a board's `meta.statement`.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from app.names import first_few, in_words
+from app.values.facts import FLAGS
+from app.values.table import Cell, Table
+
+NAMED = 4
+"""Names that a sentence lists: with more it would take more than two lines."""
+
+FEWER = (
+    "Fewer entrants are compared than on the benchmark's board, so fewer differences are tested at once: one that is "
+    "found here need not be found there."
+)
+
+NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
+
+Record = Mapping[str, Cell]
+
+
+def with_statement(table: Table, *, is_of_fewer: bool = False) -> Table:
+    """Return a board with its statement in `meta.statement`, a list of sentences; other tables are unchanged.
+
+    `is_of_fewer` says that fewer entrants are ranked than on the board that a reader chose them from.
+
+    >>> from app.values.table import Column
+    >>> columns = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first"))
+    >>> rows = ((1, "A", True), (2, "B", True), (3, "C", False))
+    >>> board = Table("leaderboard/b", "B", columns, rows, (), {"level": 0.95})
+    >>> with_statement(board).meta["statement"]
+    ['A leads.', 'One other may be as good: B.', 'No other can be, at 95 %.']
+    """
+    if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
+        return table
+    ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
+    said = _statement(ranked, table.meta.get("level"))
+    return replace(table, meta={**table.meta, "statement": [*said, FEWER] if said and is_of_fewer else said})
+
+
+def _statement(ranked: Sequence[Record], level: object) -> list[str]:
+    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
+    if len(ranked) == 1:
+        return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
+    first = [row for row in ranked if row["may_be_first"]]
+    if not first:
+        return []
+    leading, others = ([row for row in first if (row["rank"] == 1) == leads] for leads in (True, False))
+    lacking = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is False]
+    unsure = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is None]
+    said = [_lacking(lacking)] if lacking else []
+    if unsure:
+        have = "has" if len(unsure) == 1 else "have"
+        said.append(f"{_named(unsure)} {have} the best score, and how sure that is, is not known.")
+    if leading:
+        said.append(f"{_named(leading)} {'leads' if len(leading) == 1 else 'lead with the same score'}.")
+    if others:
+        whom = f"other{'' if len(others) == 1 else 's'} may be as good" if leading else "may be first"
+        said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
+    said += [_rest(ranked, others, level)]
+    flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
+    return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
+
+
+def _rest(ranked: Sequence[Record], others: Sequence[Record], level: object) -> str:
+    """Say that none of the rest may be first; or where there is no rest, that nobody is found to be worse."""
+    surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
+    if not any(row["may_be_first"] is False for row in ranked):
+        return f"Nobody is found to be worse than the first{surely}."
+    is_known = all(row["may_be_first"] is not None for row in ranked)
+    whom = "No other" if is_known else "No other with a rank interval"
+    return f"{whom} can be{'' if others else ' as good'}{surely}."
+
+
+def _number(n: int) -> str:
+    return NUMBERS[n] if n < len(NUMBERS) else f"{n:,}"
+
+
+def _named(rows: Sequence[Record]) -> str:
+    return first_few(rows, NAMED, lambda row: in_words(str(row["entrant"])))
+
+
+def _lacking(rows: Sequence[Record]) -> str:
+    shown = first_few(rows, NAMED, _with_gaps)
+    return f"Ranked first by the rule for what is missing, but not with the worst in each gap: {shown}."
+
+
+def _with_gaps(row: Record) -> str:
+    worst = row.get("rank_if_worst")
+    facts = [f"{row['covered']} included"] if row.get("covered") else []
+    facts += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
+    return in_words(str(row["entrant"])) + (f" ({', '.join(facts)})" if facts else "")
+
+
+def _flags_of(row: Record) -> str:
+    return f"{in_words(str(row['entrant']))} ({flags_in_words(str(row['flags']))})"
+
+
+def flags_in_words(flags: str) -> str:
+    """Return what the flags of a row mean, as part of a sentence.
+
+    >>> flags_in_words("same_rows")
+    'rows with the same digits under two entrants'
+    """
+    words = [FLAGS.get(flag, flag) for flag in flags.split()]
+    return "; ".join(text[0].lower() + text[1:] for text in words)
