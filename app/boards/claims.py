@@ -1,18 +1,22 @@
 """Registered claims against the evidence: for each contrast the paired difference, its interval and the verdict. A
 contrast is between two conditions of one entrant, or between two entrants. Its pairs share everything else: task,
-seed and item. The cluster is the seed, or the task where evidence has no seeds.
+seed and item; entrants whose seeds are their own are compared as independent. Units are seeds, or items where a
+benchmark has no seeds, or tasks, or the families of tasks that it declares. `app.stats.claimed` decides.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Literal
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from app.boards.calibrated import range_of
 from app.boards.coverage import NOTHING_ASKED, Coverage, covered
+from app.boards.units import TaskUnits
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
-from app.stats.arrays import BoolArray, IntArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.claimed import FEWEST_SEEDS, Direction, Side, holm, judge, p_value
 from app.stats.cluster import (
     Interval,
     Pairs,
@@ -26,7 +30,8 @@ from app.stats.cluster import (
     minimum_detectable_difference,
 )
 from app.stats.resample import board_generator
-from app.values.frame import Ends, Frame, FrameField, with_interval
+from app.stats.spreads import Range
+from app.values.frame import CalibratedCells, Ends, Frame, FrameField, with_calibrated, with_interval
 from app.values.scores import NONE, ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -66,14 +71,12 @@ def source_of(prereg_sha256: str) -> str:
     return prereg_sha256[:12]
 
 
-Side = Literal["greater", "less"]
-
-
 @dataclass(frozen=True)
 class ClaimedContrast:
     """One claim to decide: in `metric`, first minus second is at least (or at most) the threshold.
 
-    Without a second side, the mean of the first side itself is compared with the threshold.
+    Without a second side, the mean of the first side itself is compared with the threshold. `n_declared` counts the
+    claims of the same source.
     """
 
     claim: str
@@ -82,7 +85,8 @@ class ClaimedContrast:
     second: str | None
     metric: str
     threshold: float
-    direction: Side
+    direction: Direction
+    n_declared: int = field(default=1, compare=False)
 
     @property
     def sides(self) -> tuple[str, ...]:
@@ -123,7 +127,8 @@ def contrasts_of(manifest: Manifest, prereg: Prereg | None, prereg_sha256: str |
             contrasts.append(
                 ClaimedContrast(name, source, first, second, metric, hypothesis.threshold, hypothesis.direction)
             )
-    return contrasts
+    counts = Counter(contrast.source for contrast in contrasts)
+    return [replace(contrast, n_declared=counts[contrast.source]) for contrast in contrasts]
 
 
 def _two(sides: Sequence[str]) -> tuple[str, str | None]:
@@ -150,26 +155,45 @@ class AskedClaim:
 
 
 def decide_claims(
-    contrasts: Sequence[ClaimedContrast], scores: ScoreTable, asked: AskedClaim, delivered: Delivered = all_there
+    manifest: Manifest,
+    contrasts: Sequence[ClaimedContrast],
+    scores: ScoreTable,
+    asked: AskedClaim,
+    delivered: Delivered = all_there,
 ) -> list[tuple[Cell, ...]]:
-    """Return a row for each contrast and entrant, in the order of COLUMNS.
+    """Return a row for each contrast and entrant, in the order of COLUMNS, each decided as if it were the only one.
+
+    `claims_table` then holds those of one registration to Holm's levels.
 
     The difference is first minus second, in the metric's unit. A contrast between names without rows has one
     inconclusive row without an entrant; unknown numbers are None. `delivered` gives an entrant's coverage: where it is
     incomplete, or rows of one side have no partner, the verdict is inconclusive.
-    Source: `app.stats.cluster.decide`, over `app.stats.cluster.estimate` of the paired differences.
+    Source: `app.stats.claimed.judge`; for CHAMBER's own rule `app.stats.cluster.decide`, over the percentile interval.
 
-    >>> from app.boards.example import rows
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.manifest.model import Leaderboard
+    >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
     >>> contrast = ClaimedContrast("faster", BY_MANIFEST, "Fair", "Poor", "error", 0.0, "less")
-    >>> row, = decide_claims([contrast], rows(), AskedClaim(1))
+    >>> row, = decide_claims(benchmark(board), [contrast], rows(), AskedClaim(1))
     >>> row[:3], row[4], round(row[6], 2)
     (('faster', 'manifest', 'Fair, Poor'), 'supported', -0.5)
     """
+    scores = scores if manifest.part.has_seeds() else _items_as_units(scores)
     return [
         FRAME.cells(_unless_lacking(row, scores, delivered))
         for contrast in contrasts
-        for row in _decisions(contrast, scores, asked)
+        for row in _decisions(manifest, contrast, scores, asked)
     ]
+
+
+def _items_as_units(scores: ScoreTable) -> ScoreTable:
+    """Return rows whose seed is the number of their task and item, for a benchmark without seeds."""
+    if scores.item is None:
+        return scores
+    return replace(scores, seed=scores.task.codes * (len(scores.item.words) + 1) + scores.item.codes)
+
+
+NO_INTERVAL = CalibratedCells()
 
 
 @dataclass(frozen=True)
@@ -181,6 +205,9 @@ class Decision:
     entrant: str | None = None
     verdict: str = "inconclusive"
     difference: Ends = (None, None, None)
+    calibrated: CalibratedCells = NO_INTERVAL
+    p_value: float | None = None
+    by_gap_rule: str | None = None
     detectable: float | None = None
     n_pairs: int = 0
     n_unmatched: tuple[int | None, int | None] = (None, None)
@@ -191,7 +218,7 @@ class Decision:
 
 def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered) -> Decision:
     """Make a decision inconclusive where evidence is missing, because it might have contradicted the claim."""
-    if decision.entrant is None or not decision.n_pairs:
+    if decision.entrant is None or decision.difference[0] is None:
         return decision
     contrast = decision.contrast
     is_within = decision.entrant in scores.entrant.words and contrast.sides != (decision.entrant,)
@@ -206,14 +233,16 @@ def _unless_lacking(decision: Decision, scores: ScoreTable, delivered: Delivered
     return replace(decision, verdict=verdict, note="; ".join(notes) or None)
 
 
-def _decisions(contrast: ClaimedContrast, scores: ScoreTable, asked: AskedClaim) -> Iterator[Decision]:
+def _decisions(
+    manifest: Manifest, contrast: ClaimedContrast, scores: ScoreTable, asked: AskedClaim
+) -> Iterator[Decision]:
     named = contrast.sides
     if contrast.metric not in scores.columns:
         yield undelivered(contrast, [contrast.metric], asked)
         return
     if set(named) <= set(scores.entrant.words):
         sides = tuple(_is(scores.entrant.words, scores.entrant.codes, name) for name in named)
-        yield _decide(contrast, scores, ", ".join(named), sides, asked)
+        yield _decide(manifest, contrast, scores, ", ".join(named), sides, asked)
         return
     condition = scores.condition
     if condition is None or not set(named) & set(condition.words):
@@ -222,7 +251,7 @@ def _decisions(contrast: ClaimedContrast, scores: ScoreTable, asked: AskedClaim)
     for code, entrant in enumerate(scores.entrant.words):
         mine = scores.entrant.codes == code
         sides = tuple(mine & _is(condition.words, condition.codes, name) for name in named)
-        yield _decide(contrast, scores, entrant, sides, asked, is_condition=True)
+        yield _decide(manifest, contrast, scores, entrant, sides, asked, is_condition=True)
 
 
 def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
@@ -231,6 +260,7 @@ def _is(words: Sequence[str], codes: IntArray, name: str) -> BoolArray:
 
 
 def _decide(
+    manifest: Manifest,
     contrast: ClaimedContrast,
     scores: ScoreTable,
     entrant: str,
@@ -239,6 +269,8 @@ def _decide(
     *,
     is_condition: bool = False,
 ) -> Decision:
+    if len(sides) == 2 and not is_condition and scores.seed is not None and not manifest.part.shares_seeds():
+        return _decide_apart(manifest, contrast, scores, entrant, sides, asked)
     pairs = _arm_rows(contrast, scores, sides[0]) if len(sides) == 1 else None
     pairs = pairs or pair_rows(contrast.metric, scores, sides, with_condition=not is_condition)
     unmatched = (pairs.n_unmatched_first, None if len(sides) == 1 else pairs.n_unmatched_second)
@@ -250,19 +282,90 @@ def _decide(
     rng = board_generator(0, "claim", entrant, *contrast.sides, contrast.metric)
     aggregates = {"mean": mean, "iqm": interquartile_mean}
     intervals = estimate(sample, aggregates, draw_clusters(sample, N_RESAMPLES, rng), level=LEVEL)
-    decisive = intervals["mean"]
-    return Decision(
-        contrast=contrast,
+    compatible, within = intervals["mean"], _range(manifest, contrast.metric)
+    if len(sides) == 2:
+        values = scores.value(contrast.metric)
+        low, high = (float(np.nanmean(values[side])) for side in sides)
+        extremes = (min(within.low - high, low - within.high), max(within.high - high, low - within.low))
+        within = Range(within.low - within.high, within.high - within.low)
+    else:
+        extremes = (within.low, within.high)
+    judged = _judge(contrast, [_side(manifest, scores, pairs.difference, pairs.cluster, within, extremes)])
+    notes = [*(["all equal"] if compatible.is_degenerate else []), *([judged.note] if judged.note else [])]
+    return replace(
+        judged,
         asked=asked,
         entrant=entrant,
-        verdict=decide(decisive, contrast.threshold, contrast.direction),
-        difference=_ends(decisive),
-        detectable=_detectable(decisive),
+        difference=_ends(compatible),
+        note="; ".join(notes) or None,
+        by_gap_rule=decide(compatible, contrast.threshold, contrast.direction),
         n_pairs=len(pairs.difference),
         n_unmatched=unmatched,
         n_clusters=len(np.unique(pairs.cluster)),
         iqm=_ends(intervals["iqm"]),
-        note="all equal" if decisive.is_degenerate else (decisive.reason or "").replace("_", " ") or None,
+    )
+
+
+def _decide_apart(
+    manifest: Manifest,
+    contrast: ClaimedContrast,
+    scores: ScoreTable,
+    entrant: str,
+    sides: tuple[BoolArray, ...],
+    asked: AskedClaim,
+) -> Decision:
+    """Decide between two entrants whose seeds are their own: nothing is paired, whatever the seeds' numbers."""
+    arms = [_arm_rows(contrast, scores, side) for side in sides]
+    if missing := [name for name, arm in zip(contrast.sides, arms, strict=True) if not len(arm.difference)]:
+        return Decision(contrast, asked, entrant, note=not_delivered(missing))
+    within = _range(manifest, contrast.metric)
+    ends = (within.low, within.high)
+    judged = _judge(contrast, [_side(manifest, scores, arm.difference, arm.cluster, within, ends) for arm in arms])
+    point = float(arms[0].difference.mean() - arms[1].difference.mean())
+    n_clusters = min(len(np.unique(arm.cluster)) for arm in arms)
+    return replace(judged, asked=asked, entrant=entrant, difference=(point, None, None), n_clusters=n_clusters)
+
+
+def _range(manifest: Manifest, metric: str) -> Range:
+    declared = manifest.metrics.get(metric)
+    return Range() if declared is None else range_of(declared)
+
+
+def _side(
+    manifest: Manifest,
+    scores: ScoreTable,
+    values: FloatArray,
+    clusters: IntArray,
+    within: Range,
+    extremes: tuple[float, float],
+) -> Side:
+    """Return values with their units: seeds or items, or the families of tasks where rows have no seeds."""
+    if scores.seed is None:
+        return Side(values, TaskUnits.of(manifest, scores.task.words).place[clusters], within, are_tasks=True)
+    are_few = manifest.part.has_seeds() and len(np.unique(clusters)) < FEWEST_SEEDS
+    return Side(values, clusters, within, extremes if are_few and within.is_bounded else None)
+
+
+def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
+    """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
+    judged = judge(sides, contrast.threshold, contrast.direction, LEVEL)
+    interval, notes = judged.interval, []
+    if judged.reason == "few_seeds":
+        n_seeds = min(len(np.unique(side.units)) for side in sides)
+        notes.append(f"too few seeds ({n_seeds} of {FEWEST_SEEDS}): one that fails altogether may not have been seen")
+    if judged.reason == "no_interval":
+        notes.append((interval.reason or "").replace("_", " "))
+    errors = [float(side.spread.believed) for side in sides]
+    return Decision(
+        contrast,
+        AskedClaim(),
+        verdict=judged.verdict,
+        calibrated=CalibratedCells(interval.low, interval.high, interval.how or interval.reason, interval.n_units),
+        p_value=p_value(sides, contrast.threshold, contrast.direction),
+        detectable=None
+        if judged.reason == "no_interval" or not any(errors)
+        else minimum_detectable_difference(float(np.linalg.norm(errors)), LEVEL),
+        note="; ".join(notes) or None,
     )
 
 
@@ -272,13 +375,6 @@ def _arm_rows(contrast: ClaimedContrast, scores: ScoreTable, side: BoolArray) ->
     rows = np.flatnonzero(side & ~np.isnan(values))
     cluster = scores.task.codes if scores.seed is None else scores.seed
     return Pairs(values[rows], cluster[rows], 0, 0)
-
-
-def _detectable(interval: Interval) -> float | None:
-    # Equal differences give no information about their variation.
-    if interval.replicates is None or interval.is_degenerate:
-        return None
-    return minimum_detectable_difference(interval.replicates, LEVEL)
 
 
 def _ends(interval: Interval) -> Ends:
@@ -303,7 +399,22 @@ FRAME: Frame[Decision] = Frame(
         FrameField(
             Column("status", "Status", "text", optional=True, glossary="claim_status"), lambda row: row.asked.status
         ),
-        *with_interval(DIFFERENCE, lambda row: row.difference, ends_title="Difference"),
+        *with_calibrated(DIFFERENCE, lambda row: row.difference, lambda row: row.calibrated),
+        FrameField(
+            Column("gap_rule", "By CHAMBER's gap rule", "text", detail=True, glossary="gap_rule"),
+            lambda row: row.by_gap_rule,
+        ),
+        FrameField(Column("alone", "Verdict alone", "text", detail=True, glossary="holm"), lambda row: row.verdict),
+        FrameField(Column("p_value", "p-value", detail=True, glossary="holm", digits=4), lambda row: row.p_value),
+        FrameField(Column("held_to", "Held to", detail=True, glossary="holm", digits=4), lambda _row: None),
+        FrameField(
+            Column("n_claims", "Claims of its source", "integer", detail=True, glossary="holm"),
+            lambda row: row.contrast.n_declared,
+        ),
+        FrameField(
+            Column("registrations", "Registrations with this contrast", "text", optional=True, glossary="holm"),
+            lambda _row: None,
+        ),
         FrameField(Column("direction", "Expected", "text"), lambda row: row.contrast.direction),
         FrameField(Column("threshold", "Threshold", glossary="verdict", digits=3), lambda row: row.contrast.threshold),
         FrameField(Column("detectable", "Detectable", glossary="detectable", digits=3), lambda row: row.detectable),
@@ -368,8 +479,12 @@ def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
     return tuple(status if column.name == "status" else record.get(column.name) for column in COLUMNS)
 
 
-def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
+def claims_table(
+    manifest: Manifest, rows: Sequence[tuple[Cell, ...]], registered: Iterable[ClaimedContrast] = ()
+) -> Table:
     """Return the claims of a benchmark or of a submission as a table; each row has a cell for each of COLUMNS.
+
+    `registered` are the contrasts of all registrations, whether or not anybody reported on them.
 
     >>> from app.boards.example import benchmark
     >>> from app.manifest.model import Leaderboard
@@ -377,10 +492,79 @@ def claims_table(manifest: Manifest, rows: Sequence[tuple[Cell, ...]]) -> Table:
     >>> claims_table(benchmark(board), []).title
     'Claims of Small'
     """
-    meta = {"interval": "paired percentile bootstrap over clusters, and over pairs within them", "level": LEVEL,
+    meta = {"interval": "calibrated, over seeds, tasks or families of tasks", "level": LEVEL,
+            "compatible_interval": "paired percentile bootstrap over clusters, and over pairs within them",
             "n_resamples": N_RESAMPLES, "rng_seed": 0, "stream": "independent"}  # fmt: skip
-    note = "The mean difference decides; the interquartile mean of paired yes-or-no differences hides small gaps."
-    return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(rows), (note,) if rows else (), meta)
+    notes = (
+        "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
+        "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
+    )
+    held = _among_registrations(held_together(rows), list(registered))
+    return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
+
+
+def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
+    """Return rows with the verdicts that hold among all claims of their registration, from those alone.
+
+    Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
+    among the others is inconclusive. Rows that were decided before there were p-values stay as they are.
+    Source: `app.stats.claimed.holm`, at one-sided levels.
+    """
+    records = [dict(zip([column.name for column in COLUMNS], row, strict=True)) for row in rows]
+    families: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}
+    for record in records:
+        own = record["submission"] if record["source"] == BY_MANIFEST else None
+        families.setdefault((record["source"], own), []).append(record)
+    for family in families.values():
+        n_claims = max(len(family), *(int(str(record["n_claims"] or 1)) for record in family))
+        p_values = [_number(record["p_value"]) if record["alone"] == "supported" else None for record in family]
+        for record, p, level in zip(family, p_values, holm(p_values, n_claims, (1.0 - LEVEL) / 2.0), strict=True):
+            record["held_to"] = None if record["p_value"] is None else level
+            if p is None:
+                continue
+            # The only one left is held to the level of its interval, which has decided.
+            does_hold = p <= level or n_claims == 1
+            words = f"supported alone, not among {n_claims} claims"
+            note = "; ".join(part for part in str(record["note"] or "").split("; ") if part and part != words)
+            record["verdict"] = "supported" if does_hold else "inconclusive"
+            record["note"] = note or None if does_hold else "; ".join([words, *([note] if note else [])])
+    return [tuple(record.values()) for record in records]
+
+
+def _number(cell: Cell) -> float | None:
+    return float(cell) if isinstance(cell, (int, float)) else None
+
+
+def _among_registrations(
+    rows: Sequence[tuple[Cell, ...]], registered: Sequence[ClaimedContrast]
+) -> list[tuple[Cell, ...]]:
+    """Say of each registered claim how many registrations have its contrast, and how many say the opposite."""
+    if not registered:
+        return list(rows)
+    said: dict[tuple[Cell, ...], dict[str, int]] = {}
+    for contrast in registered:
+        about, sign = _about(contrast.first, contrast.second, contrast.metric, contrast.direction)
+        said.setdefault(about, {})[contrast.source] = sign
+    at = [column.name for column in COLUMNS].index("registrations")
+    shown = []
+    for row in rows:
+        record = dict(zip([column.name for column in COLUMNS], row, strict=True))
+        about, sign = _about(record["first"], record["second"], record["metric"], record["direction"])
+        signs = said.get(about, {})
+        words = None
+        if record["source"] in signs and len(signs) > 1:
+            n_against = sum(other != sign for other in signs.values())
+            words = f"one of {len(signs)} registrations with this contrast; {n_against} said the opposite"
+        shown.append((*row[:at], words, *row[at + 1 :]))
+    return shown
+
+
+def _about(first: Cell, second: Cell, metric: Cell, direction: Cell) -> tuple[tuple[Cell, ...], int]:
+    """Return what a contrast is about, whichever side is first, and on which side of zero it claims to be."""
+    sign = 1 if direction == "greater" else -1
+    if second is not None and str(second) < str(first):
+        first, second, sign = second, first, -sign
+    return (first, second, metric), sign
 
 
 def not_delivered(names: Sequence[str]) -> str:

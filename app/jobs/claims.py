@@ -13,7 +13,6 @@ from app.boards.claims import (
     COLUMNS,
     AskedClaim,
     ClaimedContrast,
-    Delivered,
     claims_table,
     contrasts_of,
     decide_claims,
@@ -47,7 +46,7 @@ def own_claims(manifest: Manifest, submission: Submission, prereg: Prereg | None
     rows = [
         row
         for contrast in contrasts_of(manifest, prereg, submission.prereg_sha256)
-        for row in decide_claims([contrast], scores, AskedClaim(submission.id), delivered_of(manifest))
+        for row in decide_claims(manifest, [contrast], scores, AskedClaim(submission.id), delivered_of(manifest))
         if _named(row)["entrant"] is not None or not _waits_for_others(contrast, prereg)
     ]
     return claims_table(manifest, rows) if rows else None
@@ -69,14 +68,26 @@ def decide_benchmark(session: Session, inputs: Inputs) -> Table | None:
     standing_keys = {_key(claim, CONTRAST) for one, claim in own if one.status_of(claim) == CURRENT}
     pairs = _pairs(inputs, [c for c, status in asked.items() if status == CURRENT and _key_of(c) not in standing_keys])
     past = _published(session, inputs)
-    between = _decide(session, pairs, past, delivered_of(inputs.declared.manifest))
+    between = _decide(session, inputs.declared.manifest, pairs, past)
     former = {key: claim for key, claim in past.claims.items() if key not in between}
     rows = [past_claim(claim, one.status_of(claim)) for one, claim in own]
     rows += [*_decide_late(session, inputs, decided, past), *between.values(), *_former(former.values(), decided)]
     rows += _undelivered(
         inputs, asked, {_named(row)["claim"] for row in rows}, {_key(_named(r), CONTRAST) for r in rows}
     )
-    return claims_table(inputs.declared.manifest, rows) if rows else None
+    return claims_table(inputs.declared.manifest, rows, _registered(session, inputs)) if rows else None
+
+
+def _registered(session: Session, inputs: Inputs) -> list[ClaimedContrast]:
+    """Return the contrasts of every registration for the benchmark, also of those that nobody reported on."""
+    digests = [each.prereg.sha256 for each in preregs.list_registrations(session, inputs.declared)]
+    known = preregs.load_parsed(session, digests)
+    return [
+        contrast
+        for sha256, prereg in known.items()
+        for contrast in contrasts_of(inputs.declared.manifest, prereg, sha256)
+        if contrast.source != BY_MANIFEST
+    ]
 
 
 @dataclass(frozen=True)
@@ -125,11 +136,12 @@ def _decide_late(session: Session, inputs: Inputs, decided: Sequence[Decided], p
         for key, standings in late.items()
         if not known.get(key)
     }
-    scores, delivered = read_each(session, asked) if asked else {}, delivered_of(inputs.declared.manifest)
+    manifest = inputs.declared.manifest
+    scores, delivered = read_each(session, asked) if asked else {}, delivered_of(manifest)
     decided_rows = [
         row
         for key in asked
-        for row in decide_claims([key[1]], scores[key], AskedClaim(key[0], status=CURRENT), delivered)
+        for row in decide_claims(manifest, [key[1]], scores[key], AskedClaim(key[0], status=CURRENT), delivered)
         if _named(row)["entrant"] is not None
     ]
     return [*(past_claim(claim, CURRENT) for claims in known.values() for claim in claims or ()), *decided_rows]
@@ -185,19 +197,17 @@ def _pairs(inputs: Inputs, contrasts: Sequence[ClaimedContrast]) -> dict[Claimed
     }
 
 
-def _decide(
-    session: Session, pairs: Mapping[ClaimedContrast, Pair], past: _Past, delivered: Delivered
-) -> dict[Key, Row]:
+def _decide(session: Session, manifest: Manifest, pairs: Mapping[ClaimedContrast, Pair], past: _Past) -> dict[Key, Row]:
     """Decide between entrants; rows are read only where either is new, and for all contrasts at once."""
     known = {c: before for c, pair in pairs.items() if (before := _known(past, c, pair)) is not None}
     asked = {
         c: ([s.piece.pair for stood in pair for s in stood], [c.metric]) for c, pair in pairs.items() if c not in known
     }
-    scores = read_each(session, asked)
+    scores, delivered = read_each(session, asked), delivered_of(manifest)
     return {
         _pair_key(c, pair): past_claim(known[c], CURRENT)
         if c in known
-        else decide_claims([c], scores[c], AskedClaim(*_newest(pair), CURRENT), delivered)[0]
+        else decide_claims(manifest, [c], scores[c], AskedClaim(*_newest(pair), CURRENT), delivered)[0]
         for c, pair in pairs.items()
     }
 

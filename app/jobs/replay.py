@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from app.boards.claims import AskedClaim, ClaimedContrast, decide_claims
+from app.boards.claims import AskedClaim, ClaimedContrast, decide_claims, held_together
 from app.boards.evidence import BoardEvidence
 from app.errors import EvidenceRejected, ManifestRejected, Problem, TableRejected
 from app.jobs.boards import LAST_GOOD, compute_tables
@@ -183,12 +183,14 @@ CLAIMS = "claims"
 
 def decide_again(published: Table, evidence: RowsInMemory) -> Table:
     """Return the table of claims with the verdicts that can be recomputed in place of the published ones."""
-    at = published.index("entrant")
+    at, among = published.index("entrant"), published.index("registrations")
     rows = []
     for row, claim in zip(published.rows, published.records(), strict=True):
         again = {decided[at]: decided for decided in _decide(claim, evidence)} if claim["status"] == CURRENT else {}
-        rows.append(again.get(row[at], row))
-    return replace(published, rows=tuple(rows))
+        # Which registrations there are is not in the rows: what was said of them stays.
+        new = again.get(row[at], row)
+        rows.append((*new[:among], row[among], *new[among + 1 :]))
+    return replace(published, rows=tuple(held_together(rows)))
 
 
 def _decide(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[tuple[Cell, ...]]:
@@ -199,7 +201,8 @@ def _decide(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[tuple[Cell
     contrast = ClaimedContrast(*(claim[name] for name in names))
     asked = AskedClaim(claim["submission"], claim["second_submission"], claim["status"])
     scores = evidence.rows_of(rows, [contrast.metric])
-    return decide_claims([contrast], scores, asked, delivered_of(evidence.manifest))
+    contrast = replace(contrast, n_declared=int(claim["n_claims"]))
+    return decide_claims(evidence.manifest, [contrast], scores, asked, delivered_of(evidence.manifest))
 
 
 def _rows(claim: Mapping[str, Any], evidence: RowsInMemory) -> list[EntrantBlock]:

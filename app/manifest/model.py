@@ -649,6 +649,14 @@ class KindPart(Part):
         """Return the axes of the grid that the manifest leaves open; any of them makes a board provisional."""
         return ("tasks",) if tasks_of_boards(common) is None else ()
 
+    def has_seeds(self) -> bool:
+        """Say whether the seeds of rows are units; where there are none, items are, or tasks."""
+        return True
+
+    def shares_seeds(self) -> bool:
+        """Say whether a seed of the same number is the same unit for every entrant."""
+        return True
+
     def asks_what_was_seen(self) -> bool:
         """Say whether rows are to tell if their entrant has seen the task's data; where not, nothing is known of it."""
         return False

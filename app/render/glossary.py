@@ -403,12 +403,30 @@ CLAIMS = (
     GlossaryEntry(
         "verdict",
         "Verdict",
-        "Supported: the whole interval of the difference is at the threshold or beyond. Not supported: the whole "
-        "interval falls short of it. Inconclusive: the interval holds the threshold, or there is none, as where one "
-        "side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none of "
-        "the other, because that may be what spoke against the claim.",
+        "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: the "
+        "whole interval falls short of it. With fewer than 16 seeds of a bounded score, that must also hold with one "
+        "more seed that failed altogether. Inconclusive: the interval holds the threshold, or there is none, as where "
+        "one side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none "
+        "of the other, because that may be what spoke against the claim.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
-        "CHAMBER's gap rule (20 percentage points) is one instance",
+        "Zou & Donner 2008 for two entrants whose seeds are their own",
+    ),
+    GlossaryEntry(
+        "gap_rule",
+        "CHAMBER's gap rule",
+        "What CHAMBER's own rule says of the claim, by the percentile interval of its paired cluster bootstrap. With "
+        "few seeds that interval is too narrow, so it is shown and decides nothing.",
+        "supported if low ≥ threshold; not supported if high < threshold; else inconclusive",
+        "CHAMBER (20 percentage points)",
+    ),
+    GlossaryEntry(
+        "holm",
+        "Claims of one registration",
+        "Several claims give chance several tries, so those of a registration are held to stricter levels together, "
+        "the smallest p-value to the strictest. The p-value is the least one-sided level at which the claim alone "
+        "would be supported. Registrations with the same contrast are counted, also where nobody reported on them.",
+        "the i-th smallest p-value of m claims at most 0.025 / (m − i + 1)",
+        "Holm 1979",
     ),
     GlossaryEntry(
         "claim_status",

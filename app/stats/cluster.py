@@ -435,23 +435,21 @@ def match_pairs(
     )
 
 
-def minimum_detectable_difference(replicates: FloatArray, level: float) -> float:
+def minimum_detectable_difference(error: float, level: float) -> float:
     """Return the smallest true difference that this design would detect with 80 % power, in the metric's unit.
 
-    It is (z_{1−α/2} + z_{0.8}) times the standard error, which is the standard deviation of replicates [n_resamples].
-    Raises InvalidArgument for a level outside (0, 1), for fewer than two replicates, and for one that is not finite.
+    It is (z_{1−α/2} + z_{0.8}) times the standard error of the difference.
+    Raises InvalidArgument for a level outside (0, 1), and for an error that is not finite or below 0.
     Source: Bloom 1995, Minimum detectable effects: the multiplier and its table.
 
-    >>> round(minimum_detectable_difference(np.array([-1.0, 0.0, 1.0]), 0.95), 3)
+    >>> round(minimum_detectable_difference(1.0, 0.95), 3)
     2.802
     """
     require_level(level)
-    require_shape("replicates", replicates, "n_resamples")
-    require_count("the number of replicates", len(replicates), least=2)
-    require_finite("replicates", replicates)
+    require_number("error", error, 0.0, np.inf)
     normal = NormalDist()
     factor = normal.inv_cdf((1.0 + level) / 2.0) + normal.inv_cdf(POWER)
-    return factor * float(np.std(replicates, ddof=1))
+    return factor * error
 
 
 def decide(difference: Interval, threshold: float, direction: Literal["greater", "less"]) -> Verdict:

@@ -44,7 +44,7 @@ def test_claims_are_decided_as_they_were(prereg: bytes | None) -> None:
     """Roles mean the registered conditions; what was not delivered, or decided before, has its row."""
     parsed = None if prereg is None else parse_prereg(prereg)
     contrasts = contrasts_of(DECLARED, parsed, None if prereg is None else sha256_hex(prereg))
-    rows = decide_claims(contrasts, evidence(), ASKED)  # type: ignore[arg-type]
+    rows = decide_claims(DECLARED, contrasts, evidence(), ASKED)  # type: ignore[arg-type]
     gone = undelivered_claim(contrasts[0], [], AskedClaim(8, status="withdrawn"))
     past = past_claim(dict(zip(claims_table(DECLARED, ()).column_names(), rows[0], strict=True)), "superseded")
     kept = claims_table(DECLARED, [*rows, gone, past])
@@ -61,7 +61,7 @@ def test_hypotheses_of_a_registration_follow_the_claims_of_the_benchmark() -> No
         Hypothesis(("left", "right"), "speed", 0.1, "less"),
     )
     contrasts = contrasts_of(DECLARED, replace(parse_prereg(PREREG), hypotheses=hypotheses), sha256_hex(PREREG))
-    rows = decide_claims(contrasts[4:], evidence(), ASKED)  # type: ignore[arg-type]
+    rows = decide_claims(DECLARED, contrasts[4:], evidence(), ASKED)  # type: ignore[arg-type]
 
     assert_same("claims-hypotheses", tables_as_text([claims_table(DECLARED, rows)]))
     assert [each.claim for each in contrasts[4:]] == ["hypothesis 1", "able", "hypothesis 4"]
@@ -72,6 +72,6 @@ def test_a_claim_about_one_seed_says_why_nothing_is_decided() -> None:
     scores = table([*grid([0]), *grid([0], entrant="naive")])
     scores.values[::3] = 0.0
     contrasts = [each for each in contrasts_of(DECLARED, None, None) if each.claim == "models"]
-    kept = claims_table(DECLARED, decide_claims(contrasts, scores, ASKED))
+    kept = claims_table(DECLARED, decide_claims(DECLARED, contrasts, scores, ASKED))
 
-    assert [(row["verdict"], row["note"]) for row in kept.records()] == [("inconclusive", "too few clusters")]
+    assert [(row["verdict"], row["note"]) for row in kept.records()] == [("inconclusive", "too few units")]

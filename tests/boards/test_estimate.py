@@ -401,15 +401,17 @@ def two_conditions(near: dict[int, list[float]], far: dict[int, list[float]]) ->
 def decided(scores: ScoreTable, threshold: float) -> dict[str, object]:
     """Return the one row of a claim that near exceeds far."""
     contrast = ClaimedContrast("gap", "manifest", "near", "far", "success", threshold, "greater")
-    (row,) = decide_claims([contrast], scores, AskedClaim(7))
+    (row,) = decide_claims(declared()[0], [contrast], scores, AskedClaim(7))
     return dict(zip([column.name for column in COLUMNS], row, strict=True))
 
 
 def test_a_clear_gap_supports_its_claim() -> None:
-    """Every pair differs by one."""
-    claim = decided(two_conditions({s: [1.0] * 4 for s in range(5)}, {s: [0.0] * 4 for s in range(5)}), 0.2)
+    """Every pair differs by one, in twelve seeds. Five would leave room for a seed that fails altogether."""
+    claim = decided(two_conditions({s: [1.0] * 4 for s in range(12)}, {s: [0.0] * 4 for s in range(12)}), 0.2)
+    few = decided(two_conditions({s: [1.0] * 4 for s in range(5)}, {s: [0.0] * 4 for s in range(5)}), 0.2)
 
-    assert (claim["difference"], claim["n_pairs"], claim["verdict"]) == (1.0, 20, "supported")
+    assert (claim["difference"], claim["n_pairs"], claim["verdict"]) == (1.0, 48, "supported")
+    assert (few["verdict"], few["gap_rule"]) == ("inconclusive", "supported")
 
 
 def test_unmatched_episodes_are_counted_and_left_out() -> None:
@@ -420,11 +422,12 @@ def test_unmatched_episodes_are_counted_and_left_out() -> None:
 
 
 def test_differences_that_are_all_equal_are_flagged() -> None:
-    """The interval has no width, and what could be detected is unknown."""
+    """CHAMBER's interval has no width, and what could be detected is unknown; so nothing is decided by it."""
     row = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [0.0, 0.0]}), 0.2)
 
     assert (row["difference"], row["difference_lower"], row["difference_upper"]) == (1.0, 1.0, 1.0)
-    assert (row["note"], row["detectable"], row["verdict"]) == ("all equal", None, "supported")
+    assert (row["note"], row["detectable"]) == ("all equal", None)
+    assert (row["verdict"], row["gap_rule"]) == ("inconclusive", "supported")
 
 
 def test_a_claim_from_one_seed_is_inconclusive() -> None:
@@ -445,7 +448,7 @@ def test_a_gap_of_a_quarter_is_hidden_by_the_interquartile_mean() -> None:
 def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> None:
     """Neither side is there; the row has no entrant."""
     contrast = ClaimedContrast("gap", "manifest", "up", "down", "success", 0.2, "greater")
-    (row,) = decide_claims([contrast], rows(GOOD), AskedClaim(7))
+    (row,) = decide_claims(declared()[0], [contrast], rows(GOOD), AskedClaim(7))
     claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 
     assert (claim["verdict"], claim["note"]) == ("inconclusive", "not delivered: up, down")
@@ -455,7 +458,7 @@ def test_a_claim_about_what_nobody_delivered_is_inconclusive_and_names_it() -> N
 def test_a_claim_of_which_one_condition_is_there_names_the_other() -> None:
     """Near was delivered, down was not."""
     contrast = ClaimedContrast("gap", "manifest", "near", "down", "success", 0.2, "greater")
-    (row,) = decide_claims([contrast], rows(GOOD), AskedClaim(7))
+    (row,) = decide_claims(declared()[0], [contrast], rows(GOOD), AskedClaim(7))
     claim = dict(zip([column.name for column in COLUMNS], row, strict=True))
 
     assert (claim["entrant"], claim["verdict"], claim["note"]) == ("A", "inconclusive", "not delivered: down")

@@ -95,7 +95,7 @@ def test_the_interval_of_a_claim_holds_95() -> None:
     sample = group_sample(differences, clusters)
     (counts,) = draw_clusters(sample, 2000, board_generator(0, "claim", "A", "near", "far", "x"))
     contrast = ClaimedContrast("c", "manifest", "near", "far", "x", 0.1, "greater")
-    (row,) = decide_claims([contrast], small_table(SPREAD, is_episodes=True), AskedClaim(1))
+    (row,) = decide_claims(manifest("episodes"), [contrast], small_table(SPREAD, is_episodes=True), AskedClaim(1))
     named = dict(zip((column.name for column in COLUMNS), row, strict=True))
 
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(

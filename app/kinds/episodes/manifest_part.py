@@ -63,10 +63,13 @@ class EpisodesPart(KindPart):
         """Return where an episode says what, whether it is declared or not."""
         return self.episodes or Episodes()
 
-    @property
-    def are_shared(self) -> bool:
+    def has_seeds(self) -> bool:
+        """Say whether episodes have seeds."""
+        return self.where.seed is not None
+
+    def shares_seeds(self) -> bool:
         """Say whether units of the same name are the same for every entrant; items are, where there are no seeds."""
-        return self.seeds == "shared" or self.where.seed is None
+        return self.seeds == "shared" or not self.has_seeds()
 
     def conditions_of(self, common: Common) -> Collection[str] | None:
         """Return the closed list of conditions, empty where there is only one condition, None where any may come."""

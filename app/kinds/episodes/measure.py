@@ -266,7 +266,7 @@ class _Episodes:
         drawn = [
             draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
                          statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
-                         entrant=self.entrant, are_shared=part_of(self.manifest, EpisodesPart).are_shared)
+                         entrant=self.entrant, are_shared=self.manifest.part.shares_seeds())
             for task in tasks
         ]  # fmt: skip
         return averaged(drawn, np.array([self.rows.weight(task) for task in tasks]))

@@ -1,0 +1,201 @@
+"""A registered claim about a mean, or about the difference of two: its calibrated interval, p-value and verdict.
+
+A claim is decided by the calibrated interval of what is drawn at the top, seeds, tasks or families of tasks, and never
+by a percentile bootstrap. With few seeds of a bounded score the verdict must also stand with one more seed at the end
+of the range that speaks against it: a seed that fails altogether may not have been among so few.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from app.stats.arrays import FloatArray, IntArray, InvalidArgument, require_finite, require_number, require_shape
+from app.stats.calibrated import Calibrated, calibrate, over_parts
+from app.stats.cluster import Verdict
+from app.stats.spreads import Range, Spread, cluster_spread, family_spread
+
+FEWEST_SEEDS = 16
+"""With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether."""
+
+Direction = Literal["greater", "less"]
+
+Extremes = tuple[float, float]
+"""The least and the greatest value that one more unit may have."""
+
+STEPS = 24
+"""Halvings of the interval of a p-value: to 3 parts in 100 million."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """The values of one side, or the paired differences of two, [n_values], with the unit of each.
+
+    `within` is the range of the values. Units are seeds, or tasks, each value of which is all that is known of it.
+    `extremes` is None where no further unit is imagined: without bounds, of tasks, or of many seeds.
+    Raises InvalidArgument for no value, arrays of different lengths, and a value that is not finite.
+    """
+
+    values: FloatArray
+    units: IntArray
+    within: Range
+    extremes: Extremes | None = None
+    are_tasks: bool = False
+
+    def __post_init__(self) -> None:
+        require_shape("values", self.values, "[n_values]")
+        require_finite("values", self.values)
+        require_shape("units", self.units, len(self.values))
+
+    @property
+    def point(self) -> float:
+        """Return the mean of all values."""
+        return float(self.values.mean())
+
+    def mirrored(self) -> "Side":
+        """Return the side with each value negated."""
+        extremes = None if self.extremes is None else (-self.extremes[1], -self.extremes[0])
+        return replace(self, values=-self.values, within=self.within.mirrored(), extremes=extremes)
+
+    def interval(self, level: float, further: float | None = None) -> Calibrated:
+        """Return the calibrated interval of the mean, with one more unit at the value `further` where one is given."""
+        spread = self.spread if further is None else self._spread(further)
+        ends = (float(self.values.min()), float(self.values.max()))
+        return calibrate(spread, self.within.holding(*ends), level)
+
+    @property
+    def spread(self) -> Spread:
+        """Return the spread of the mean between units."""
+        return self._spread(None)
+
+    def _spread(self, further: float | None) -> Spread:
+        place = np.unique(self.units, return_inverse=True)[1].reshape(-1)
+        sizes = np.bincount(place).astype(np.float64)
+        if self.are_tasks:
+            return family_spread(self.values, place, float(sizes.sum() ** 2 / (sizes**2).sum()))
+        totals, squares = (np.bincount(place, of).astype(np.float64) for of in (self.values, self.values**2))
+        if further is not None:
+            size = float(sizes.mean())
+            sizes, totals = np.append(sizes, size), np.append(totals, size * further)
+            squares = np.append(squares, size * further**2)
+        return cluster_spread(totals, sizes, squares)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A verdict with its two-sided calibrated interval; `reason` is None where the interval alone decides."""
+
+    verdict: Verdict
+    interval: Calibrated
+    reason: Literal["few_seeds", "no_interval"] | None = None
+
+
+def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: float) -> Judged:
+    """Return the verdict on "the mean, or first minus second of two sides, is at least (or at most) the threshold".
+
+    Supported where the whole interval is at or beyond the threshold, not supported where all of it falls short, and
+    with `Side.extremes` only if that stands with one more seed at either of them. Otherwise inconclusive. Threshold and
+    interval have the unit and sign of the difference; two sides are independent.
+    Raises InvalidArgument for no side or more than two, and for a threshold that is not finite.
+    Source: `app.stats.calibrated`; Zou & Donner 2008 for two sides; the further seed by `bench.claims`.
+
+    >>> from app.stats.spreads import SHARE
+    >>> side = Side(np.tile([1.0, 1.0, 1.0, 0.0], 20), np.repeat(np.arange(20), 4), SHARE)
+    >>> judge([side], 0.5, "greater", 0.95).verdict, judge([side], 0.7, "greater", 0.95).verdict
+    ('supported', 'inconclusive')
+    """
+    if not 1 <= len(sides) <= 2:
+        raise InvalidArgument(f"sides are {len(sides)}; expected one, or two of which the second is subtracted")
+    require_number("threshold", threshold)
+    interval = _difference(sides, level, {})
+    if interval.low is None or interval.high is None:
+        return Judged("inconclusive", interval, "no_interval")
+    turned, least = _as_greater(sides, threshold, direction)
+    alone = _verdict(turned, level, least, with_further=False)
+    verdict = _verdict(turned, level, least, with_further=True)
+    return Judged(verdict, interval, None if verdict == alone else "few_seeds")
+
+
+def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> float | None:
+    """Return the least one-sided level at which `judge` supports the claim, 1 if there is none up to a quarter.
+
+    None without an interval. Raises InvalidArgument as `judge` does. Source: the inversion of `judge`.
+
+    >>> from app.stats.spreads import SHARE
+    >>> side = Side(np.tile([1.0, 1.0, 1.0, 0.0], 20), np.repeat(np.arange(20), 4), SHARE)
+    >>> p_value([side], 0.5, "greater") < 0.001, p_value([side], 0.9, "greater")
+    (True, 1.0)
+    """
+    if _difference(sides, 0.5, {}).low is None:
+        return None
+    turned, least = _as_greater(sides, threshold, direction)
+    low, high = 1e-9, 0.25
+
+    def holds(at: float) -> bool:
+        return _lowest(turned, 1.0 - 2.0 * at, with_further=True) >= least
+
+    if not holds(high):
+        return 1.0
+    for _ in range(STEPS):
+        middle = float(np.sqrt(low * high))
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high
+
+
+def holm(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[float]:
+    """Return the one-sided level that each claim is held to, among `n_claims` of a family; None is never rejected.
+
+    A claim holds where its p-value is at most its level. Claims of which no p-value is given count as not holding.
+    Source: Holm 1979, A simple sequentially rejective multiple test procedure.
+
+    >>> [round(each, 4) for each in holm([0.001, 0.02, 0.5], 3, 0.05)]
+    [0.0167, 0.025, 0.05]
+    """
+    known = sorted((p, at) for at, p in enumerate(p_values) if p is not None)
+    n_left = max(n_claims, len(p_values))
+    levels = [alpha / n_left] * len(p_values)
+    for p, at in known:
+        levels[at] = alpha / n_left
+        if p > levels[at]:
+            for _, later in known[known.index((p, at)) :]:
+                levels[later] = alpha / n_left
+            break
+        n_left -= 1
+    return levels
+
+
+def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -> tuple[Sequence[Side], float]:
+    return (sides, threshold) if direction == "greater" else ([side.mirrored() for side in sides], -threshold)
+
+
+def _verdict(sides: Sequence[Side], level: float, threshold: float, *, with_further: bool) -> Verdict:
+    if _lowest(sides, level, with_further=with_further) >= threshold:
+        return "supported"
+    mirrored = [side.mirrored() for side in sides]
+    return "not supported" if -_lowest(mirrored, level, with_further=with_further) < threshold else "inconclusive"
+
+
+def _lowest(sides: Sequence[Side], level: float, *, with_further: bool) -> float:
+    """Return the low end of the interval, and with the worst further unit of either side, whichever is lower."""
+    lows = [_difference(sides, level, {}).low]
+    for at, side in enumerate(sides if with_further else ()):
+        if side.extremes is not None:
+            lows.append(_difference(sides, level, {at: side.extremes[at]}).low)
+    return min(-np.inf if low is None else low for low in lows)
+
+
+def _difference(sides: Sequence[Side], level: float, further: dict[int, float]) -> Calibrated:
+    """Return the interval of the first side's mean, less the second's."""
+    first = sides[0].interval(level, further.get(0))
+    if len(sides) == 1:
+        return first
+    second = sides[1].mirrored()
+    taken = second.interval(level, -further[1] if 1 in further else None)
+    # The point moves with the further unit; the interval of a difference is built around the means of its sides.
+    points = np.array([_centre(sides[0], further.get(0)), _centre(second, -further[1] if 1 in further else None)])
+    return over_parts(points, [first, taken], np.ones(2))
+
+
+def _centre(side: Side, further: float | None) -> float:
+    return side.point if further is None else float(side._spread(further).point)

@@ -1,0 +1,112 @@
+"""Claims are decided by the calibrated interval, together with those of their registration, whoever paired what."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, claims_table, decide_claims
+from app.boards.example import benchmark, rows
+from app.manifest.model import Leaderboard, Manifest
+from app.stats.claimed import Side, holm, judge, p_value
+from app.stats.spreads import SHARE, Range
+from app.values.table import Cell
+
+BOARD = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
+
+NAMES = [column.name for column in COLUMNS]
+
+
+def manifest() -> Manifest:
+    """Return a small benchmark."""
+    return benchmark(BOARD)
+
+
+def row(claim: str, p: float, *, source: str = "abc", alone: str = "supported", **more: Cell) -> tuple[Cell, ...]:
+    """Return a decided row."""
+    given: dict[str, Cell] = dict.fromkeys(NAMES)
+    given |= {"claim": claim, "source": source, "verdict": alone, "alone": alone, "p_value": p, "n_claims": 1}
+    given |= {"first": "A", "second": "B", "metric": "error", "direction": "greater", "submission": 1}
+    return tuple((given | more).values())
+
+
+def verdicts(*rows: tuple[Cell, ...]) -> list[Cell]:
+    """Return the verdicts of the table of these rows."""
+    return [record["verdict"] for record in claims_table(manifest(), rows).records()]
+
+
+def test_claims_of_one_registration_are_held_together() -> None:
+    """Holm's levels of 2.5 %, whichever order; what is declared and not decided counts too."""
+    rows = [row("a", 0.02), row("b", 0.001), row("c", 0.024)]
+    assert verdicts(*rows) == ["inconclusive", "supported", "inconclusive"]
+    assert verdicts(*rows[::-1]) == ["inconclusive", "supported", "inconclusive"]
+    assert verdicts(row("a", 0.02), row("b", 0.02, source="other")) == ["supported", "supported"]
+    assert verdicts(row("a", 0.02, n_claims=2)) == ["inconclusive"]
+
+
+def test_to_hold_twice_changes_nothing() -> None:
+    """A table of rows that were held already has the same bytes."""
+    once = claims_table(manifest(), [row("a", 0.02, note="all equal"), row("b", 0.001)])
+    assert claims_table(manifest(), once.rows).rows == once.rows
+
+
+def test_claims_of_the_benchmark_are_held_within_a_submission() -> None:
+    """Another's submission makes nobody's verdict harder."""
+    others = [row("a", 0.02, source="manifest", submission=number) for number in range(5)]
+    assert verdicts(*others) == ["supported"] * 5
+
+
+def test_a_row_says_how_many_registrations_have_its_contrast() -> None:
+    """Four of all signs, two of which say the opposite; whichever side is first."""
+    contrast = ClaimedContrast("a", "abc", "A", "B", "error", 0.0, "greater")
+    registered = [
+        contrast,
+        replace(contrast, source="d", direction="less"),
+        replace(contrast, source="e", first="B", second="A"),
+        replace(contrast, source="f", first="B", second="A", direction="less"),
+        replace(contrast, source="g", metric="other"),
+    ]
+    (record,) = claims_table(manifest(), [row("a", 0.01)], registered).records()
+    assert record["registrations"] == "one of 4 registrations with this contrast; 2 said the opposite"
+
+
+def test_holm_is_no_stricter_than_bonferroni_and_no_laxer_than_one() -> None:
+    """Every level is between."""
+    rng = np.random.default_rng(1)
+    for _ in range(50):
+        p = rng.uniform(size=5).tolist()
+        levels = holm(p, 5, 0.05)
+        assert all(0.01 - 1e-12 <= level <= 0.05 + 1e-12 for level in levels)
+
+
+@pytest.mark.parametrize("threshold", [0.2, 0.5, 0.8])
+def test_the_p_value_says_what_the_verdict_says(threshold: float) -> None:
+    """Supported at 95 % if the one-sided p-value is at most 2.5 %; the mirrored claim is the mirror image."""
+    rng = np.random.default_rng(3)
+    for n_seeds in (5, 20):
+        side = Side((rng.random(n_seeds * 20) < 0.75).astype(float), np.repeat(np.arange(n_seeds), 20), SHARE, (0, 1))
+        judged = judge([side], threshold, "greater", 0.95)
+        assert (judged.verdict == "supported") == (present(p_value([side], threshold, "greater")) <= 0.025)
+        assert judge([side.mirrored()], -threshold, "less", 0.95).verdict == judged.verdict
+
+
+def present(p: float | None) -> float:
+    """Return a number that is there."""
+    assert p is not None
+    return p
+
+
+def test_a_verdict_of_few_seeds_must_stand_with_one_that_fails() -> None:
+    """Five perfect seeds do not exclude a sixth that fails altogether; without bounds nothing is imagined."""
+    values, units = np.ones(100) - 0.001 * np.tile([1.0, 0.0], 50), np.repeat(np.arange(5), 20)
+    few = judge([Side(values, units, SHARE, (0.0, 1.0))], 0.55, "greater", 0.95)
+    assert (few.verdict, few.reason) == ("inconclusive", "few_seeds")
+    assert judge([Side(values, units, Range())], 0.55, "greater", 0.95).verdict == "supported"
+
+
+def test_claims_between_entrants_of_the_same_tasks_are_paired() -> None:
+    """The example's rows are of tasks: the differences of pairs decide."""
+    contrast = ClaimedContrast("faster", "manifest", "Fair", "Poor", "error", 0.0, "less")
+    (decided,) = decide_claims(manifest(), [contrast], rows(), AskedClaim(1))
+    record = dict(zip(NAMES, decided, strict=True))
+    assert (record["n_pairs"], record["alone"], record["gap_rule"]) == (3, "supported", "supported")
