@@ -178,12 +178,11 @@ def _column(field: EntrantField, taken: Sequence[str]) -> Column:
 def facts_table(name: str, fields: Sequence[EntrantField], stated: Mapping[str, Cell]) -> Table:
     """Return what one entrant is said to be, a field a row, in words; what nobody states is left out."""
     rows = tuple(
-        (field.label, f"{value:,}" if type(value) is int else in_words(value), field.unit)
+        (field.label, f"{f'{value:,}' if type(value) is int else in_words(value)} {field.unit or ''}".strip())
         for field in fields
         if (value := stated.get(field.name)) is not None
     )
-    columns = (Column("what", "What", "text"), Column("value", "Value", "text"),
-               Column("unit", "Unit", "text", optional=True))  # fmt: skip
+    columns = (Column("what", "What", "text"), Column("value", "Value", "text"))
     return Table("facts", f"What {name} is", columns, rows, ("Stated by its owner or a steward; no evidence.",))
 
 

@@ -134,8 +134,14 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
     notes += [f"{APART}: {names_in_words([str(spot[0]) for spot in others])}."] if others else []
     is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
-    meta |= {"shown_as": {"x": board.meta["days"]}} if is_day else {}
-    return Table(f"tradeoff/{name}", title, tuple(_columns(axes)), tuple(rows), tuple(notes), meta)
+    columns = tuple(_columns(axes))
+    if is_day:
+        # Earlier is no merit of its own: it says against whom somebody was the best.
+        columns = (columns[0], replace(columns[1], direction=None), *columns[2:])
+        title = f"{board.title}: the best by date ({axes.x.title.lower()})"
+        notes[0] = "An entrant is on the front if nobody of its day or an earlier one is as good."
+        meta |= {"shown_as": {"x": board.meta["days"]}}
+    return Table(f"tradeoff/{name}", title, columns, tuple(rows), tuple(notes), meta)
 
 
 def is_compared(record: Mapping[str, Cell]) -> bool:

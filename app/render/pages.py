@@ -865,6 +865,7 @@ class AgainstPage(Page):
     frame: Frame | None
     exports: Links
     turned: str
+    items: str
     hidden: Links
     notes: Sequence[str]
     facts: PageFacts

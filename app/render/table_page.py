@@ -38,7 +38,8 @@ from app.values.table import Cell, Column, Table
 COLUMNS = ("task", "class", "entrant")
 
 KEPT = (
-    "snapshot", *COLUMNS, "pin", "q", "among", "group", "weight", "baseline", "x", "y", "column", "field", "fields_to",
+    "snapshot", *COLUMNS, "pin", "q", "among", "group", "weight", "baseline", "x", "y", "a", "b", "better", "column",
+    "field", "fields_to",
 )  # fmt: skip
 """What says which rows are meant; it goes with a reader from one view of a table to the next."""
 

@@ -35,7 +35,7 @@ from app.render.table_page import Panel, RowChoice, TableView
 from app.store import benchmark_rows, benchmarks, entrants, snapshots
 from app.store.snapshots import board_history
 from app.values.table import Table
-from app.web import explore
+from app.web import explore, items
 from app.web.caller import PUBLIC
 from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described, table_routes
@@ -66,6 +66,8 @@ against_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 router.include_router(against_router)
 
 router.include_router(explore.router)
+
+router.include_router(items.router)
 
 pictures_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
@@ -308,6 +310,7 @@ def _page(
         frame=view.frame,
         exports=exports if compared else (),
         turned=f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}" if compared else "",
+        items=f"{home}/items?{query}" if compared else "",
         hidden=kept,
         notes=view.table.notes,
         facts=view.facts,

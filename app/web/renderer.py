@@ -203,7 +203,7 @@ def _render(ask: Ask) -> CachedAnswer:
 
 # Queues in which pages are rendered, a few at a time, so that no kind delays another.
 
-EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix)(\.\w+)?")
+EXPLORED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/(explore|matrix|items)(\.\w+)?")
 
 PICTURED = re.compile(r"/benchmarks/[^/]+/leaderboards/[^/]+/embed\.\w+")
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from datetime import UTC
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
@@ -90,6 +91,10 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
     )
     address = f"/benchmarks/{slug}/tasks/{path_of_name(name)}"
     links = [("Tasks", f"/benchmarks/{slug}/tasks")]
+    if kind_of(declared.manifest).pages.item_column is not None:
+        board = declared.manifest.leaderboards[0].name
+        asked = urlencode({"task": name})
+        links.append(("Item by item", f"/benchmarks/{slug}/leaderboards/{board}/items?{asked}"))
     view = around(view_of(session, declared, table, shown), address, links, name_links(declared))
     metrics = metrics_of_means(declared.manifest, declared.manifest.leaderboards)
     standing = standing_on_task(table, metrics) if fmt in ("html", *PICTURES) else None
@@ -123,11 +128,20 @@ def show_entrant(
         for e in entrants.entries_of(session, row.id)
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
+    if declared.manifest.entrant_fields:
+        history.append(("Change what it is", f"/edit/{slug}/{path_of_name(name)}"))
     view = around(view_of(session, declared, table, shown), address, history, name_links(declared))
     if fmt in ("html", *PICTURES):
-        panels = [*_panels(session, declared, shown, row), *_places(session, state, declared, shown, name)]
+        # What it is and where it stands come first, what was sent and changed last.
+        said, sent = _said(session, declared, shown, row), _panels(session, declared, shown, row)
+        n_standing = sum(panel.title in STANDING for panel in sent)
+        places = _places(session, state, declared, shown, name)
+        panels = [*said[:1], *sent[:n_standing], *places, *sent[n_standing:], *said[1:]]
         view = replace(view, panels=panels, panel_rest="Task by task")
     return table_answer(request, view, fmt)
+
+
+STANDING = ("On the boards", "Ranks over time")
 
 
 def _panels(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
@@ -135,7 +149,6 @@ def _panels(session: Session, declared: Declared, shown: Snapshot | None, entran
     home = f"/benchmarks/{declared.benchmark.slug}"
     links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
-    panels += _said(session, declared, shown, entrant)
     silent = unreported_table(session, declared, entrant)
     panels += [Panel("Registered without a report", silent, links)] if silent.rows else []
     if shown is None:
@@ -191,7 +204,7 @@ def _said(session: Session, declared: Declared, shown: Snapshot | None, entrant:
     values = entrant_fields.values_of(session, declared.benchmark, fields, shown) if fields else {}
     facts = facts_table(entrant.name, fields, values.get(entrant.name, {}))
     changes = entrant_fields.history_table(session, entrant, fields)
-    said = [Panel("What it is", facts, {"value": outside})] if facts.rows else []
+    said = [Panel("What it is", facts, {"value": outside})] if fields else []
     return [*said, *([Panel("Changes of what it is", changes, is_folded=True)] if changes.rows else [])]
 
 
