@@ -105,11 +105,11 @@ def test_a_rank_lies_in_its_interval(case: Case) -> None:
         assert 1 <= row["rank_low"] <= row["rank"] <= row["rank_high"] <= len(ENTRANTS)
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.name != "ndcg"], ids=_name)
+@pytest.mark.parametrize("case", [case for case in CASES if case.name not in ("ndcg", "estimate-iqm")], ids=_name)
 def test_who_is_far_ahead_or_behind_has_no_other_rank(case: Case) -> None:
     """Best has the first rank and Poor the last, and nothing else is possible; either of the two between may be it.
 
-    Not so by NDCG, of which 24 groups are too few to tell Best from the two.
+    Not so by NDCG, of which 24 groups are too few to tell Best from the two, nor by the interquartile mean of seeds.
     """
     rows = by_entrant(built(case))
 

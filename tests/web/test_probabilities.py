@@ -29,12 +29,12 @@ def pages_of(site: Site, slug: str) -> dict[str, str]:
 
 
 def test_no_page_of_a_benchmark_shows_a_probability_of_one_or_zero(roomy_site: Site) -> None:
-    """One entrant is better in every resample: > 0.99 on the board, in the square, pair by pair, wherever it stands."""
+    """One entrant is better in every resample: > 0.99 in the square and pair by pair, and no share on the board."""
     slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))
     grids.honest(roomy_site, slug)
     shown = grids.by_entrant(grids.board(roomy_site, slug))
     pages = pages_of(roomy_site, slug)
 
     assert (shown["good"]["first_resamples_share"], shown["fair"]["first_resamples_share"]) == (1.0, 0.0)
-    assert sum("&gt; 0.99" in text for text in pages.values()) >= 3
+    assert sum("&gt; 0.99" in text for text in pages.values()) >= 1
     assert {a for a, text in pages.items() if not a.endswith(BEATEN) and CERTAIN.search(text)} == set()
