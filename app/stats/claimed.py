@@ -19,6 +19,9 @@ from app.stats.spreads import Range, Spread, cluster_spread, family_spread
 FEWEST_SEEDS = 16
 """With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether."""
 
+SUPPORT = 0.6
+"""`Spread.support` of seeds in a claim, half of a board's: few seeds imagine a failing one instead (`bench.claims`)."""
+
 Direction = Literal["greater", "less"]
 
 Extremes = tuple[float, float]
@@ -79,7 +82,7 @@ class Side:
             size = float(sizes.mean())
             sizes, totals = np.append(sizes, size), np.append(totals, size * further)
             squares = np.append(squares, size * further**2)
-        return cluster_spread(totals, sizes, squares)
+        return replace(cluster_spread(totals, sizes, squares), support=SUPPORT)
 
 
 @dataclass(frozen=True)

@@ -97,11 +97,11 @@ def test_a_changed_cell_is_named(roomy_site: Site, tmp_path: Path) -> None:
 
 def test_a_decided_claim_is_decided_again(roomy_site: Site, tmp_path: Path) -> None:
     """A verdict that the rows do not give is named."""
-    path = with_member(episodes(roomy_site, tmp_path), "tables/claims.json", b'"supported"', b'"not supported"')
+    path = with_member(episodes(roomy_site, tmp_path), "tables/claims.json", b'"inconclusive"', b'"not supported"')
     export = read_export(path)
     (actual,) = differences(export, recompute(export))
 
-    assert (actual.table, actual.column, actual.recomputed) == ("claims", "verdict", "supported")
+    assert (actual.table, actual.column, actual.recomputed) == ("claims", "verdict", "inconclusive")
 
 
 def with_member(path: Path, name: str, before: bytes, after: bytes) -> Path:
