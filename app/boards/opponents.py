@@ -26,6 +26,7 @@ def pool_of(named: Sequence[str], entrants: Sequence[str], complete: BoolArray) 
     """Return the positions of the named opponents that have every task, `complete` [n_entrants] saying who has.
 
     Raises BoardUnavailable for fewer than two of them.
+    Source: none; it selects.
 
     >>> pool_of(["A", "B", "C"], ["B", "A", "X"], np.array([True, True, True])).tolist()
     [0, 1]
@@ -38,7 +39,9 @@ def pool_of(named: Sequence[str], entrants: Sequence[str], complete: BoolArray) 
 
 
 def pool_note(named: Sequence[str], entrants: Sequence[str], pool: IntArray) -> str:
-    """Say who is counted against, and which of the named are not here.
+    """Say who is counted against, and which of the named are not here; `pool` [n_pool] are positions.
+
+    Source: none; it words.
 
     >>> pool_note(["A", "B", "C"], ["A", "B"], np.array([0, 1]))
     'Counted against 2 opponents that the benchmark names, whoever else is on the board; not here with every task: C.'
@@ -50,7 +53,7 @@ def pool_note(named: Sequence[str], entrants: Sequence[str], pool: IntArray) -> 
 
 
 def shares_against(own: FloatArray, pool: FloatArray, is_member: BoolArray) -> FloatArray:
-    """Return the share of opponents beaten on each task, ties counting half, [n_tasks, n_own]; 0 without a result.
+    """Return the share of opponents beaten on each task, ties counting half, [n_tasks, n_own]; 0 without a result, NaN.
 
     `own` [n_tasks, n_own] and `pool` [n_tasks, n_pool] are larger-is-better; `is_member` [n_own] marks who is in the
     pool, and is no opponent of its own: so whoever joins the board changes nobody's share.
@@ -72,6 +75,7 @@ def wins_by_owner(better: FloatArray, rows: IntArray, owners: Sequence[Hashable]
 
     `better` is [n_tasks, n_entrants], larger being better; without a result, NaN, one beats nobody and everybody with
     one beats it. A row does not beat itself.
+    Source: the wins of `app.stats.pairs.borda_points`, added up by owner.
 
     >>> wins_by_owner(np.array([[3.0, 2.0, 1.0], [1.0, 2.0, 2.0]]), np.array([0, 1]), ["a", "b", "b"])
     (['a', 'b'], array([[0. , 2. ],
@@ -97,6 +101,10 @@ def moved_by_owners(names: Sequence[str], wins: FloatArray, owners: Sequence[Has
     `names` and `owners` are those of the rows of `wins` [n_rows, n_owners], in the order of their ranks; `all_owners`
     are its columns. Of several such owners it is the one without whom the pair is turned round farthest. Nobody is left
     out whose owner is not known, a tuple.
+    Source: leave one out; Arrow 1951 for why opponents matter.
+
+    >>> moved_by_owners(["A", "B"], np.array([[1.0, 0.0, 3.0], [0.0, 2.0, 0.0]]), ["a", "b"], ["a", "b", "c"])
+    [{'above': 'A', 'below': 'B', 'owner': 'c', 'becomes': 'turned'}]
     """
     is_known = np.array([isinstance(owner, str) for owner in all_owners], dtype=np.bool_)
     totals, found = wins.sum(axis=1), []
@@ -118,7 +126,8 @@ def without_owner_meta(
 ) -> dict[str, Any]:
     """Return, for a board's `meta`, the neighbours whom one owner's entrants keep in order; empty without any owner.
 
-    `names` and `owners` [n_entrants] are those of `better` [n_tasks, n_entrants], `order` their positions from best on.
+    `names` and `owners` [n_entrants] are those of `better` [n_tasks, n_entrants], `order` their positions from best on;
+    NaN is no result. Source: `moved_by_owners`.
 
     >>> without_owner_meta(["A", "B"], np.array([[2.0, 1.0]]), ["1", "2"], [0, 1])
     {'without_owner': []}

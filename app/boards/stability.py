@@ -82,7 +82,13 @@ def better_by_metric(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, 
 
 
 def no_others(_by: ByTask) -> dict[str, FloatArray]:
-    """Return no values: the default where the other boards' metrics are not looked up."""
+    """Return no values [n_tasks, n_names], not even NaN: the default where other metrics are not looked up.
+
+    Source: none; a constant.
+
+    >>> no_others(ByTask(("A",), ("a",), np.ones((1, 1))))
+    {}
+    """
     return {}
 
 
@@ -90,6 +96,8 @@ def stability_meta(
     by: ByTask, families: Mapping[str, str], others: Callable[[ByTask], Mapping[str, FloatArray]]
 ) -> dict[str, Any]:
     """Return the stability of the first place for a board's `meta`; empty where there is none.
+
+    `others` gives values [n_tasks, n_names] by metric, larger being better, NaN for none. Source: `stability`.
 
     >>> stability_meta(ByTask(("A",), ("a",), np.ones((1, 1))), {}, no_others)
     {}
