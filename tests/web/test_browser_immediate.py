@@ -23,7 +23,7 @@ window.given_up = [];
 document.addEventListener('htmx:sendAbort', event => given_up.push(event.detail.pathInfo.finalRequestPath));
 document.getElementById('q').value = 'gr';
 document.getElementById('explore').requestSubmit();
-document.getElementById('sort-2').click();
+document.getElementById('sort-entrant').click();
 """
 
 
@@ -90,9 +90,9 @@ def test_columns_tasks_and_orders_change_at_once(reading: Chrome, board: str) ->
     reading.find_element(By.CSS_SELECTOR, "input[name=task][value=t1]").send_keys(Keys.SPACE)
     WebDriverWait(reading, WITHIN_S).until(url_contains("?task=t1"))
     opened = reading.execute_script("return document.activeElement.closest('details').open")
-    reading.find_element(By.ID, "sort-2").send_keys(Keys.ENTER)
+    reading.find_element(By.ID, "sort-entrant").send_keys(Keys.ENTER)
     WebDriverWait(reading, WITHIN_S).until(url_contains("sort="))
-    WebDriverWait(reading, WITHIN_S).until(lambda _: reading.execute_script(FOCUS) == "sort-2")
+    WebDriverWait(reading, WITHIN_S).until(lambda _: reading.execute_script(FOCUS) == "sort-entrant")
 
     assert opened
     assert reading.find_element(By.TAG_NAME, "h1").text.endswith(", a reader's choice")
