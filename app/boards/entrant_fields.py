@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -37,6 +36,10 @@ EXPECTED: Mapping[str, str] = {
 FLAGS: Mapping[str, bool] = {"true": True, "yes": True, "false": False, "no": False}
 
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+ADDRESS = re.compile(r"https?://[^\s/?#@:\[\]\\]+(:\d{1,5})?([/?#]\S*)?", re.ASCII)
+"""A host, without a name and a password before it: they show another host than an address leads to."""
 
 
 def read_value(field: EntrantField, given: Any) -> Cell:
@@ -96,15 +99,8 @@ def _day(given: Any) -> str | None:
 
 
 def _url(given: Any) -> str | None:
-    if (text := _text(given)) is None or any(character.isspace() for character in text):
-        return None
-    try:
-        parts = urlsplit(text)
-        # An address with a name and a password in it shows another host than it leads to.
-        is_plain = parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return None
-    return text if is_plain else None
+    text = _text(given)
+    return text if text is not None and ADDRESS.fullmatch(text) else None
 
 
 READ = {"text": _text, "number": _number, "integer": _integer, "flag": _flag, "date": _day, "url": _url}
