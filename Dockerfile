@@ -20,6 +20,7 @@ COPY app ./app
 COPY plumbline ./plumbline
 COPY migrations ./migrations
 COPY templates ./templates
+COPY docs ./docs
 COPY static ./static
 COPY examples ./examples
 COPY bench/licences.py ./bench/licences.py

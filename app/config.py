@@ -82,6 +82,9 @@ class Settings(BaseModel):
         None, ge=1, le=65535, description="port on which a separate `plumbline worker` answers /metrics; unset: none"
     )
     base_url: str | None = Field(None, description="public address behind a proxy")
+    cors: bool = Field(
+        True, description="let pages of other sites read what needs no token; false in a network that is itself private"
+    )
     oidc_issuer: str | None = Field(
         None, description="address of your OpenID Connect provider; needs the three below and PLUMBLINE_BASE_URL"
     )

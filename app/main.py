@@ -49,6 +49,7 @@ from app.web.caller import sees_more
 from app.web.description import SUMMARY, DescribedApi
 from app.web.front import Front
 from app.web.limits import RateLimit, share_reads
+from app.web.other_sites import OtherSites
 from app.web.page_cache import Freshness, PublishedPages, watch
 from app.web.renderer import EXPLORERS, RenderProcess, prepare
 from app.web.state import State
@@ -112,7 +113,7 @@ def create_app(
         explorers=apart[1:],
         sees_more=partial(sees_more, api),
     )
-    return Front(pages, limit, settings.forwarded_hops)
+    return Front(OtherSites(pages, cors=settings.cors), limit, settings.forwarded_hops)
 
 
 def _render_app(settings: Settings, database_url: str) -> FastAPI:

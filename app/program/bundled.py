@@ -1,4 +1,4 @@
-"""The folders that come with the program: migrations, templates, static files and examples.
+"""The folders that come with the program: migrations, templates, static files, examples and docs.
 
 In the repository they lie beside `app`; the wheel brings them inside it (pyproject.toml), because the root of an
 environment belongs to every package.

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar
 
+from markupsafe import Markup
+
 from app.db.models import BrowserSession, Invitation, Snapshot, StoredPrereg, Token, Try
 from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
@@ -24,11 +26,12 @@ from app.render.table_page import Paging, Panel, legend
 from app.render.text import rows_in_words
 from app.rights.roles import Grant, Held
 from app.store.audit import Listed
-from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
+from app.store.benchmarks import BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.health import Trouble
-from app.store.news import News, SearchMatch
+from app.store.news import News
 from app.store.preregs import RegistrationStatus
+from app.store.search import SearchMatch
 from app.store.submissions import ListedSubmission
 from app.store.tries import OwnSubmission
 from app.values.registry import GlossaryEntry
@@ -51,13 +54,22 @@ class BenchmarksPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPage(Page):
-    """/search: what has a text in its name, benchmarks apart from the rest, the first of `n_benchmarks`."""
+    """/search: what was found by a text, in benchmarks and in the `help`, whose parts have a title and an address."""
 
     template = "search.html"
     text: str
-    benchmarks: Sequence[BenchmarkNames]
-    n_benchmarks: int
     matches: Sequence[SearchMatch]
+    help: Sequence[tuple[str, str]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class HelpPage(Page):
+    """/help: the documentation of this version as HTML; `name` is the page's, empty for the index."""
+
+    template = "help.html"
+    name: str
+    content: Markup
+    text: str = ""
 
 
 @dataclass(frozen=True)

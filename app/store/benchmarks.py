@@ -360,7 +360,7 @@ def list_names(session: Session) -> list[BenchmarkNames]:
     query = (
         select(Benchmark.slug, *_shown_of_manifest())
         .select_from(Benchmark)
-        .join(ManifestVersion, _is_newest())
+        .join(ManifestVersion, is_newest())
         .order_by(Benchmark.slug)
     )
     return [BenchmarkNames(slug, new or title, boards) for slug, new, title, boards in session.execute(query)]
@@ -372,7 +372,7 @@ def list_benchmarks(session: Session, offset: int = 0, at_most: int | None = Non
     query = (
         select(Benchmark, ManifestVersion.evidence, Snapshot, *_shown_of_manifest())
         .select_from(Benchmark)
-        .join(ManifestVersion, _is_newest())
+        .join(ManifestVersion, is_newest())
         .outerjoin(Snapshot, Snapshot.id == Benchmark.snapshot_id)
         .order_by(Benchmark.slug)
     )
@@ -421,7 +421,8 @@ def _shown_of_manifest() -> tuple[Any, ...]:
     return newest_text(BenchmarkChange.title), ManifestVersion.title, ManifestVersion.leaderboards
 
 
-def _is_newest() -> ColumnElement[bool]:
+def is_newest() -> ColumnElement[bool]:
+    """Return, as part of a query, that a manifest version is the newest of its benchmark."""
     other = aliased(ManifestVersion)
     newest = select(func.max(other.version)).where(other.benchmark_id == Benchmark.id).correlate(Benchmark)
     return (ManifestVersion.benchmark_id == Benchmark.id) & (ManifestVersion.version == newest.scalar_subquery())

@@ -9,13 +9,12 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Select, select
-from sqlalchemy.orm import InstrumentedAttribute, Session
+from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entrant, Entry, Snapshot, StoredTask
+from app.db.models import Benchmark, Snapshot
 from app.names import first_few
 
 MOST_SNAPSHOTS = 60
-MOST_MATCHES = 30
 MOST_NAMED = 3
 
 
@@ -29,15 +28,6 @@ class News:
     kind: str
     text: str
     address: str
-
-
-@dataclass(frozen=True)
-class SearchMatch:
-    """A name that contains the text, what it names, and in which benchmark."""
-
-    kind: str
-    name: str
-    slug: str
 
 
 def listed() -> Select[int]:
@@ -105,22 +95,3 @@ def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:
     withdrawn_here: list[dict[str, Any]] = [each for each in snapshot.withdrawals if set(each["entrants"]) & set(names)]
     reasons = list(dict.fromkeys(str(each["reason"]) for each in withdrawn_here))
     return f": {'; '.join(reasons[:MOST_NAMED])}" if reasons else ""
-
-
-def search(session: Session, text: str) -> list[SearchMatch]:
-    """Return benchmarks, entrants that were admitted once, and tasks whose names hold a text, whatever its case."""
-    if not text:
-        return []
-    seen = select(Entry.entrant_id).where(Entry.state.in_(("current", "superseded")))
-    of_entrants = _named(Entrant.name, Entrant.benchmark_id, text).where(Entrant.id.in_(seen))
-    of_tasks = _named(StoredTask.name, StoredTask.benchmark_id, text)
-    return [
-        *(SearchMatch("entrant", name, slug) for name, slug in session.execute(of_entrants)),
-        *(SearchMatch("task", name, slug) for name, slug in session.execute(of_tasks)),
-    ]
-
-
-def _named(name: InstrumentedAttribute[str], benchmark: InstrumentedAttribute[int], text: str) -> Any:
-    query = select(name, Benchmark.slug).join(Benchmark, Benchmark.id == benchmark)
-    query = query.where(name.icontains(text, autoescape=True), Benchmark.id.in_(listed()))
-    return query.order_by(name, Benchmark.slug).limit(MOST_MATCHES)

@@ -18,6 +18,8 @@ from app.kinds.grid_rules import grid_rules
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
+from app.names import clip_for_message
+from app.render.help import help_on, help_pages
 from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
 from app.render.saved import ICON
 from app.render.syndication import atom_feed, robots, sitemap
@@ -25,6 +27,7 @@ from app.render.table_page import Paged, page_of
 from app.rights import roles
 from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, benchmarks, grids, labels, news, snapshots, submissions
+from app.store import search as find
 from app.store.audit import Change
 from app.store.benchmarks import Declared, find_retirement, shown_retirement
 from app.store.publication import replay_members
@@ -262,7 +265,7 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         stewards=stewarding,
         publish_tries=declared.benchmark.publish_tries,
         commitment=committed and committed.commitment,
-        base=(state.settings.base_url or "").rstrip("/"),
+        base=state.settings.own_address,
         facts=facts_of(session, declared),
         rules=(*grid_rules(declared.manifest, _items_put(session, declared)), *pages.rules(declared.manifest)),
         links=pages.links if snapshot else (),
@@ -356,20 +359,26 @@ FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
 
 @front_router.get("/search", include_in_schema=False)
 def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -> Response:
-    """Show the benchmarks, entrants and tasks with a text in their names."""
+    """Show the benchmarks, boards, groups, fields, entrants and tasks that have the words of a text, and the help."""
     text = q.strip()
-    wanted = text.casefold()
-    everything = benchmarks.list_names(session) if text else []
-    named = [each for each in everything if wanted in f"{each.slug} {each.title}".casefold()]
-    matches = news.search(session, text)
-    shown = named[: news.MOST_MATCHES]
-    return page("search.html", title="Search", text=text, benchmarks=shown, n_benchmarks=len(named), matches=matches)
+    found = find.search(session, text) if text else []
+    return page("search.html", title="Search", text=text, matches=found, help=list(help_on(text)))
+
+
+@front_router.get("/help", summary="The documentation", responses=described(also=("html",)))
+@front_router.get("/help/{name:path}", summary="A page of the documentation", responses=described(404, also=("html",)))
+def show_help(name: str = "") -> Response:
+    """Show the documentation of this version, as it is in `docs/`."""
+    known = help_pages().get(name)
+    if known is None:
+        raise NotFound(f"There is no help on {clip_for_message(name)}; /help lists all of it.")
+    return page("help.html", title=known.title, name=name, content=known.content)
 
 
 @front_router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
 def feed(session: SessionDep, state: StateDep) -> Response:
     """Return the latest changes of all benchmarks."""
-    base = (state.settings.base_url or "").rstrip("/")
+    base = state.settings.own_address
     content = atom_feed(news.list_news(session, limit=50), "plumbline", base, "/feed.atom")
     return Response(content, media_type="application/atom+xml")
 

@@ -261,5 +261,5 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> Pu
     tables = {b.name: snapshots.load_table(session, shown.id, f"leaderboard/{b.name}")
               for b in under.manifest.leaderboards}  # fmt: skip
     boards = {name: table for name, table in tables.items() if table is not None}
-    home = f"{(state.settings.base_url or '').rstrip('/')}/benchmarks/{slug}"
+    home = f"{state.settings.own_address}/benchmarks/{slug}"
     return PublishedBoards(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)

