@@ -24,6 +24,9 @@ NAME = "export.json"
 MADE_ANEW = frozenset({"alembic_version", "evidence", "measured", "rate", "unshown", "web_process", "browser_session"})
 """Tables that are not written: made of others, or of the moment."""
 
+NO_LONGER = frozenset({"draft_board"})
+"""Tables of before 0.1.0 that this version has no place for: drafts of single boards, which nobody had published."""
+
 LINES_AT_ONCE, MOST_BYTES = 500, 16 << 20
 
 TABLES = "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"
@@ -156,7 +159,7 @@ def import_folder(folder: Path, database_url: str) -> Exported:
 
 
 def _refuse_unknown(note: Exported, known: Sequence[str]) -> None:
-    foreign = sorted(set(note.tables) - set(known) - set(EARLIER))
+    foreign = sorted(set(note.tables) - set(known) - set(EARLIER) - NO_LONGER)
     if foreign:
         raise BackupError(
             f"The export is of plumbline {note.release} and has what this version, {release()}, does not know: "
