@@ -90,7 +90,7 @@ def _parts(manifest: Manifest, words: Sequence[str]) -> Iterator[SearchMatch]:
     for name in first.groups_of_tasks(tasks):
         if _all_in(name, words):
             yield SearchMatch("group", name, slug, f"/leaderboards/{first.name}/explore?group={quote(name)}")
-    for field in manifest.metadata:
+    for field in manifest.entrant_fields:
         if _all_in(f"{field.name} {field.title or ''} {' '.join(field.values or ())}", words):
             yield SearchMatch("field", field.title or field.name, slug)
 
