@@ -507,7 +507,7 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     """Return rows with the verdicts that hold among all claims of their registration, from those alone.
 
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
-    among the others is inconclusive. Rows that were decided before there were p-values stay as they are.
+    among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
     Source: `app.stats.claimed.holm`, at one-sided levels.
     """
     records = [dict(zip([column.name for column in COLUMNS], row, strict=True)) for row in rows]

@@ -439,12 +439,12 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
         cells = replace(cells, values=filled(cells.values, metric.worst))
     sign = 1.0 if metric.direction == "maximize" else -1.0
     worst, best = (None if end is None else sign * end for end in (metric.worst, metric.best))
-    return Sheet(cells, sign * cells.values, roster, (worst, best), task_weights(spec, cells.tasks), manifest.slug,
-                 TaskUnits.of(manifest, cells.tasks))  # fmt: skip
     owners = manifest.asked.facts.owners_of(cells.entrants)
     weights, others = task_weights(spec, cells.tasks), partial(better_by_metric, manifest, spec, scores)
     ends = (worst, best)
-    return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, owners, others, family_of(manifest))
+    units = TaskUnits.of(manifest, cells.tasks)
+    return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, units, owners, others,
+                 family_of(manifest))  # fmt: skip
 
 
 def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, Counted] | None":

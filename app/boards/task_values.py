@@ -366,7 +366,7 @@ def side_by_side(matrix: Table, entrants: Sequence[str], pairwise: Table | None)
     >>> values = task_values(benchmark(board), board, rows())
     >>> matrix = matrix_table(board, benchmark(board).metrics["error"], values, [])
     >>> side_by_side(matrix, ["Poor", "Good"], None).rows[0]
-    ('a', 0.4, 0.1)
+    ('a', 0.8, 0.1)
     """
     name = matrix.name.partition("/")[2]
     title = matrix.title.replace("entrants by tasks", "side by side")

@@ -106,7 +106,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
     end of an interval is null where the board has none.
     Raises KeyError for a table without entrants.
 
-    >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("t", "T"))
+    >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("time", "T"))
     >>> rows = (("good", 3.0, 2.0), ("cheap", 1.0, 1.0), ("beaten", 1.0, 2.0))
     >>> board = Table("leaderboard/b", "B", columns, rows, (), {"rank_by": "s"})
     >>> [(row[0], row[-2]) for row in tradeoff_table(board, axes_of(board, None, None)).rows]

@@ -473,7 +473,7 @@ class StoredPrereg(Base):
     yaml: Mapped[bytes]
     form: Mapped[str]
     run_purpose: Mapped[str]
-    registered_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    registered_at: Mapped[datetime] = mapped_column(server_default=func.transaction_timestamp())
     registered_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
     embargo_until: Mapped[datetime | None]
 
@@ -485,7 +485,7 @@ class PreregBinding(Base):
 
     prereg_sha256: Mapped[str] = mapped_column(ForeignKey("prereg.sha256"), primary_key=True)
     benchmark: Mapped[str] = mapped_column(Text, primary_key=True, index=True)
-    bound_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
+    bound_at: Mapped[datetime] = mapped_column(server_default=func.transaction_timestamp())
     bound_by: Mapped[int] = mapped_column(ForeignKey("token.id"))
 
 

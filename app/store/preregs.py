@@ -89,7 +89,7 @@ def register_prereg(
     if prereg is None:
         return find_prereg(session, sha256), False
     if parsed.benchmark is not None:
-        _bind(session, sha256, parsed.benchmark, token_id, {"bound_at": prereg.registered_at})
+        _bind(session, sha256, parsed.benchmark, token_id)
     return prereg, True
 
 
@@ -102,13 +102,13 @@ def bind_prereg(session: Session, prereg: StoredPrereg, benchmark: str, token_id
         return False
     if prereg.registered_by != token_id:
         raise Forbidden(f"Only who registered a preregistration may register it for a benchmark, here {benchmark}.")
-    _bind(session, prereg.sha256, benchmark, token_id, {})
+    _bind(session, prereg.sha256, benchmark, token_id)
     return True
 
 
-def _bind(session: Session, sha256: str, benchmark: str, token_id: int, since: Mapping[str, datetime]) -> None:
-    """Bind from now on, or `since` when it was registered: a second may begin between two readings of the clock."""
-    binding = {"prereg_sha256": sha256, "benchmark": benchmark, "bound_by": token_id, **since}
+def _bind(session: Session, sha256: str, benchmark: str, token_id: int) -> None:
+    """Bind from the time of this transaction on, which is that of a registration in it: no second begins in between."""
+    binding = {"prereg_sha256": sha256, "benchmark": benchmark, "bound_by": token_id}
     session.execute(insert(PreregBinding).values(binding).on_conflict_do_nothing())
 
 

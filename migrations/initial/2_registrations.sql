@@ -7,7 +7,7 @@ CREATE TABLE prereg (
     yaml bytea NOT NULL,
     form text NOT NULL,
     run_purpose text NOT NULL,
-    registered_at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    registered_at timestamptz DEFAULT transaction_timestamp() NOT NULL,
     registered_by integer NOT NULL,
     embargo_until timestamptz,
     CONSTRAINT pk_prereg PRIMARY KEY (sha256),
@@ -18,7 +18,7 @@ CREATE TABLE prereg (
 CREATE TABLE prereg_binding (
     prereg_sha256 text NOT NULL,
     benchmark text NOT NULL,
-    bound_at timestamptz DEFAULT clock_timestamp() NOT NULL,
+    bound_at timestamptz DEFAULT transaction_timestamp() NOT NULL,
     bound_by integer NOT NULL,
     CONSTRAINT pk_prereg_binding PRIMARY KEY (prereg_sha256, benchmark),
     CONSTRAINT fk_prereg_binding_prereg_sha256 FOREIGN KEY (prereg_sha256) REFERENCES prereg,

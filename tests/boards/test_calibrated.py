@@ -239,7 +239,7 @@ def test_a_win_rate_says_that_it_is_about_its_opponents() -> None:
     """No interval over tasks is about other opponents."""
     build = summary_board("method: skill_score, baseline: Fair, rank_by: win_rate", "minimize")
 
-    assert any("about these opponents" in note for note in build(given()).leaderboard.notes)
+    assert any("With other opponents" in note for note in build(given()).leaderboard.notes)
 
 
 def test_few_units_are_named_with_what_they_can_hold() -> None:

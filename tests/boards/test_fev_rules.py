@@ -148,7 +148,7 @@ def test_whom_it_serves_to_have_seen_data_is_named() -> None:
     board = manifest(n_resamples="100").leaderboard("sql-mini")
     shown = compute_board(manifest(), board, replace(scores, leaked=scores.leaked | naive)).leaderboard
     row = row_of(shown, "Naive")
-    (note,) = [note for note in shown.notes if "improves a score" in note]
+    (note,) = [note for note in shown.notes if "declared as leaked" in note]
 
     assert row is not None
     assert "Naive (on 19 of 20 tasks)" in note

@@ -1054,6 +1054,6 @@ def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
     ]
     if gained:
         yield (
-            f"{count(len(gained), 'entrant')} gain from tasks declared as leaked, because the smaller error of "
-            f"{spec.leakage_model} counts there: {sentences(gained)}."
+            f"{count(len(gained), 'entrant')} {'gains' if len(gained) == 1 else 'gain'} from tasks declared as leaked, "
+            f"because the smaller error of {spec.leakage_model} counts there: {sentences(gained)}."
         )
