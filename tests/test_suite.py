@@ -1,13 +1,10 @@
 """The tests themselves: which of them need a database, and what they leave behind."""
 
 import subprocess
-from pathlib import Path
 
 from tests.cases.databases import passing_folder
 from tests.cases.running_server import fresh_data_dir, running_server
 from tests.fixtures import CLUSTERS, COMMANDS, leads_to
-
-ROOT = Path(__file__).parent.parent
 
 
 def by_itself() -> None:
@@ -29,13 +26,13 @@ def by_a_command() -> None:
 def test_a_test_is_marked_by_what_it_starts() -> None:
     """Also where another function of the tests does it: the tiers of the Makefile go by these marks."""
     found = {each.__name__: (leads_to(each, CLUSTERS), leads_to(each, COMMANDS))
-             for each in (by_itself, by_a_detour, by_a_command, lines_of)}  # fmt: skip
+             for each in (by_itself, by_a_detour, by_a_command, passing_folder)}  # fmt: skip
 
     assert found == {
         "by_itself": (True, True),
         "by_a_detour": (True, True),
         "by_a_command": (False, True),
-        "lines_of": (False, False),
+        "passing_folder": (False, False),
     }
 
 
@@ -45,17 +42,3 @@ def test_the_folder_of_the_database_is_removed() -> None:
         (folder / "cluster").mkdir(parents=True)
 
     assert not folder.exists()
-
-
-def test_templates_and_styles_can_be_reviewed() -> None:
-    """No line is longer than 120 columns; the formatters leave long texts and expressions as they are."""
-    paths = [*ROOT.glob("templates/*"), *ROOT.glob("static/*.css")]
-    long = [f"{path.name} line {at}" for path in paths for at, line in lines_of(path) if len(line) > 120]
-
-    assert paths
-    assert long == []
-
-
-def lines_of(path: Path) -> list[tuple[int, str]]:
-    """Return the lines of a file with their numbers."""
-    return list(enumerate(path.read_text("utf-8").splitlines(), start=1))

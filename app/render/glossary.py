@@ -420,7 +420,7 @@ CLAIMS = (
         "CHAMBER (20 percentage points)",
     ),
     GlossaryEntry(
-        "holm",
+        "multiple",
         "Claims of one registration",
         "Several claims give chance several tries, so those of a registration are held to stricter levels together, "
         "the smallest p-value to the strictest. The p-value is the least one-sided level at which the claim alone "

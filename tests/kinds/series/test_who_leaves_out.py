@@ -161,7 +161,8 @@ def test_somebody_may_be_first_and_gaps_put_behind_only_who_delivered_less(seed:
         is_best = row["score"] == best
         assert row["may_be_first"] or not is_best or int(str(row["n_included"])) < most
         if is_best and not row["may_be_first"]:
-            assert (row["rank"], row["rank_low"], row["first_resamples_share"]) == (1, 2, 0.0)
+            assert (row["rank"], row["first_resamples_share"]) == (1, 0.0)
+            assert int(str(row["rank_low"])) > 1
     known = [float(str(row["first_resamples_share"])) for row in rows if row["first_resamples_share"] is not None]
     assert sum(known) == pytest.approx(1.0 if len(known) == len(rows) else 0.0)
 

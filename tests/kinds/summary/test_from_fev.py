@@ -1,6 +1,7 @@
 """Manifests made from fev's task lists."""
 
 import io
+import re
 from pathlib import Path
 
 import pandas as pd
@@ -29,12 +30,13 @@ MINI = (FEV / "tasks_mini.yaml").read_bytes
 
 @pytest.mark.heavy
 def test_the_example_is_what_the_import_gives() -> None:
-    """Making it again changes nothing, so nobody has edited it by hand."""
+    """Making it again changes nothing but which tasks are of one family, which only a steward can say."""
     plain = parse(manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench"))
     choices = choose(FevOptions(), read_results([FEV / "results"], plain), plain.task_ids() or ())
     created = manifest_from_fev_tasks(TASKS(), MINI(), "fev-bench", "fev-bench", choices)
 
-    assert created == (EXAMPLE / "manifest.yaml").read_bytes()
+    declared = (EXAMPLE / "manifest.yaml").read_bytes()
+    assert re.sub(rb"^ *family: .*\n", b"", declared, flags=re.MULTILINE) == created
 
 
 def test_the_example_is_a_manifest() -> None:
