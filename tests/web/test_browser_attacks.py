@@ -68,7 +68,7 @@ def test_somebody_signs_in_and_out(server: RunningServer, browser: Chrome) -> No
     assert signed_in == "admin"
     assert cookie is not None
     assert (cookie["httpOnly"], cookie["secure"], cookie["sameSite"]) == (True, True, "Lax")
-    assert browser.find_element(By.TAG_NAME, "h1").text == "Unauthorized"
+    assert browser.find_element(By.TAG_NAME, "h1").text == "Sign in"
 
 
 def test_nobodys_word_on_where_they_are_is_believed(server: RunningServer) -> None:
