@@ -261,3 +261,18 @@ def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
     assert created.returncode == 2
     assert "plumbline needs Python 3.11 (from 3.11.4), 3.12 or 3.13; /nowhere/python is none of them." in created.stderr
     assert not (tmp_path / ".venv").exists()
+
+
+@pytest.mark.parametrize("unit", ["plumbline.service", "plumbline-worker@.service"])
+def test_systemd_takes_the_units(unit: str, tmp_path: Path) -> None:
+    """As its own tool reads them, with a program that is there, and started again when they fail."""
+    if shutil.which("systemd-analyze") is None:
+        pytest.skip("systemd-analyze is not installed")
+    shipped = (ROOT / "deploy" / unit).read_text("utf-8")
+    known = shipped.replace("/opt/plumbline/bin/plumbline", sys.executable).replace("User=plumbline", "User=daemon")
+    here = tmp_path / unit.replace("@.", "@1.")
+    here.write_text(known)
+    done = subprocess.run(["systemd-analyze", "verify", str(here)], capture_output=True, text=True, check=False)
+
+    assert "Restart=on-failure" in shipped
+    assert (done.returncode, [line for line in done.stderr.splitlines() if here.name in line]) == (0, [])
