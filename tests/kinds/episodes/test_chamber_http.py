@@ -152,11 +152,12 @@ def test_a_rare_violation_stands_on_the_board(shared_site: Site, example: Publis
 
 
 def test_the_gap_of_the_action_space_is_not_supported(shared_site: Site, example: Published) -> None:
-    """−11 points over 100 pairs, against a registered 20."""
+    """−11 points over 100 pairs, against a registered 20: not by CHAMBER's rule; five seeds decide nothing by ours."""
     example("chamber-as")
     (claim,) = shared_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
 
-    assert (claim["n_pairs"], claim["verdict"]) == (100, "not supported")
+    assert (claim["n_pairs"], claim["gap_rule"], claim["verdict"]) == (100, "not supported", "inconclusive")
+    assert claim["note"].startswith("too few seeds (5 of 16)")
     assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
 
 
@@ -208,12 +209,12 @@ def test_a_pair_with_a_partner_of_the_others_is_not_admitted(roomy_site: Site) -
 
 
 def test_a_registration_and_its_outcome_stand_side_by_side(shared_site: Site, example: Published) -> None:
-    """The prereg's page has the verdict and what was delivered."""
+    """The prereg's page has the verdict with its reason, and what was delivered."""
     (submission,) = example("chamber-as")
     page = shared_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
 
-    assert "not supported" in page
-    assert "Declared against delivered" in page
+    places = [page.find(words) for words in ("inconclusive", "too few seeds (5 of 16)", "Declared against delivered")]
+    assert -1 < places[0] < places[1] < places[2]
 
 
 @pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles", "/quantiles"])
