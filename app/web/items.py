@@ -30,7 +30,7 @@ from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
 from app.web.views import SnapshotNumber, around, name_links, published, split_format, table_answer
 
-router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["leaderboards"])
+router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
 Name = Annotated[str, Query(max_length=200)]
 

@@ -8,7 +8,7 @@ import httpx2
 
 # A slash too many leads to the address without it.
 NO_OPERATION = (307, 404, 405)
-NOT_MODIFIED = 304
+NOT_MODIFIED, SEE_OTHER = 304, 303
 
 
 class Description:
@@ -49,6 +49,9 @@ class Description:
         request = response.request
         if "then" in request.url.params:
             # A form of a browser, answered with pages: the description is for programs.
+            return
+        if response.status_code == SEE_OTHER and response.headers["location"].startswith("/login?"):
+            # Every page of one's own leads whoever is not signed in to the login.
             return
         media_type = response.headers.get("content-type", "").partition(";")[0]
         complaint = self.complaint(request.method, request.url.path, response.status_code, media_type)

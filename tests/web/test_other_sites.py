@@ -36,7 +36,7 @@ def published(postgres_url: str, migrated: str):  # type: ignore[no-untyped-def]
                 "[{id: zebrafish}]",
                 OPEN_TASKS,
             )
-            .replace("evidence:", "metadata: [{name: context_length, type: number, title: Context length}]\nevidence:")
+            .replace("evidence:", "entrant_fields: [{name: context_length, type: number, title: Context length}]\nevidence:")
         )
         for manifest, visibility in ((hidden, "private"), (about, "public")):
             address = f"/benchmarks?visibility={visibility}"
