@@ -16,7 +16,7 @@ title: Gaps
 evidence: episodes
 episodes: {condition: side, item: [item]}
 tasks: [{id: push}]
-grid: {seeds: 6, conditions: [own, other], items: 20, absent: ABSENT}
+grid: {seeds: 16, conditions: [own, other], items: 20, absent: ABSENT}
 metrics: {success: {direction: maximize, min: 0, max: 1}}
 admission: {prereg: optional, failure_policy: best_effort}
 claims:
@@ -34,7 +34,7 @@ def episodes(entrant: str, own: int, other: int) -> list[Row]:
     """Return the episodes of who succeeds with its own partner on so many of twenty items, and with another's."""
     return [
         (entrant, seed, side, f"i{item:02}", int((item * step + seed) % 20 < n_right))
-        for seed in range(6)
+        for seed in range(16)
         for side, n_right, step in (("own", own, 7), ("other", other, 3))
         for item in range(20)
     ]
@@ -117,7 +117,7 @@ def test_a_claim_on_the_easy_tasks_is_not_supported(site: Site, tasks: str, verd
     """Neither that the own error is low nor that it is lower than another's, where two of six tasks are not there."""
     slug = grids.declare(site, SUMMARY, None)
     for who, name, own, error in (("alice", "good", "abcdef", 1.0), ("bob", "sly", tasks, 0.1)):
-        rows = [(name, task, error + at / 100) for at, task in enumerate(own)]
+        rows = [(name, task, error * (1 + at / 10)) for at, task in enumerate(own)]
         content = table(("model", "task", "error"), rows)
         site.http.post(f"/benchmarks/{slug}/submissions", files=[("files", ("r.csv", content))], headers=site.auth(who))
     site.work()
