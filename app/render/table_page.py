@@ -582,7 +582,7 @@ class TablePage(Page):
     def guide(self) -> str:
         """Return what a reader must know before the rows: of a board only that its benchmark is retired."""
         guide = self.view.facts.guide or ""
-        return guide if self.view.frame is None or guide.startswith(RETIRED) else ""
+        return guide if not self.is_board or guide.startswith(RETIRED) else ""
 
     @property
     def chips(self) -> Sequence[tuple[str, str]]:

@@ -104,7 +104,7 @@ def test_a_fault_of_ours_is_said_as_one(published: Site, monkeypatch: pytest.Mon
 
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to try again; the checks are there all the same."""
-    turns = published.http.app.app._app._app.state.plumbline.computing  # type: ignore[attr-defined]
+    turns = published.http.app.app._app._app._app.state.plumbline.computing  # type: ignore[attr-defined]
     monkeypatch.setattr(turns, "_wait_s", 0.01)
     with computing(published, turns):
         answer = published.http.post(

@@ -94,7 +94,7 @@ def test_items_of_ones_own_lead_nobody(roomy_site: Site, created: Callable[[], t
     assert after["sly"]["rank"] == 3
     assert {(row["first_resamples_share"], row["may_be_first"]) for row in after.values()} == {(None, None)}
     assert shown["meta"]["statement"] == []
-    assert any("P(best) is withheld, until a steward declares a grid" in note for note in shown["notes"])
+    assert any("Nobody is said to be possibly first until a steward declares" in note for note in shown["notes"])
 
 
 def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
