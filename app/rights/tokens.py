@@ -332,7 +332,16 @@ def owner_of(session: Session, benchmark_id: int, token_id: int) -> int:
 
 def tokens_of(session: Session, benchmark_id: int, owner_id: int) -> list[int]:
     """Return every token of an owner."""
+    return _with_linked(owners(session, benchmark_id), owner_id)
+
+
+def tokens_beside(session: Session, benchmark_id: int, token_id: int) -> list[int]:
+    """Return every token of a token's owner, itself too."""
     linked = owners(session, benchmark_id)
+    return _with_linked(linked, linked.get(token_id, token_id))
+
+
+def _with_linked(linked: Mapping[int, int], owner_id: int) -> list[int]:
     return sorted({owner_id, *(token for token, owner in linked.items() if owner == owner_id)})
 
 

@@ -31,7 +31,7 @@ from app.files.uploads import FileRecord
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
-from app.rights.tokens import owner_of, tokens_of
+from app.rights.tokens import tokens_beside
 from app.stats.arrays import IntArray
 from app.store import benchmarks, entrants, labels, rows, series
 from app.store.benchmarks import Declared
@@ -457,7 +457,9 @@ def _identities(session: Session, benchmark_id: int) -> Iterator[EarlierIdentity
 
 def _renamed(session: Session, benchmark_id: int, submitter_id: int, new: Sequence[str]) -> Iterator[Finding]:
     """Yield the new names of an owner who has withdrawn others, of which nothing stands or waits."""
-    mine = tokens_of(session, benchmark_id, owner_of(session, benchmark_id, submitter_id))
+    if not new:
+        return
+    mine = tokens_beside(session, benchmark_id, submitter_id)
     query = (
         select(Entrant.name, func.max(Submission.id))
         .join(Entry, Entry.entrant_id == Entrant.id)
@@ -468,7 +470,7 @@ def _renamed(session: Session, benchmark_id: int, submitter_id: int, new: Sequen
         .having(~func.bool_or(Entry.state.in_(("pending", "current"))))
         .order_by(func.max(Submission.id).desc())
     )
-    gone = list(session.execute(query)) if new else []
+    gone = list(session.execute(query))
     for name in new if gone else ():
         yield Finding("renamed", name, f"{name}, after {gone[0][0]} (submission {gone[0][1]}) was withdrawn")
 
