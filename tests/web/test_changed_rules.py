@@ -44,6 +44,8 @@ def test_more_seeds_to_be_chosen_were_not_asked_of_who_chose_fewer(roomy_site: S
     seeds = ", ".join(map(str, range(8)))
     honest = grids.register(roomy_site, slug, "honest", seeds=seeds, who="alice")
     grids.send(roomy_site, slug, grids.rows("honest", "fair", seeds=range(8)), "alice", honest)
+    weak = grids.register(roomy_site, slug, "weak", seeds=seeds, who="alice")
+    grids.send(roomy_site, slug, grids.rows("weak", seeds=range(8)), "alice", weak)
     refused = grids.send(roomy_site, slug, grids.rows("late", "good", seeds=(4, 5)), "bob", late)
     shown = by_entrant(grids.board(roomy_site, slug))
 
@@ -64,6 +66,8 @@ def test_seeds_that_are_left_to_registrations_later_make_no_board_provisional(
     assert change(site, slug, free(3)).status_code == 200
     prereg = grids.register(site, slug, "new", seeds="1, 2, 3", who="alice")
     grids.send(site, slug, grids.rows("new", "fair", seeds=(1, 2, 3)), "alice", prereg)
+    weak = grids.register(site, slug, "weak", seeds="1, 2, 3", who="alice")
+    grids.send(site, slug, grids.rows("weak", seeds=(1, 2, 3)), "alice", weak)
     board = grids.board(site, slug)
     shown = by_entrant(board)
 
@@ -85,7 +89,8 @@ def test_seeds_that_were_asked_and_are_chosen_by_now_still_count(site: Site) -> 
 
 def rewards(entrant: str, reward: float) -> str:
     """Return a table of the same reward, and half of it, on every item."""
-    rows = [(*row[:-1], reward if row[-1] else reward / 2, 1) for row in grids.rows(entrant, "good")]
+    of_seeds = grids.rows(entrant, "good", seeds=range(8))
+    rows = [(*row[:-1], reward if row[-1] else reward / 2, 1) for row in of_seeds]
     return publications.table((*grids.COLUMNS[:-1], "reward", "other"), rows)
 
 
@@ -93,20 +98,21 @@ def rewards(entrant: str, reward: float) -> str:
     ("before", "after"),
     [("from: reward, above: 0.5", "from: reward, above: 0.8"), ("from: other, min: 0", "from: reward, min: 0")],
 )
-def test_a_metric_that_is_read_in_another_way_was_not_asked_before(site: Site, before: str, after: str) -> None:
+def test_a_metric_that_is_read_in_another_way_was_not_asked_before(roomy_site: Site, before: str, after: str) -> None:
     """Success above a half is none above four fifths: stored scores keep the old meaning, and so have no rank."""
-    manifest = EPISODES.replace("GRID", grids.COUNTED)
-    slug = grids.declare(site, manifest.replace(PLAIN, SCORE.replace("HOW", before)))
-    publications.send(site, slug, "r.csv", rewards("old", 0.7), "bob")
-    site.work()
-    assert change(site, slug, manifest.replace(PLAIN, SCORE.replace("HOW", after))).status_code == 200
-    publications.send(site, slug, "r.csv", rewards("new", 0.9), "alice")
-    shown = by_entrant(grids.board(site, slug))
+    manifest = EPISODES.replace("GRID", "grid: {seeds: 8, items: 20}")
+    slug = grids.declare(roomy_site, manifest.replace(PLAIN, SCORE.replace("HOW", before)))
+    publications.send(roomy_site, slug, "r.csv", rewards("old", 0.7), "bob")
+    roomy_site.work()
+    assert change(roomy_site, slug, manifest.replace(PLAIN, SCORE.replace("HOW", after))).status_code == 200
+    publications.send(roomy_site, slug, "r.csv", rewards("new", 0.9), "alice")
+    publications.send(roomy_site, slug, "r.csv", rewards("weak", 0.1), "alice")
+    shown = by_entrant(grids.board(roomy_site, slug))
 
     assert (shown["new"]["rank"], shown["new"]["rank_high"]) == (1, 1)
     assert (shown["old"]["rank"], shown["old"]["unranked_because"]) == (None, "not asked")
-    publications.send(site, slug, "r.csv", rewards("old", 0.7), "bob")
-    assert by_entrant(grids.board(site, slug))["old"]["rank"] == 2
+    publications.send(roomy_site, slug, "r.csv", rewards("old", 0.7), "bob")
+    assert by_entrant(grids.board(roomy_site, slug))["old"]["rank"] == 2
 
 
 def test_a_summary_s_metric_that_is_read_in_another_way_was_not_asked_before(site: Site) -> None:
