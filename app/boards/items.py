@@ -1,5 +1,6 @@
 """Item by item: where one entrant is better than another, with whatever their rows carry of the item besides."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,6 +17,9 @@ MOST_TEXT = 2_000
 """Of a text that a row carries, such as a prompt or an answer, so many characters are shown."""
 
 SIDES = ("a", "b", "tie")
+
+PLAIN = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?")
+"""A text that is a number and nothing else: `007` is a name."""
 
 Key = tuple[str, str | None, str]
 
@@ -94,7 +98,10 @@ def _by_item(scores: ScoreTable, metric: str, entrant: str) -> dict[Key, tuple[f
 def _texts(
     of_a: Sequence[Mapping[str, str]], of_b: Sequence[Mapping[str, str]], pair: tuple[str, str]
 ) -> tuple[list[list[Cell]], list[Column]]:
-    """Return what the rows say besides: a column where both say the same throughout, and otherwise one for each."""
+    """Return what the rows say besides: a column where both say the same throughout, and otherwise one for each.
+
+    A column of nothing but numbers has them as numbers: rows keep all as texts, and no CSV may guard -1.5.
+    """
     names = list(dict.fromkeys(name for said in (*of_a, *of_b) for name in said))
     cells: list[list[Cell]] = [[] for _ in of_a]
     columns = []
@@ -104,9 +111,10 @@ def _texts(
         sides = [(f"recorded_{name}", title, a)] if a == b else [
             (f"a_{name}", f"{title}, {pair[0]}", a), (f"b_{name}", f"{title}, {pair[1]}", b)]  # fmt: skip
         for column, words, texts in sides:
-            columns.append(Column(column, words, "text", optional=True))
+            are_numbers = any(texts) and all(text is None or PLAIN.fullmatch(text) for text in texts)
+            columns.append(Column(column, words, "number" if are_numbers else "text", optional=True))
             for row, text in zip(cells, texts, strict=True):
-                row.append(text)
+                row.append(float(text) if are_numbers and text is not None else text)
     return cells, columns
 
 

@@ -94,7 +94,7 @@ Seen = Annotated[
 
 @router.post(
     "/benchmarks/{slug}/entrants",
-    summary="Say what many entrants are, by a file",
+    summary="Describe many entrants, by a file",
     responses=described(403, 404, 409, answer=EntrantFieldsDocument),
 )
 def put_file(
@@ -146,7 +146,7 @@ FIELDS_OF_ONE = {
 
 @router.put(
     "/benchmarks/{slug}/entrants/{entrant:path}/fields",
-    summary="Say what an entrant is",
+    summary="Describe an entrant",
     responses=described(403, 404, 409, answer=EntrantFieldsDocument),
     openapi_extra=FIELDS_OF_ONE,
 )
@@ -178,7 +178,7 @@ CARD = {"requestBody": {"required": True, "content": {"text/markdown": {"schema"
 
 @router.put(
     "/benchmarks/{slug}/entrants/{entrant:path}/card",
-    summary="Say what an entrant is, by its model card",
+    summary="Describe an entrant, by its model card",
     responses=described(403, 404, 409, answer=CardDocument),
     openapi_extra=CARD,
 )

@@ -106,7 +106,7 @@ def test_a_metric_that_no_episode_has_is_told_beside_the_columns_that_are_there(
     ("address", "column", "hint"),
     [
         ("/benchmarks/tiny/leaderboards/skill.csv?snapshoot=1", "snapshoot", "did you mean snapshot?"),
-        ("/benchmarks/tiny/leaderboards/skill?columns=rank", "columns", "known are snapshot"),
+        ("/benchmarks/tiny/leaderboards/skill?columns=rank", "columns", "known are fields_to, snapshot"),
         ("/benchmarks/tiny?q=x", "q", "none is known"),
         ("/benchmarks/tiny/entrants/Base.json?format=parquet", "format", "known are snapshot"),
     ],

@@ -134,7 +134,7 @@ def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(t
     answers = [tiny.http.post("/benchmarks/tiny/join?then=/login", **sent) for _ in range(2)]
 
     assert (closed.status_code, changed.status_code) == (404, 200)
-    assert 'action="/benchmarks/tiny/join?then=/login"' in form
+    assert 'action="/benchmarks/tiny/join?then=/login%3Fnext%3D/submit/tiny"' in form
     assert [each.status_code for each in answers] == [201, 429]
 
 

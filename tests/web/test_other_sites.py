@@ -9,6 +9,7 @@ from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import Site, new_database, open_site
 
 BOARD = "/benchmarks/tiny/leaderboards/average"
+FIELDS = "entrant_fields: [{name: context_length, type: number, title: Context length}]\n"
 ORIGIN = {"Origin": "https://observablehq.com"}
 OPEN = "access-control-allow-origin"
 OPEN_TASKS = (
@@ -36,7 +37,7 @@ def published(postgres_url: str, migrated: str):  # type: ignore[no-untyped-def]
                 "[{id: zebrafish}]",
                 OPEN_TASKS,
             )
-            .replace("evidence:", "entrant_fields: [{name: context_length, type: number, title: Context length}]\nevidence:")
+            .replace("evidence:", f"{FIELDS}evidence:")
         )
         for manifest, visibility in ((hidden, "private"), (about, "public")):
             address = f"/benchmarks?visibility={visibility}"
