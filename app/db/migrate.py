@@ -252,7 +252,7 @@ GRANTED: Mapping[str, Granted] = {
     "dispute_answer": RECORD,
     "draft_manifest": Granted(changes=("yaml", "put_by", "put_at"), removes=True),
     "entrant": Granted(changes=("owner_id",)),
-    "entrant_field": RECORD,
+    "entrant_field": Granted(changes=("value",)),
     "entrant_release": RECORD,
     "entrant_reservation": RECORD,
     "entrant_transfer": RECORD,

@@ -23,7 +23,6 @@ RECORDS = (
     "entrant_transfer",
     "entrant_reservation",
     "entrant_release",
-    "entrant_field",
     "submission_event",
     "submission_file",
     "submission_check",

@@ -17,11 +17,14 @@ from tests.fixtures import Site
 
 REASON = {"reason": "because"}
 ATTESTED = {"registered_at": "2020-01-01T00:00:00Z", "evidence": "a tag"}
-INVITED = MANIFEST.replace("prereg: required", "prereg: required, submissions: invited")
+INVITED = MANIFEST.replace("prereg: required", "prereg: required, submissions: invited") + "entrant_fields: [licence]\n"
 SLUGS = {"open": "public", "private": "private", "sketch": "draft"}
 """Benchmarks of `here` beside tiny, where who submits was invited."""
 DRAFT = INVITED + "# later\n"
 FILES = [("files", ("r.csv", GOOD.replace(b"Good", b"Fine"))), ("prereg", ("p.yaml", PREREG))]
+RESULTS = [("files", ("r.csv", b"model,task,score\nA,t1,1\nB,t1,2\n"))]
+DESCRIBED = {"file": ("f.csv", b"entrant,licence\nGood,MIT\n")}
+CARD = b"---\nlicense: mit\n---\n"
 TABLE = {"file": ("l.csv", b"item,label\na,1\n")}
 MANIFEST_SENT = {"content": INVITED, "headers": YAML}
 FORM = {"follow_redirects": False}
@@ -107,6 +110,11 @@ class Example:
         return self.request.partition(" ")[0]
 
     @property
+    def writes(self) -> bool:
+        """Say whether something is stored: of a try, and of a draft of a manifest that is sent back, nothing is."""
+        return self.method != "GET" and "dry_run" not in self.path and self.path != "/manifests"
+
+    @property
     def path(self) -> str:
         """Return the address of the request."""
         return self.request.partition(" ")[2]
@@ -151,6 +159,11 @@ EXAMPLES: tuple[Example, ...] = (
     Example("register", "POST /preregs?benchmark=tiny", {200, 201}, {"content": PREREG, "headers": YAML}),
     Example("see a try", "GET /tries/{try}.json", {200}, refused=404),
     Example("withdraw a submission", "POST /submissions/1/withdraw", {200, 409}, _json(**REASON)),
+    Example("say what an entrant is", "POST /benchmarks/tiny/entrants", {200}, {"files": DESCRIBED}, entrant="Good"),
+    Example("say what an entrant is", "PUT /benchmarks/tiny/entrants/Good/fields", {200}, _json(licence="MIT"),
+            entrant="Good"),
+    Example("say what an entrant is", "PUT /benchmarks/tiny/entrants/Good/card", {200}, {"content": CARD},
+            entrant="Good"),
     # 404: it is released by then.
     Example("release a reserved name", "POST /benchmarks/tiny/reservations/Kept/release", {200, 404}, _json(**REASON)),
     Example("see the draft of a manifest", "GET /benchmarks/tiny/draft.json", {200}),
@@ -200,6 +213,7 @@ EXAMPLES: tuple[Example, ...] = (
             _json(**ATTESTED), is_of_here=True),
     Example("create a benchmark", "POST /benchmarks?dry_run=true", {200},
             {"content": INVITED.replace("slug: tiny", "slug: new"), "headers": YAML}, is_of_here=True),
+    Example("create a benchmark", "POST /manifests", {200}, {"files": RESULTS}),
     Example("see the tokens", "GET /tokens", {200}),
     Example("see the tokens", "GET /account/tokens", {200}),
     Example("see the audit", "GET /audit.json", {200}),
