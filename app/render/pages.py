@@ -54,12 +54,16 @@ class BenchmarksPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class SearchPage(Page):
-    """/search: what was found by a text, in benchmarks and in the `help`, whose parts have a title and an address."""
+    """/search: what was found by a text, in benchmarks and in the `help`, whose parts have a title and an address.
+
+    `most` of a kind are listed, where there may be more.
+    """
 
     template = "search.html"
     text: str
     matches: Sequence[SearchMatch]
     help: Sequence[tuple[str, str]]
+    most: int | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ see is looked at.
 
 import heapq
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -52,6 +53,11 @@ def search(session: Session, text: str) -> list[SearchMatch]:
         *(SearchMatch("task", name, slug) for name, slug in session.execute(of_tasks)),
     ]
     return found or list(_similar(session, text))
+
+
+def may_be_more(found: Sequence[SearchMatch]) -> bool:
+    """Say whether as many of a kind were found as are listed, so that there may be more."""
+    return max(Counter(match.kind for match in found).values(), default=0) >= MOST_MATCHES
 
 
 def _named(name: InstrumentedAttribute[str], benchmark: InstrumentedAttribute[int], words: Sequence[str]) -> Any:

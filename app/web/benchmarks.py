@@ -362,7 +362,8 @@ def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -
     """Show the benchmarks, boards, groups, fields, entrants and tasks that have the words of a text, and the help."""
     text = q.strip()
     found = find.search(session, text) if text else []
-    return page("search.html", title="Search", text=text, matches=found, help=list(help_on(text)))
+    most = find.MOST_MATCHES if find.may_be_more(found) else None
+    return page("search.html", title="Search", text=text, matches=found, help=list(help_on(text)), most=most)
 
 
 @front_router.get("/help", summary="The documentation", responses=described(also=("html",)))
