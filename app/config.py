@@ -246,6 +246,12 @@ class Settings(BaseModel):
             {name: text for name, text in environ.items() if name.startswith(PREFIX)}, PREFIX
         )
         complaints += [_unknown(name) for name in given if name not in variable_names()]
+        # A script whose variable came out empty would else read and write the embedded database, and say nothing.
+        complaints += [
+            f"{name} is empty: unset it for the embedded database"
+            for name in (f"{PREFIX}DATABASE_URL", f"{PREFIX}OWNER_DATABASE_URL", f"{PREFIX}DIRECT_DATABASE_URL")
+            if given.get(name) == ""
+        ]
         values = {name.removeprefix(PREFIX).lower(): text for name, text in given.items() if text != ""}
         try:
             settings = cls.model_validate({key: values[key] for key in values if key in cls.model_fields})

@@ -509,6 +509,12 @@ def held_together(rows: Sequence[tuple[Cell, ...]]) -> list[tuple[Cell, ...]]:
     Claims of the benchmark itself are held together within each submission. A claim that is supported alone and not
     among the others is inconclusive. Rows without a p-value (None), decided before there were any, stay as they are.
     Source: `app.stats.claimed.holm`, at one-sided levels.
+
+    >>> names = [column.name for column in COLUMNS]
+    >>> own = dict.fromkeys(names) | {"source": "p", "verdict": "supported", "alone": "supported"}
+    >>> rows = [tuple((own | {"p_value": p}).values()) for p in (0.001, 0.02)]
+    >>> [row[names.index("verdict")] for row in held_together(rows)]
+    ['supported', 'supported']
     """
     records = [dict(zip([column.name for column in COLUMNS], row, strict=True)) for row in rows]
     families: dict[tuple[Cell, ...], list[dict[str, Cell]]] = {}

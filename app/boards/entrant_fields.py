@@ -112,6 +112,12 @@ def read_values(
     """Return the values of one entrant, those that cannot be read being added to the problems.
 
     `at` says where they stand: its file and row are those of each problem.
+
+    >>> problems: list[Problem] = []
+    >>> read_values([EntrantField(name="n", type="integer")], {"n": "3", "m": 1}, problems, Problem("", row=2))
+    {'n': 3}
+    >>> [(problem.row, problem.column) for problem in problems]
+    [(2, 'm')]
     """
     declared = {field.name: field for field in fields}
     values: dict[str, Cell] = {}
@@ -128,7 +134,11 @@ def read_values(
 
 
 def unknown_field(name: str, declared: Iterable[str]) -> str:
-    """Return the message for a field that the manifest does not declare."""
+    """Return the message for a field that the manifest does not declare.
+
+    >>> unknown_field("license", ["licence"])
+    'no field of this benchmark; did you mean licence?; it has licence'
+    """
     known = list(declared)
     near = nearest(name, known)
     hint = f"; did you mean {near}?" if near else ""
@@ -172,7 +182,11 @@ def _column(field: EntrantField, taken: Sequence[str]) -> Column:
 
 
 def facts_table(name: str, fields: Sequence[EntrantField], stated: Mapping[str, Cell]) -> Table:
-    """Return what one entrant is said to be, a field a row, in words; what nobody states is left out."""
+    """Return what one entrant is said to be, a field a row, in words; what nobody states is left out.
+
+    >>> facts_table("A", [EntrantField(name="n", type="integer", unit="GB")], {"n": 4000}).rows
+    (('N', '4,000 GB'),)
+    """
     rows = tuple(
         (field.label, f"{f'{value:,}' if type(value) is int else in_words(value)} {field.unit or ''}".strip())
         for field in fields
@@ -270,7 +284,12 @@ class Wish:
 
 
 def read_wish(fields: Sequence[EntrantField], asked: Sequence[str]) -> Wish:
-    """Return the conditions of an address. Raises FieldRejected with every one that cannot be read."""
+    """Return the conditions of an address. Raises FieldRejected with every one that cannot be read.
+
+    >>> wish = read_wish([EntrantField(name="n", type="integer")], ["n<=8"])
+    >>> [(each.sign, each.value, each.holds(3)) for each in wish.conditions]
+    [('<=', 8, True)]
+    """
     declared = {field.name: field for field in fields}
     problems: list[Problem] = []
     conditions = []
@@ -309,7 +328,11 @@ MOST_STEPS = 12
 
 
 def offered_values(field: EntrantField, values: Values) -> list[tuple[str, int]]:
-    """Return the values of a field that are stated, with how many entrants have each, the most frequent first."""
+    """Return the values of a field that are stated, with how many entrants have each, the most frequent first.
+
+    >>> offered_values(EntrantField(name="by", type="text"), {"A": {"by": "x"}, "B": {"by": "y"}, "C": {"by": "y"}})
+    [('y', 2), ('x', 1)]
+    """
     counted: dict[str, int] = {}
     for own in values.values():
         if (value := own.get(field.name)) is not None:

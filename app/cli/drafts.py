@@ -241,7 +241,7 @@ def _icon() -> Answer:
 
 
 def _glossary() -> Answer:
-    return HTTPStatus.OK, HTML, render("glossary.html", title="Glossary", entries=glossary_entries())
+    return HTTPStatus.OK, HTML, render("glossary.html", title="Glossary", entries=glossary_entries(), is_preview=True)
 
 
 FIXED: Mapping[str, Callable[[], Answer]] = {"/favicon.svg": _icon, "/glossary": _glossary}
@@ -301,7 +301,7 @@ class PreviewSite:
         trail = [(f"Preview of {self.manifest.slug}", self.home)]
         view = TableView(self.manifest.slug, address, table, trail=trail, links=others, facts=facts)
         try:
-            return HTTPStatus.OK, HTML, render("table.html", title=table.title, view=view, asked=query)
+            return HTTPStatus.OK, HTML, render("table.html", title=table.title, view=view, asked=query, is_preview=True)
         except FieldRejected as error:
             return HTTPStatus.UNPROCESSABLE_ENTITY, "text/plain; charset=utf-8", str(error).encode()
 

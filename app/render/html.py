@@ -2,7 +2,7 @@
 
 import pkgutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import Any, ClassVar
@@ -29,10 +29,11 @@ Links = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What every page has: its title. `template` is the file in `templates/`."""
+    """What every page has: its title, and whether a server is there. `template` is the file in `templates/`."""
 
     template: ClassVar[str]
     title: str
+    is_preview: bool = field(default=False, kw_only=True)
 
     @property
     def card(self) -> str:

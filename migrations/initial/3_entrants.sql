@@ -60,24 +60,6 @@ CREATE TABLE entrant_release (
     CONSTRAINT fk_entrant_release_by_id FOREIGN KEY (by_id) REFERENCES token
 );
 
--- What an entrant is said to be, by field of the manifest: every change is kept, and the newest of a field counts. A
--- null takes the value back. `source` says how it came: by a file of many, one by one, or from a model card.
-CREATE TABLE entrant_field (
-    id bigint GENERATED ALWAYS AS IDENTITY,
-    entrant_id integer NOT NULL,
-    field text NOT NULL,
-    value jsonb,
-    source text NOT NULL,
-    by_id integer NOT NULL,
-    at timestamptz DEFAULT clock_timestamp() NOT NULL,
-    CONSTRAINT pk_entrant_field PRIMARY KEY (id),
-    CONSTRAINT ck_entrant_field_source CHECK (source IN ('file', 'value', 'card')),
-    CONSTRAINT fk_entrant_field_entrant_id FOREIGN KEY (entrant_id) REFERENCES entrant,
-    CONSTRAINT fk_entrant_field_by_id FOREIGN KEY (by_id) REFERENCES token
-);
-CREATE INDEX ix_entrant_field_entrant_id ON entrant_field (entrant_id, field, id);
-CREATE INDEX ix_entrant_field_by_id ON entrant_field (by_id);
-
 -- A task's name, stored once; score rows hold its number. `stratum` is what the name stands for in a series.
 CREATE TABLE task (
     id integer GENERATED ALWAYS AS IDENTITY,

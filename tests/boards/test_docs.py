@@ -11,7 +11,7 @@ FUNCTIONS = public_functions(app.boards)
 
 
 def test_every_public_function_says_what_its_code_calls_for() -> None:
-    """The source of numbers, shapes, units, what null means, and every error that it raises."""
+    """An example, the source of numbers, shapes, units, what null means, and every error that it raises."""
     assert FUNCTIONS
     assert {name: lacking for name, each in FUNCTIONS.items() if (lacking := complaints(each))} == {}
 

@@ -65,6 +65,7 @@ def complaints(function: Callable[..., Any]) -> list[str]:
     text, is_about = text_of(function), signature(function)
     gives_null = "None" in returned(function) and returned(function) != "None"
     asked = {
+        "an example": ">>> " not in (function.__doc__ or ""),
         "a source": bool(NUMBERS.search(is_about)) and "Source: " not in text,
         "shapes": "ndarray" in is_about and not SHAPE.search(text),
         "units or direction": "float64" in is_about and not UNIT.search(text),

@@ -85,3 +85,10 @@ def test_a_setting_that_is_gone_is_refused_with_what_to_use_instead(name: str, e
 def test_the_admins_token_is_handed_to_no_other_process() -> None:
     """Only `serve` itself needs it."""
     assert {"PLUMBLINE_ADMIN_TOKEN", "PLUMBLINE_ADMIN_TOKEN_FILE"} <= NOT_HANDED_ON
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "OWNER_DATABASE_URL", "DIRECT_DATABASE_URL"])
+def test_an_empty_address_of_a_database_is_refused(name: str) -> None:
+    """It would mean the embedded one, which a script whose variable came out empty does not mean."""
+    with pytest.raises(SettingsError, match=f"PLUMBLINE_{name} is empty: unset it for the embedded database"):
+        Settings.from_env({f"PLUMBLINE_{name}": ""})

@@ -8,7 +8,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
+from sqlalchemy import make_url
 
 from app.config import Settings
 from tests.cases.signing_in import form_key, send_form, signed
@@ -265,3 +267,29 @@ def test_where_nothing_is_declared_nothing_is_taken(site: Site) -> None:
 
     assert (answer.status_code, "entrant_fields" in answer.text) == (422, True)
     assert "entrant_fields" in site.http.get("/edit/tiny", headers=signed(site)).text
+
+
+def test_who_is_erased_leaves_no_word_and_nothing_else_is_rewritten(published: Site) -> None:
+    """Of people a value is emptied, and that alone: the database refuses another value, and to remove a change."""
+    pat = published.http.post("/tokens", json={"name": "Pat", "role": "steward"}, headers=published.auth("admin")).json()
+    published.tokens["pat"] = pat["token"]
+    made = {"token": "Pat", "role": "steward"}
+    published.http.post(f"{TINY}/roles", json=made, headers=published.auth("admin")).raise_for_status()
+    assert put(published, "Good", {"organisation": "Pat & Sons", "licence": "MIT"}, "pat").status_code == 200
+    asked = {"json": {"reason": "asked"}, "headers": published.auth("pat")}
+    published.http.post(f"/tokens/{pat['id']}/erase", **asked).raise_for_status()
+
+    url = make_url(published.sessions.kw["bind"].url).set(drivername="postgresql").render_as_string(hide_password=False)
+    with psycopg.connect(url, autocommit=True) as connection:
+        said = connection.execute(
+            "SELECT field, value FROM entrant_field WHERE by_id = %s ORDER BY field", [pat["id"]]
+        ).fetchall()
+        for change in (
+            "UPDATE entrant_field SET value = '1' WHERE field = 'licence'",
+            "UPDATE entrant_field SET value = NULL, by_id = 1 WHERE field = 'licence'",
+            "DELETE FROM entrant_field",
+        ):
+            with pytest.raises(psycopg.errors.RestrictViolation):
+                connection.execute(change)
+
+    assert said == [("licence", "MIT"), ("organisation", None)]

@@ -714,9 +714,11 @@ def draw_by_name(
     if imagined is None:
         return DrawnScore(replicates, Precision.of_units(len(seeds)), seeds)
     own = named_weights(unit_keys(drawn.rng_seed, [(entrant, IMAGINED)]), drawn.n_resamples)[:, 0]
-    return DrawnScore(
-        point + (imagined - point) * own / (weights.sum(axis=1) + own), Precision.of_units(len(seeds) + 1), seeds
-    )
+    shares = own / (weights.sum(axis=1) + own)
+    # About the observed score: the further seed says how uncertain that is, not that it is another one.
+    shares[1:] -= shares[1:].mean()
+    shares[0] = 0.0
+    return DrawnScore(point + (imagined - point) * shares, Precision.of_units(len(seeds) + 1), seeds)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:
