@@ -150,14 +150,16 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
     aside = _Aside.of(spots, x_column)
     x = aside.widened(x)
     at = [(_across_costs(x, value), _up(y, spot.y)) for value, spot in zip(placed, spots, strict=True)]
-    shapes = [*_axes(x, y, x_column, y_column, is_log)]
+    days = table.meta.get("shown_as", {}).get(declared["x"], {})
+    shapes = [*_axes(x, y, x_column, y_column, is_log, bool(days))]
     shapes += _leaders(named := aside.names(at, spots))
     shapes += [path("reach", f"M{cx:g} {_up(y, spot.low):g}V{_up(y, spot.high):g}")
                for (cx, _), spot in zip(at, spots, strict=True) if spot.high > spot.low]  # fmt: skip
     front = sorted(place for place, spot in zip(at, spots, strict=True) if spot.is_front)
     shapes += [path("front", "M" + "L".join(f"{cx:g} {cy:g}" for cx, cy in front))] if len(front) > 1 else []
     for (cx, cy), spot in zip(at, spots, strict=True):
-        hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {spot.x:.4g}"
+        across = days.get(f"{spot.x:,.3f}", f"{spot.x:.4g}")
+        hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {across}"
         shapes.append(dot("c0" if spot.is_front else "c9", cx, cy, 4.5 if spot.is_front else 3.5, hint))
     shapes += [words(text, *where, aside.anchor, "mark") for text, where, _ in named]
     description = f"{y_column.title} by {x_column.title}; the line is the front, and the table below has every number"
@@ -467,13 +469,15 @@ def _up(scale: LinearScale, value: float) -> float:
     return round(HEIGHT - BOTTOM - (held - scale.low) / (scale.high - scale.low) * (HEIGHT - TOP - BOTTOM), 1)
 
 
-def _axes(x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, is_log: bool) -> Iterator[Shape]:
+def _axes(
+    x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, is_log: bool, is_years: bool
+) -> Iterator[Shape]:
     for tick in y.ticks():
         yield path("rule", f"M{LEFT:g} {_up(y, tick):g}H{WIDTH - RIGHT:g}")
         yield words(_tick(tick, y), LEFT - 6.0, _up(y, tick) + 4.0, "end", "tick")
     for tick in _decades(x) if is_log else x.ticks():
         yield path("rule", f"M{_across_costs(x, tick):g} {TOP:g}V{HEIGHT - BOTTOM:g}")
-        shown = f"{10**tick:,.6g}" if is_log else _tick(tick, x)
+        shown = f"{10**tick:,.6g}" if is_log else _month(tick) if is_years else _tick(tick, x)
         yield words(shown, _across_costs(x, tick), HEIGHT - BOTTOM + 16.0, "middle", "tick")
     yield words(_title(x_column), (WIDTH + LEFT) / 2, HEIGHT - 6.0, "middle", "tick")
     yield words(_title(y_column), LEFT, TOP - 1.0, "start", "tick")
@@ -481,6 +485,12 @@ def _axes(x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, is
 
 def _decades(scale: LinearScale) -> list[float]:
     return [power for power in range(-12, 16) if scale.low <= power <= scale.high]
+
+
+def _month(year: float) -> str:
+    """Return a year with its fraction as 2025, or 2025-07."""
+    months = round(year * 12)
+    return f"{months // 12}" if months % 12 == 0 else f"{months // 12}-{months % 12 + 1:02}"
 
 
 def _tick(value: float, scale: LinearScale) -> str:

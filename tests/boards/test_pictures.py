@@ -16,9 +16,10 @@ from app.boards.task_values import (
     standing_on_task,
     task_values,
 )
-from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table
+from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table, with_years
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest, Metric
+from app.render.drawings import draw_tradeoff
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table
 from tests.cases.boards import declare
@@ -267,3 +268,22 @@ def test_the_matrix_says_whose_values_may_be_of_a_part_of_a_task() -> None:
     assert actual.notes[1:] == ("Without a place, for their values may be of a part of a task: B.",)
     assert matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"]).notes == actual.notes[:1]
     assert [row[3] for row in actual.rows] == [None] * 6
+
+
+def test_who_was_the_best_when_is_drawn_over_days() -> None:
+    """The axis names years, and each dot its day; no number has a comma."""
+    days = ("2023-03-01", "2025-07-02", "2024-01-01", "2024-09-09")
+    columns = (*COLUMNS, Column("released", "Released", "text"))
+    rows = tuple((*row, day) for row, day in zip(ROWS, days, strict=True))
+    table = Table("leaderboard/b", "B", columns, rows, (), {"rank_by": "score", "entrant_fields": {"released": "date"}})
+    dated = with_years(table)
+    axes = axes_of(dated, "released", "score")
+    assert axes is not None
+    drawn = tradeoff_table(dated, axes)
+    figure = draw_tradeoff(drawn, drawn.meta["plot"])
+    assert figure is not None
+    texts = [shape.text for shape in figure.shapes]
+
+    assert {"2024", "2025"} <= set(texts)
+    assert "Quick: Score 2, Released 2025-07-02" in str(figure.shapes)
+    assert [text for text in texts if "," in text] == []
