@@ -125,10 +125,16 @@
   begin(true);
 
   /* Who signed in is shown where their work is; a page that is kept for everybody does not know it. */
-  const signedIn = /(?:^|; )__Host-plumbline-is=(\w+)/.exec(document.cookie)?.[1], you = byId("you");
-  if (you) you.textContent = signedIn ? "Account" : "Sign in";
-  if (you && (signedIn === "steward" || signedIn === "admin"))
-    you.before(Object.assign(document.createElement("a"), {href: "/account#desk", textContent: "Desk"}));
+  const signedIn = /(?:^|; )__Host-plumbline-is=(\w+)\.([^;]+)/.exec(document.cookie), you = byId("you");
+  if (you && !signedIn) you.textContent = "Sign in";
+  if (you && signedIn) {
+    const [, role, name] = signedIn, work = document.createElement("a"), as = document.createElement("small");
+    Object.assign(work, {href: "/account#benchmarks", className: "less", textContent: "Your benchmarks"});
+    as.textContent = ` ${role}`;
+    you.replaceChildren(decodeURIComponent(name), as);
+    you.title = `Signed in as ${decodeURIComponent(name)}, ${role}`;
+    you.before(work);
+  }
 
   /* What is copied names the address under which the page was opened, and is chosen whole. */
   const own = () => document.querySelectorAll("#take[data-origin]").forEach(take => {

@@ -26,7 +26,7 @@ from app.render.table_page import Paging, Panel, legend
 from app.render.text import rows_in_words
 from app.rights.roles import Grant, Held
 from app.store.audit import Listed
-from app.store.benchmarks import BenchmarkSummary, Contents
+from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.health import Trouble
 from app.store.news import News
@@ -727,11 +727,11 @@ class LoginPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class AccountPage(Page):
-    """/account: whose token it is, the slugs by role, the open sessions with the one that is looked from."""
+    """/account: whose token it is, the benchmarks by role, the open sessions with the one that is looked from."""
 
     template = "account.html"
     token: Token
-    held: Mapping[str, Sequence[str]]
+    held: Mapping[str, Sequence[BenchmarkNames]]
     sessions: Sequence[BrowserSession]
     session_id: int | None
     form_key: str | None

@@ -6,17 +6,19 @@ A form is taken only with the key of its session and never from another site.
 
 import hmac
 import secrets
+from urllib.parse import quote
 
 from fastapi import Request
 from starlette.responses import Response
 
+from app.db.models import Token
 from app.errors import Forbidden
 from app.rights import sessions
 
 SESSION, FORM = "__Host-plumbline", "__Host-plumbline-form"
 SIGNED_IN = "__Host-plumbline-is"
-"""Read by the script of a page that is kept for everybody: whether to show ways that only who signed in can go. It
-opens nothing."""
+"""Read by the script of a page that is kept for everybody: who signed in, to be named in its header. It opens
+nothing."""
 KEY = "csrf"
 LASTS_S = 24 * 3600
 
@@ -40,9 +42,10 @@ def set_cookie(answer: Response, name: str, value: str, lasts_s: int = LASTS_S) 
     answer.set_cookie(name, value, max_age=lasts_s, path="/", secure=True, httponly=True, samesite="lax")
 
 
-def tell_page(answer: Response, role: str) -> None:
-    """Let the pages of a browser know that somebody signed in, as whom: `admin`, `steward` or `reader`."""
-    answer.set_cookie(SIGNED_IN, role, max_age=LASTS_S, path="/", secure=True, samesite="lax")
+def tell_page(answer: Response, token: Token) -> None:
+    """Let the pages of a browser know who signed in: `steward.Ann%20B`, the role of the token and its name."""
+    value = f"{token.role}.{quote(token.name, safe='')}"
+    answer.set_cookie(SIGNED_IN, value, max_age=LASTS_S, path="/", secure=True, samesite="lax")
 
 
 def drop_cookie(answer: Response, name: str) -> None:

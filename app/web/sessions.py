@@ -15,8 +15,9 @@ from app.db.models import Token
 from app.errors import NotFound, Unauthenticated
 from app.rights import oidc, roles, sessions, tokens, visibility
 from app.rights.oidc import CALLBACK, Attempt, Provider
-from app.store import audit
+from app.store import audit, benchmarks
 from app.store.audit import Change
+from app.store.benchmarks import BenchmarkNames
 from app.web.audit_notes import ActDep, act_of, note_refusal
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
@@ -43,6 +44,8 @@ router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schem
 PRIVATE = {"Cache-Control": "no-store"}
 
 ACCOUNT = "/account"
+
+MOST_NAMED = 200
 
 Next = Annotated[str | None, Query(alias="next", max_length=500)]
 
@@ -87,16 +90,9 @@ def login(
     audit.record(session, act_of(request, holder.id), 303, Change(after={"session": begun.id}))
     answer = RedirectResponse(local_path(next_, ACCOUNT), 303, PRIVATE)
     set_cookie(answer, SESSION, secret)
-    tell_page(answer, _shown_role(session, holder))
+    tell_page(answer, holder)
     drop_cookie(answer, FORM)
     return answer
-
-
-def _shown_role(session: Session, holder: Token) -> str:
-    """Return which ways the header shows to somebody: those of an admin, of a steward, or a reader's."""
-    if holder.role == "admin":
-        return "admin"
-    return "steward" if roles.benchmarks_of(session, holder.id, "steward") else "reader"
 
 
 @router.get(ACCOUNT, summary="Who is signed in", responses=described(401, also=("html",)))
@@ -104,19 +100,32 @@ def show_account(
     request: Request, session: SessionDep, caller: Annotated[Caller, may("see one's own account")]
 ) -> Response:
     """Show who is signed in, their roles and their sessions, with the forms to end them."""
-    held = {name: roles.benchmarks_of(session, caller.id, name) for name in ("steward", "reviewer", "submitter")}
+    token = tokens.get_token(session, caller.id)
     shown = page(
         "account.html",
         title="Account",
-        token=tokens.get_token(session, caller.id),
-        held={name: slugs for name, slugs in held.items() if slugs},
+        token=token,
+        held=_held(session, token),
         sessions=sessions.list_open(session, caller.id),
         session_id=caller.act.session_id,
         form_key=form_key_of(request),
         longest_overlap_h=tokens.LONGEST_OVERLAP_H,
     )
     shown.headers.update(PRIVATE)
+    if session_secret(request) is not None:
+        # A role may have changed since the login.
+        tell_page(shown, token)
     return shown
+
+
+def _held(session: Session, token: Token) -> dict[str, list[BenchmarkNames]]:
+    """Return the benchmarks in which a token has a role, by role; an admin is steward of all."""
+    names = benchmarks.list_names(session)
+    slugs = {role: set(roles.benchmarks_of(session, token.id, role)) for role in ("steward", "reviewer", "submitter")}
+    held = {role: [each for each in names if each.slug in slugs[role]] for role in slugs}
+    if token.role == "admin":
+        held["steward"] = names[:MOST_NAMED]
+    return {role: named for role, named in held.items() if named}
 
 
 @router.post("/logout", summary="Sign out", responses=described(403, also=("html",)))
@@ -211,18 +220,18 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
     except Unauthenticated:
         count_guess(request)
         raise
-    secret = state.transact(lambda session: _signed_in(session, request, state, claimed, proved_at))
+    token, secret = state.transact(lambda session: _signed_in(session, request, state, claimed, proved_at))
     answer = RedirectResponse(leads_to, 303, PRIVATE)
     set_cookie(answer, SESSION, secret)
-    tell_page(answer, "reader")
+    tell_page(answer, token)
     drop_cookie(answer, COOKIE)
     return answer
 
 
 def _signed_in(
     session: Session, request: Request, state: State, claimed: oidc.ProviderClaims, proved_at: float | None
-) -> str:
-    """Return the secret of a new session of somebody's token, with what it changed in the audit."""
+) -> tuple[Token, str]:
+    """Return somebody's token and the secret of a new session of it, with what it changed in the audit."""
     own = state.settings.oidc
     if own is None:
         raise NotFound("This server has no identity provider.")
@@ -234,7 +243,7 @@ def _signed_in(
     begun, secret = sessions.begin(session, token, proved)
     after = {"session": begun.id, "token": token.id, "role": token.role}
     audit.record(session, act_of(request, token.id), 303, Change(after=after))
-    return secret
+    return token, secret
 
 
 def _begun(request: Request, given: str) -> tuple[Attempt, str]:

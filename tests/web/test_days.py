@@ -163,7 +163,7 @@ def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> N
     patient.put(f"{home}/draft", content=drafted, headers=bearer(steward) | YAML).raise_for_status()
     sign_in(browser, server, reviewer)
     account = text_of(browser)
-    follow(browser, "reviewed")
+    follow(browser, "Tiny")
     title = browser.find_element(By.TAG_NAME, "h1").text
     browser.get(f"{home}/people")
     refused = text_of(browser)
@@ -190,12 +190,13 @@ def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> 
     withdraw = f"{server.address}/submissions/{number}/withdraw"
     withdrawn = patient.post(withdraw, json={"reason": "wrong file"}, headers=bearer(text)).status_code
     sign_in(browser, server, text)
-    account = text_of(browser)
+    account, header = text_of(browser), browser.find_element(By.CLASS_NAME, "site").text
     fill(browser, overlap_h="0")
     renewed = secret(press(browser, "Renew", "stored nowhere"))
 
     assert ([each["id"] for each in own], withdrawn) == ([number], 200)
     assert ("Submitter of" in account, "Tokens" in account) == (True, False)
+    assert all(each in header for each in ("Help", "Your benchmarks", "sub submitter"))
     statuses = [patient.get(f"{server.address}/whoami", headers=bearer(each)).status_code for each in (text, renewed)]
     assert statuses == [401, 200]
 
@@ -206,7 +207,7 @@ def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> N
     wait_until_settled(server, send(server, "Seen", admin(server)).json()["id"])
     browser.delete_all_cookies()
     browser.get(server.address)
-    front = browser.page_source
+    front, header = browser.page_source, browser.find_element(By.CLASS_NAME, "site").text
     browser.get(f"{server.address}/search?q=unseen")
     actual = text_of(browser)
     browser.get(f"{server.address}/account")
@@ -216,6 +217,7 @@ def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> N
 
     assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in actual) == (True, False, False)
     assert "Sign in" in account
+    assert ("Sign in" in header, "Account" in header) == (True, False)
     assert browser.current_url.endswith("/login?next=%2Faccount")
     assert "Seen" in csv
     assert (refused.status_code, "Authorization: Bearer" in refused.json()["detail"]) == (401, True)
