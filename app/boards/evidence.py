@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from app.boards.groups import with_groups
 from app.boards.measured import MeasuredEvidence, Measurement
 from app.boards.registry import compute_board, measured_method
 from app.boards.relatives import with_nearest
@@ -142,7 +143,8 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     if method is None:
         scores = evidence.scores(left_out)
         computed = compute_board(evidence.manifest, spec, scores)
-        return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, scores))
+        grouped = with_groups(computed.leaderboard, evidence.manifest, spec, scores)
+        return replace(computed, leaderboard=with_nearest(grouped, spec, scores))
     if evidence.measured is None:
         kind = evidence.manifest.evidence
         raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")

@@ -61,6 +61,9 @@ def _statement(ranked: Sequence[Record], level: object) -> list[str]:
         said.append(f"{_named(leading)} {'leads' if len(leading) == 1 else 'lead with the same score'}.")
     if others:
         whom = f"other{'' if len(others) == 1 else 's'} may be as good" if leading else "may be first"
+        # Where not all are named, who is flagged may be among the rest: how many are is said before the names.
+        n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
+        whom += f", {n_flagged:,} of them flagged" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
     said += [_rest(ranked, others, level)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]

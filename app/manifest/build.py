@@ -10,7 +10,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_ori
 from pydantic import BaseModel, ValidationError
 
 from app.errors import ManifestRejected, Problem
-from app.manifest.model import Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
+from app.manifest.model import MOST_VALUES, Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
 from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key
 from app.yaml import ParsedYaml
 
@@ -147,8 +147,30 @@ def _about_names(common: Common) -> Iterator[str]:
     for board in common.leaderboards:
         yield from _undeclared(board, common)
     yield from complaints_about(common.entrant_fields)
+    if common.group_by is not None:
+        yield from _about_groups(common, common.group_by)
     if common.grid is not None:
         yield from _about_grid(common, common.grid)
+
+
+def _about_groups(common: Common, column: str) -> Iterator[str]:
+    groups = common.declared_groups()
+    if common.task_ids() is None:
+        yield "group_by: needs a list of tasks; an open one declares nothing of them"
+    elif not groups:
+        known = sorted({key for task in common.tasks for key in task.where})  # type: ignore[union-attr]
+        near = nearest(column, known)
+        hint = f"did you mean {near}? " if near else ""
+        yield f"group_by: no task's where has {column}; {hint}there are {', '.join(known) or 'no columns in where'}"
+    elif len(groups) > MOST_VALUES:
+        yield f"group_by: {column} has {len(groups)} values; expected {MOST_VALUES} at most"
+    for name in groups:
+        if len(name) > MOST_LETTERS:
+            yield f"group_by: expected values of {MOST_LETTERS} characters at most, not {clip_for_message(name)}"
+
+
+MOST_LETTERS = 60
+"""A longer name is not the head of a column."""
 
 
 def _about_families(common: Common) -> Iterator[str]:

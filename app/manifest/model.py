@@ -580,6 +580,11 @@ class Common(Part):
     tasks: list[Task] | OpenTasks = Field(
         description="the closed list of tasks, or `{open: true}` to accept any task that the evidence names"
     )
+    group_by: Annotated[ColumnName | None, NOT_MEASURED] = Field(
+        None,
+        description="a key of the tasks' `where`, such as `task_type`: the tasks with the same value are a group, and "
+        "each group is a column of every board",
+    )
     grid: Grid | None = Field(None, description="what every entrant must report, and how absent cells count")
     admission: Annotated[Admission, NOT_MEASURED] = Field(
         default_factory=Admission, description="the rules that a submission must meet to be admitted"
@@ -598,6 +603,14 @@ class Common(Part):
     def task_ids(self) -> tuple[str, ...] | None:
         """Return the closed list of tasks, or None when tasks are open."""
         return None if isinstance(self.tasks, OpenTasks) else tuple(task.id for task in self.tasks)
+
+    def declared_groups(self) -> dict[str, list[str]]:
+        """Return the tasks of each group that `group_by` makes, in the order of the tasks."""
+        groups: dict[str, list[str]] = {}
+        for task in () if isinstance(self.tasks, OpenTasks) else self.tasks:
+            if isinstance(value := task.where.get(self.group_by or ""), str | int | float):
+                groups.setdefault(str(value), []).append(task.id)
+        return groups
 
     def families(self) -> dict[str, str]:
         """Return the declared family of each task that has one."""

@@ -6,17 +6,18 @@ a column's width, so that a wide screen shows wide pictures.
 """
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from app.boards.statement import flags_in_words
 from app.names import count, first_few, in_words
-from app.render.columns import REFERENCES, ShownColumn, shown_columns
+from app.render.columns import REFERENCES, SHADES, ShownColumn, shown_columns
 from app.render.html import Links
 from app.render.plot import WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
 from app.render.text import format_cell, format_number, path_of_name
-from app.values.table import Cell, Table
+from app.values.table import Cell, Column, Table
 
 Row = Sequence[Cell]
 
@@ -263,6 +264,39 @@ class BoardRows:
         at = _percent(scale, point) if scale.holds(point) else None
         return Drawn(_percent(scale, low), _percent(scale, high), at, beyond)
 
+    # Its groups of tasks: the darker, the better its place.
+
+    @cached_property
+    def groups(self) -> Sequence[ShownColumn]:
+        """Return the columns of the groups of tasks that some row has a value in."""
+        listed = {each.column.name: each for each in shown_columns(self.table, detail=True)}
+        found = [listed[name] for group in self.table.meta.get("groups", ()) if (name := f"mean:{group}") in listed]
+        return [each for each in found if self._in_order[each.column.name]]
+
+    @cached_property
+    def _in_order(self) -> Mapping[str, Sequence[float]]:
+        """Return everybody's values in each group, the worst first, as numbers that grow as they get better."""
+        names = [f"mean:{group}" for group in self.table.meta.get("groups", ())]
+        return {name: sorted(_turned(self.table.columns[self._at[name]], cell) for row in self.table.rows
+                             if (cell := row[self._at[name]]) is not None)
+                for name in names if name in self._at}  # fmt: skip
+
+    def group_cell(self, shown: ShownColumn, row: Row) -> tuple[int, str]:
+        """Return the shade of a cell, from 0 to 8, and its interval and place in words."""
+        cell, values = row[shown.at], self._in_order[shown.column.name]
+        if cell is None:
+            return 0, ""
+        own = _turned(shown.column, cell)
+        beaten, place = bisect_left(values, own), 1 + len(values) - bisect_right(values, own)
+        ends = shown.interval_text(row)
+        words = f"{ends}, {place:,} of {len(values):,}" if ends else f"{place:,} of {len(values):,}"
+        return round(SHADES * beaten / max(len(values) - 1, 1)), words
+
+    def group_words(self, shown: ShownColumn) -> str:
+        """Return what a group is, in words."""
+        n_tasks = self.table.meta["groups"][shown.column.title]
+        return f"{shown.column.title}: mean over {count(n_tasks, 'task')}; a cell has its interval and its place"
+
     # The other columns, and the words at the end.
 
     @cached_property
@@ -332,6 +366,10 @@ class BoardRows:
         ends = [f"{cell:,} if every missing result were the {word} possible"
                 for cell, word in ((best, "best"), (worst, "worst")) if isinstance(cell, int)]  # fmt: skip
         return "Results delivered, of those asked for; rank " + ", ".join(ends)
+
+
+def _turned(column: Column, cell: Cell) -> float:
+    return float(cell or 0.0) * (-1.0 if column.direction == "minimize" else 1.0)
 
 
 def anchor_of(name: str) -> str:

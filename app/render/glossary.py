@@ -93,6 +93,14 @@ SCORES = (
         "MTEB's mean over task types: Muennighoff et al. 2023",
     ),
     GlossaryEntry(
+        "task_groups",
+        "Groups of tasks",
+        "The mean over the tasks of a group, the darker the better its place among all who have every task of it. Its "
+        "interval is over the group's tasks, with families of tasks as units, and is empty where one is all there is. "
+        "A group has few tasks, so its interval is wide, and no place in it is tested against another.",
+        "mean over the group's tasks of the metric; geometric where the board compares errors as ratios",
+    ),
+    GlossaryEntry(
         "advantage",
         "Advantage",
         "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; "

@@ -509,7 +509,10 @@ class TablePage(Page):
         if self.is_map:
             return page_of(self.asked, len(self._mapped), Paged("entrants", MAPPED, every=False))
         chosen = [value for _, value in self.look.columns]
-        shown = [each for each in self.table.columns if each.name in chosen or not (chosen or each.detail)]
+        # A group of tasks has no whisker: its interval is in the title of its cell.
+        groups = [f"mean:{group}" for group in self.table.meta.get("groups", ())]
+        shown = [replace(each, interval=None) if each.name in groups else each for each in self.table.columns
+                 if each.name in (chosen or groups) or not (chosen or each.detail)]  # fmt: skip
         return page_of(
             self.asked, len(self.table.rows), rows_of_page(self.table.columns if self.look.has_detail else shown)
         )

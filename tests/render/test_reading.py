@@ -30,6 +30,13 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
     ]
 
 
+def test_a_flag_is_told_where_not_everybody_is_named() -> None:
+    """A page cuts a long sentence: that some of those who may be first are flagged stands before their names."""
+    many = [(rank, f"model{rank}", True, "same_rows" if rank > 5 else None) for rank in range(1, 8)]
+
+    assert said(*many)[1].startswith("Six others may be as good, 2 of them flagged: model2, ")
+
+
 def test_the_sentence_follows_the_rows() -> None:
     """Nobody is left out of it, and it says no more than the rows do."""
     alone = said((1, "model", True, None), (2, "other", False, None))

@@ -70,8 +70,24 @@ return [...document.querySelectorAll(hit)]
   .filter(([_, height]) => height < arguments[0])"""
 
 
+TYPES = ("Classification", "Clustering", "PairClassification", "Reranking", "Retrieval", "STS", "Summarization")
+GROUPS = dict.fromkeys(TYPES, 5)
+OF_GROUPS = tuple(
+    column
+    for name in GROUPS
+    for low, high in [(f"mean:{name}_lower", f"mean:{name}_upper")]
+    for column in (
+        Column(f"mean:{name}", name, direction="maximize", interval=(low, high), detail=True, digits=3),
+        Column(low, f"{name}, low", detail=True, digits=3),
+        Column(high, f"{name}, high", detail=True, digits=3),
+    )
+)
+
+
 def board(n_rows: int, n_scores: int = 0) -> Table:
-    """Return a board whose first fifth may be first; the last row is far off, and the second is flagged."""
+    """Return a board whose first fifth may be first, with seven groups of tasks; the last row is far off, and the
+    second is flagged.
+    """
     more = tuple(Column(f"task{at}", f"Task {at}", digits=1) for at in range(n_scores))
     rows: list[tuple[Cell, ...]] = []
     for rank in range(1, n_rows + 1):
@@ -80,10 +96,12 @@ def board(n_rows: int, n_scores: int = 0) -> Table:
         sureness = (rank * 5 <= n_rows, 1, 2 if rank == 3 else 0, "same_rows" if rank == 2 else None)
         rows.append((rank, name, score, score - 0.05, score + 0.05, 0.5 + score / 9, 1.5 * rank, rank / n_rows,
                      1 if sureness[0] else max(rank - 3, 1), min(rank + 9, n_rows), *sureness,
-                     *(50.0 + (rank * at) % 37 for at in range(n_scores))))  # fmt: skip
+                     *(50.0 + (rank * at) % 37 for at in range(n_scores)),
+                     *(end + (rank * (at + 3)) % 101 / 1000 for at in range(len(GROUPS))
+                       for end in (0.5, 0.4, 0.6))))  # fmt: skip
     notes = ("A failure counts as the error of Naive.", "Intervals are over tasks.")
-    meta = {"rank_by": "skill", "level": 0.95, "n_tasks": 100}
-    return Table("leaderboard/sql", "SQL", (*COLUMNS, *more), tuple(rows), notes, meta)
+    meta = {"rank_by": "skill", "level": 0.95, "n_tasks": 100, "groups": GROUPS}
+    return Table("leaderboard/sql", "SQL", (*COLUMNS, *more, *OF_GROUPS), tuple(rows), notes, meta)
 
 
 def page_of(table: Table, asked: Sequence[tuple[str, str]] = ()) -> str:
@@ -187,6 +205,21 @@ def test_what_is_the_same_for_all_is_told_once_and_a_flag_at_its_row(browser: Ch
 
     assert not [head for head in heads if "Attempt" in head or "P(best)" in head]
     assert flagged == 1
+
+
+def test_a_group_is_as_dark_as_its_place_is_good(browser: Chrome, tmp_path: Path) -> None:
+    """Its number is in the cell, the interval and the place are in its title, and its head sorts by it."""
+    page = page_of(board(30), [("sort", "mean:STS"), ("order", "desc")])
+    show(browser, page, tmp_path, 1280, 800)
+    shown = browser.execute_script("""
+        const heads = [...document.querySelectorAll('.ranks thead th')];
+        const at = heads.findIndex(head => head.textContent.startsWith('STS'));
+        const cells = [...document.querySelectorAll('#rows tr')].map(row => row.cells[at]);
+        return cells.map(cell => [cell.className, cell.title]);""")
+
+    assert [each[0] for each in shown] == sorted((each[0] for each in shown), reverse=True)
+    assert (shown[0][0], shown[-1][0]) == ("b8", "b0")
+    assert re.fullmatch(r"0\.\d{3} to 0\.\d{3}, 1 of 30", shown[0][1])
 
 
 def test_what_is_copied_has_the_address_of_its_host() -> None:

@@ -1,0 +1,59 @@
+"""Groups of tasks as columns of a board: what is declared, what a gap costs, and whom a group cannot help."""
+
+from pathlib import Path
+
+import pytest
+
+from app.boards.evidence import BoardEvidence, board_of
+from app.boards.example import rows
+from app.kinds.parse import parse_manifest
+from app.values.table import Table
+
+MANIFEST = """\
+schema_version: 1
+slug: tiny
+title: Tiny
+evidence: evaluation_summary
+metrics: {error: {direction: minimize, min: 0, max: 1}}
+tasks: [{id: a, where: {area: x}}, {id: b, where: {area: x}}, {id: c, where: {area: y, made: "2020"}}]
+group_by: area
+leaderboards:
+  - {name: main, method: METHOD, metric: error}
+"""
+
+
+def board(method: str, values: dict[str, list[float]], manifest: str = MANIFEST) -> Table:
+    """Return the board of some values on the tasks a, b and c."""
+    declared = parse_manifest(manifest.replace("METHOD", method).encode())
+    return board_of(BoardEvidence.of_rows(declared, rows(values)), declared.leaderboards[0]).leaderboard
+
+
+@pytest.mark.parametrize("method", ["mean", "borda", "mean_rank", "mean_win_rate"])
+def test_a_board_has_what_its_manifest_declares(method: str) -> None:
+    """The mean of each value of the column, whatever ranks; nobody is in a group of which a task is missing."""
+    table = board(method, {"A": [0.1, 0.2, 0.3], "B": [0.4, 0.3, 0.3], "C": [0.0]})
+    cells = {str(each["entrant"]): each for each in table.records()}
+
+    assert table.meta["groups"] == {"x": 2, "y": 1}
+    assert cells["A"]["mean:x"] == pytest.approx(0.15)
+    assert (cells["C"]["mean:x"], cells["C"]["mean:y"]) == (None, None)
+    assert cells["B"]["mean:x_lower"] < 0.35 < cells["B"]["mean:x_upper"]
+    assert cells["A"]["mean:y_lower"] is None
+
+
+def test_no_group_moves_a_rank_and_none_is_there_undeclared() -> None:
+    """The other columns are as without groups."""
+    values = {"A": [0.1, 0.2, 0.3], "B": [0.4, 0.3, 0.3]}
+    with_groups, without = board("borda", values), board("borda", values, MANIFEST.replace("group_by: area\n", ""))
+    names = without.column_names()
+
+    assert not [name for name in names if name.startswith("mean:")]
+    assert [tuple(each[name] for name in names) for each in with_groups.records()] == list(without.rows)
+
+
+def test_the_example_has_a_column_for_each_task_type() -> None:
+    """On each of its boards, those that group tasks themselves included."""
+    declared = parse_manifest(Path("examples/mteb-eng-v2/manifest.yaml").read_bytes())
+
+    assert len(declared.declared_groups()) == 7
+    assert all(spec.groups_of_tasks(()) or declared.declared_groups() for spec in declared.leaderboards)
