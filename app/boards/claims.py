@@ -178,7 +178,7 @@ def decide_claims(
     >>> row[:3], row[4], round(row[6], 2)
     (('faster', 'manifest', 'Fair, Poor'), 'supported', -0.5)
     """
-    scores = scores if manifest.part.has_seeds() else _items_as_units(scores)
+    scores = scores if manifest.part.has_seeds() else _items_as_units(manifest, scores)
     return [
         FRAME.cells(_unless_lacking(row, scores, delivered))
         for contrast in contrasts
@@ -186,11 +186,13 @@ def decide_claims(
     ]
 
 
-def _items_as_units(scores: ScoreTable) -> ScoreTable:
-    """Return rows whose seed is the number of their task and item, for a benchmark without seeds."""
+def _items_as_units(manifest: Manifest, scores: ScoreTable) -> ScoreTable:
+    """Return rows whose seed is the number of their task and item, or its cluster, for a benchmark without seeds."""
     if scores.item is None:
         return scores
-    return replace(scores, seed=scores.task.codes * (len(scores.item.words) + 1) + scores.item.codes)
+    numbers = {unit: at for at, unit in enumerate(dict.fromkeys(map(manifest.part.unit_of, scores.item.words)))}
+    place = np.array([*(numbers[manifest.part.unit_of(item)] for item in scores.item.words), -1], dtype=np.int64)
+    return replace(scores, seed=scores.task.codes * (len(numbers) + 1) + place[scores.item.codes])
 
 
 NO_INTERVAL = CalibratedCells()

@@ -39,14 +39,17 @@ def read_items(manifest: Manifest, uploads: Sequence[SentFile], limits: Limits) 
     findings = Findings()
     warnings: list[Problem] = []
     items: dict[str, list[str]] = {}
+    clusters: dict[str, dict[str, str]] = {}
     with tempfile.TemporaryDirectory(prefix="plumbline-items-") as folder:
         unpacking = Unpacking(limits, Path(folder), findings, TABLE_SUFFIXES)
         unpacking.take_all(uploads)
         for file in unpacking.files:
-            _take(file, manifest, findings, warnings, items, limits.max_rows)
+            _take(file, manifest, findings, warnings, items, clusters, limits.max_rows)
         if not any(items.values()) and not findings.n_problems:
             findings.add(Problem("there is no item", column=ITEM))
         _refuse_mixed(items, findings)
+        complaints = {task: manifest.part.complain_about_items(names) for task, names in items.items()}
+        findings.extend(Problem(text, column=ITEM, value=task or None) for task, text in complaints.items() if text)
         findings.raise_if_any([record.name for record in unpacking.records])
     named = {task: tuple(of_task) for task, of_task in sorted(items.items())}
     return ItemsReading(named, unpacking.records[0].sha256, (*unpacking.warnings, *warnings))
@@ -58,6 +61,7 @@ def _take(
     findings: Findings,
     warnings: list[Problem],
     items: dict[str, list[str]],
+    clusters: dict[str, dict[str, str]],
     max_rows: int,
 ) -> None:
     table = open_table(file, findings, warnings, max_rows)
@@ -79,6 +83,9 @@ def _take(
             if problem is not None:
                 column, message, value = problem
                 findings.add(Problem(message, file.name, row, column, clip_for_message(value or "")))
+                continue
+            if complaint := manifest.part.complain_about_item(name, clusters.setdefault(task, {})):
+                findings.add(Problem(complaint, file.name, row, ITEM, clip_for_message(name)))
                 continue
             seen.add((task, name))
             items.setdefault(task, []).append(name)

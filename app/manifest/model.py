@@ -670,6 +670,27 @@ class KindPart(Part):
         """Say whether a seed of the same number is the same unit for every entrant."""
         return True
 
+    def unit_of(self, item: str) -> str:
+        """Return the unit that an item of a task is drawn with where there are no seeds: itself, or its cluster."""
+        return item
+
+    def complain_about_item(self, item: str, clusters: dict[str, str]) -> str | None:
+        """Return what is wrong with an item that the grid of a task names; None where nothing is.
+
+        `clusters` has the clusters of the items before it, to which it is added.
+        """
+        del item, clusters
+        return None
+
+    def complain_about_items(self, items: Sequence[str]) -> str | None:
+        """Return why the items that the grid of a task names cannot be drawn; None where they can."""
+        units = {self.unit_of(item) for item in items}
+        if len(units) > 1 or len(items) < 2:
+            return None
+        return (
+            f"all {len(items):,} items are of the cluster {units.pop()}, so nothing can be drawn; expected two clusters"
+        )
+
     def asks_what_was_seen(self) -> bool:
         """Say whether rows are to tell if their entrant has seen the task's data; where not, nothing is known of it."""
         return False

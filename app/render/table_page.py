@@ -844,6 +844,10 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
     if dependence.get("unit") == "family":
         effective = dependence.get("n_effective", n_units)
         return f"{n_tasks:,} tasks of {n_units:,} families", f"They say as much as {effective:.3g} independent ones"
+    if dependence.get("unit") == "cluster":
+        effect = dependence.get("design_effect") or 1.0
+        return (f"{dependence['n_items']:,} items of {n_units:,} clusters",
+                f"They make the variance of a score {effect:.3g} times that of independent items")  # fmt: skip
     alike = f"; {dependence['n_alike']:,} of them look alike" if dependence.get("n_alike") else ""
     return f"{n_units:,} tasks, taken as independent", f"No families of tasks are declared{alike}"
 

@@ -405,6 +405,8 @@ def _fact(name: str, measurement: Measurement) -> Cell:
 
 def _count_column(name: str) -> Column:
     title = name.removeprefix("n_").replace("_", " ").capitalize()
+    if not name.startswith("n_"):
+        return Column(name, title, detail=True, glossary=name, digits=3)
     return Column(name, title, "integer", glossary="counts")
 
 

@@ -1,6 +1,8 @@
 """Evidence kind episodes, as the other rooms see it. Found by its entry point."""
 
 from collections.abc import Collection
+from dataclasses import replace
+from statistics import median
 
 from app.admission.case import Case, Check, KindRules, Registered
 from app.boards.coverage import Coverage
@@ -25,19 +27,38 @@ from app.kinds.episodes.tables import further_tables
 from app.kinds.grid_rules import chosen_seeds_note
 from app.manifest.model import Manifest, part_of
 from app.values.scores import ScoreTable
+from app.values.table import Table
 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
-    has_seeds = part_of(manifest, EpisodesPart).where.seed is not None
+    part = part_of(manifest, EpisodesPart)
+    has_seeds, units = part.has_seeds(), "items" if part.items is None else "clusters of items"
     return EvidenceWords(
-        resampled="seeds, and over episodes within them" if has_seeds else "items",
-        too_few="clusters" if has_seeds else "items",
-        units="seeds" if has_seeds else "items",
+        resampled="seeds, and over episodes within them" if has_seeds else units,
+        too_few="clusters" if has_seeds else units,
+        units="seeds" if has_seeds else units,
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,
         notes=tuple(chosen_seeds_note(manifest)),
     )
+
+
+def _with_clusters(manifest: Manifest, table: Table) -> Table:
+    """Return a board with its clusters of items and their design effect in `meta` and in a note; others unchanged."""
+    items = part_of(manifest, EpisodesPart).items
+    if items is None or "n_clusters" not in table.column_names():
+        return table
+    rows = list(table.records())
+    n_clusters, n_items = (max(int(str(row[name] or 0)) for row in rows) for name in ("n_clusters", "n_episodes"))
+    effects = [float(str(row["design_effect"])) for row in rows if row["design_effect"] is not None]
+    effect = round(median(effects), 3) if effects else None
+    said = f"The {n_items:,} items are of {n_clusters:,} clusters ({items.cluster}), which count as the units of "
+    said += "intervals, ranks and claims"
+    said += f"; they make the variance of a score {effect:.3g} times as large (design effect)." if effect else "."
+    dependence = {"unit": "cluster", "n_units": n_clusters, "n_items": n_items, "declared": ["items.cluster"],
+                  "design_effect": effect}  # fmt: skip
+    return replace(table, notes=(*table.notes, said), meta={**table.meta, "dependence": dependence})
 
 
 def _prereg(case: Case, registered: Registered) -> list[Check]:
@@ -95,7 +116,11 @@ EPISODES = Kind(
     rows=RowStorage(by_task=_is_composed_of_tasks),
     delivered=_delivered,
     measured=MeasuredEvidence(
-        measure=measure_episodes, words=_words, further_tables=further_tables, counted=counted_rows
+        measure=measure_episodes,
+        words=_words,
+        further_tables=further_tables,
+        finish=_with_clusters,
+        counted=counted_rows,
     ),
     pages=PAGES,
     glossary=lambda: ENTRIES,

@@ -1,11 +1,12 @@
 """What a benchmark of episodes declares beside the common keys. Read by the modules beside it."""
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from app.manifest.model import ColumnName, Common, Grid, KindPart, MetricName, Name, Part, tasks_of_boards
+from app.manifest.model import FILE, ColumnName, Common, Grid, KindPart, MetricName, Name, Part, tasks_of_boards
 
 
 class Episodes(Part):
@@ -46,6 +47,20 @@ class Episodes(Part):
         return (self.condition,) if isinstance(self.condition, str) else tuple(self.condition)
 
 
+class Items(Part):
+    """Which items belong together. The name of an item then begins with its cluster and a slash, as in `p1/q3`."""
+
+    cluster: ColumnName = Field(
+        description="the column that names what an item has in common with others, such as the passage of its question:"
+        " items of one cluster count as one unit of intervals, ranks and claims; needs `episodes: {seed: null}`, and a"
+        " grid that names the items as cluster/item"
+    )
+
+
+UP_TO_SLASH = re.compile(r"(?:[^\\/]|\\.)*")
+"""The first part of an item's name: a slash within a part is escaped, see `EpisodeCells.item`."""
+
+
 class EpisodesPart(KindPart):
     """The columns of episodes; None means the default for every key."""
 
@@ -57,6 +72,7 @@ class EpisodesPart(KindPart):
         " entrant's seed of the same number; shared: a seed fixes what every entrant met with it, such as the"
         " environment, so that entrants are compared seed by seed; own by default",
     )
+    items: Items | None = Field(None, description="which items belong together, where there are no seeds")
 
     @property
     def where(self) -> Episodes:
@@ -70,6 +86,36 @@ class EpisodesPart(KindPart):
     def shares_seeds(self) -> bool:
         """Say whether units of the same name are the same for every entrant; items are, where there are no seeds."""
         return self.seeds == "shared" or not self.has_seeds()
+
+    @property
+    def item_columns(self) -> list[str]:
+        """Return the columns whose cells name an item, that of its cluster first."""
+        own = self.where.item
+        return (
+            own if self.items is None else [self.items.cluster, *(name for name in own if name != self.items.cluster)]
+        )
+
+    @property
+    def splits_items(self) -> bool:
+        """Say whether one item could be said to be of two clusters: the cluster is a column beside those of an item."""
+        return self.items is not None and self.items.cluster not in self.where.item
+
+    def unit_of(self, item: str) -> str:
+        """Return the cluster of an item, with which it is drawn where there are no seeds; itself without clusters."""
+        found = None if self.items is None else UP_TO_SLASH.match(item)
+        return item if found is None else found.group()
+
+    def complain_about_item(self, item: str, clusters: dict[str, str]) -> str | None:
+        """Return what is wrong with an item that the grid of a task names; see `KindPart`."""
+        if self.items is None:
+            return None
+        cluster = self.unit_of(item)
+        own = item[len(cluster) + 1 :]
+        if not cluster or not own:
+            return f"the item {item} names no cluster; expected {'/'.join(self.item_columns)}"
+        if self.splits_items and (known := clusters.setdefault(own, cluster)) != cluster:
+            return f"the item {own} is in two clusters, {known} and {cluster}; expected one"
+        return None
 
     def conditions_of(self, common: Common) -> Collection[str] | None:
         """Return the closed list of conditions, empty where there is only one condition, None where any may come."""
@@ -100,3 +146,28 @@ class EpisodesPart(KindPart):
         for name in self.where.boolean:
             if name not in common.metrics:
                 yield f"episodes.boolean: {name} is not among the declared metrics"
+        yield from () if self.items is None else self._about_clusters(common, self.items.cluster)
+
+    def _about_clusters(self, common: Common, cluster: str) -> Iterator[str]:
+        """Yield why clusters cannot be drawn. Nobody but the steward may say which items belong together."""
+        grid, tasks = common.grid or Grid(), tasks_of_boards(common) or ("",)
+        if self.has_seeds():
+            yield "items.cluster: seeds are drawn, which hold what items vary by; expected episodes.seed: null"
+            return
+        if self.item_columns == [cluster]:
+            yield f"items.cluster: {cluster} alone is the item, so it is a cluster of its own; expected another column"
+            return
+        listed = [grid.of(task, entrant).items for task in tasks for entrant in ("", *grid.entrants)]
+        if any(not isinstance(items, list) and items != FILE for items in listed):
+            yield (
+                "items.cluster: who sends rows could say which items belong together; expected grid.items as a list or "
+                f"`file`, each item as {'/'.join(self.item_columns)}"
+            )
+        yield from (f"grid.items: {text}" for items in listed if isinstance(items, list) for text in self._wrong(items))
+
+    def _wrong(self, items: Sequence[str]) -> Iterator[str]:
+        clusters: dict[str, str] = {}
+        complaints = [text for item in items if (text := self.complain_about_item(item, clusters))]
+        yield from complaints[:1]
+        if not complaints and (text := self.complain_about_items(items)):
+            yield text

@@ -18,7 +18,7 @@ from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measu
 from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
 from app.kinds.episodes.coverage import hold_against_grid
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.manifest.model import Manifest, Metric, Uncertainty, part_of
+from app.manifest.model import KindPart, Manifest, Metric, Uncertainty, part_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import (
     ALL_EQUAL,
@@ -80,8 +80,8 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     """Return every metric of one entrant, averaged over tasks, with its parts."""
     held = hold_against_grid(manifest, spec, evidence)
     counted = with_worst(manifest, held.counted)
-    if part_of(manifest, EpisodesPart).where.seed is None:
-        counted = items_as_units(counted)
+    if not manifest.part.has_seeds():
+        counted = items_as_units(counted, manifest.part)
     rows = BoardRows(manifest, spec, counted)
     episodes = _Episodes(manifest, spec, evidence.entrant, rows, held.delivered)
     estimates: dict[str, Estimate] = {}
@@ -353,6 +353,29 @@ class _Episodes:
             "n_seeds": 0 if seeds is None else len(np.unique(seeds[rows])),
             "n_episodes": int(rows.sum()),
             **({"n_tasks": len(self.rows.tasks())} if len(expected) > 1 else {}),
+            **self._of_clusters(rows),
+        }
+
+    def _of_clusters(self, rows: BoolArray) -> dict[str, Cell]:
+        """Return how many clusters the items are of, and the design effect: how many times they make the variance.
+
+        Source: Kish 1965, section 8.2, with the errors of the mean over clusters and over items.
+        """
+        part, item = part_of(self.manifest, EpisodesPart), self.delivered.item
+        if part.items is None or item is None:
+            return {}
+        singles = items_as_units(self.rows.scores, KindPart())
+        squares = np.zeros(2)
+        for task in self.rows.tasks():
+            at = np.flatnonzero(self.rows.of_task(task) & ~np.isnan(self.rows.scores.value(self.spec.ranked)))
+            values = self.rows.scores.value(self.spec.ranked)[at]
+            for place, scores in enumerate((self.rows.scores, singles)):
+                if scores.seed is not None and len(at):
+                    squares[place] += (self.rows.weight(task) * float(_spread(values, scores.seed[at]).error)) ** 2
+        counted = self.rows.scores.seed
+        return {
+            "n_clusters": 0 if counted is None else len(np.unique(counted[: len(rows)][rows])),
+            "design_effect": float(squares[0] / squares[1]) if squares[1] > 0.0 else None,
         }
 
     def _breakdown_row(self, task: str, condition: str, metric: str, rows: BoolArray) -> tuple[Cell, ...]:
@@ -642,19 +665,19 @@ def _why_none(calibrated: Calibrated, q: float) -> str | None:
     return "too few seeds to bound it on both sides"
 
 
-# The units of intervals where a benchmark of episodes has no seeds: its items. Scores of one model on many questions
-# vary by which questions were asked; without training seeds that is the only visible variation. Source: Miller 2024,
-# Adding Error Bars to Evals (arXiv:2411.00640), section 2.
+# The units of intervals where a benchmark of episodes has no seeds: its items, or the declared clusters of them. Scores
+# of one model on many questions vary by which questions were asked; without training seeds that is the only visible
+# variation. Source: Miller 2024, Adding Error Bars to Evals (arXiv:2411.00640), sections 2 and 2.2.
 
 
-def items_as_units(scores: ScoreTable) -> ScoreTable:
-    """Return rows whose seed is a number of their task and item: equal names have equal numbers, on every board."""
+def items_as_units(scores: ScoreTable, part: KindPart) -> ScoreTable:
+    """Return rows whose seed is a number of their task and item, or its cluster: the same on every board."""
     if scores.item is None:
         return scores
-    key = scores.task.codes.astype(np.int64) * (len(scores.item.words) + 1) + scores.item.codes
+    units = [*map(part.unit_of, scores.item.words), ""]
+    key = scores.task.codes.astype(np.int64) * len(units) + scores.item.codes
     distinct, place = np.unique(key, return_inverse=True)
-    n_words = len(scores.item.words) + 1
-    numbers = [_number(scores.task.words[at // n_words], [*scores.item.words, ""][at % n_words]) for at in distinct]
+    numbers = [_number(scores.task.words[at // len(units)], units[at % len(units)]) for at in distinct]
     return replace(scores, seed=np.array(numbers, dtype=np.int64)[place.reshape(-1)])
 
 

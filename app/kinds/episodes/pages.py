@@ -1,6 +1,7 @@
 """What the pages of a benchmark of episodes say: an example upload and the glossary."""
 
 from collections.abc import Iterator, Sequence
+from itertools import zip_longest
 
 from app.kinds.contract import ANY_CONDITION, MODEL, ColumnUse, Pages, Rule, UploadExample, example_score, first_task
 from app.kinds.episodes.manifest_part import EpisodesPart
@@ -61,11 +62,13 @@ def _columns(manifest: Manifest) -> Iterator[ColumnUse]:
     if where.condition_paths:
         condition = (where.conditions or cells.conditions or (ANY_CONDITION,))[0]
         yield ColumnUse(where.condition_paths[0], "the condition", condition)
-    item = cells.items[0] if isinstance(cells.items, tuple) and len(where.item) == 1 else "0"
+    columns = part_of(manifest, EpisodesPart).item_columns
+    known = cells.items[0] if isinstance(cells.items, tuple) else "0"
+    parts = [known] if len(columns) == 1 else known.split("/") if len(columns) == known.count("/") + 1 else []
     has_file = manifest.grid is not None and manifest.grid.of(first_task(manifest), MODEL).items == FILE
     of_file = "an item of the steward's file" if has_file else None
-    for name in where.item:
-        yield ColumnUse(name, of_file or "what tells episodes of one seed apart", item)
+    for name, part in zip_longest(columns, parts, fillvalue="0"):
+        yield ColumnUse(name, of_file or "what tells episodes of one seed apart", part)
     sources = {metric.source or name: (name, metric) for name, metric in manifest.metrics.items()}
     for column, (name, metric) in sources.items():
         cell = "true" if name in where.boolean else example_score(metric)
@@ -92,6 +95,14 @@ ENTRIES = (
         "refused for anything that is ranked. With fewer than two seeds there is no interval.",
         "draw S seeds, then n episodes in each drawn seed; the statistic of what was drawn",
         "Davison & Hinkley 1997, Bootstrap methods and their application, section 3.8",
+    ),
+    GlossaryEntry(
+        "design_effect",
+        "Design effect",
+        "How many times larger the variance of a score is with its clusters as units than if its items were "
+        "independent. At 4 a score is as sure as that of a quarter of the items.",
+        "variance between clusters / variance between items",
+        "Kish 1965, Survey sampling, section 8.2",
     ),
     GlossaryEntry(
         "iqm",

@@ -258,8 +258,11 @@ class EpisodeRows:
 
     def __init__(self, manifest: Manifest, findings: Findings) -> None:
         self._metrics = manifest.metrics
-        self._where = part_of(manifest, EpisodesPart).where
+        self._part = part_of(manifest, EpisodesPart)
+        self._where = self._part.where
+        self._items = self._part.item_columns
         self._tasks = manifest.task_ids()
+        self._clusters: dict[tuple[str, str], tuple[str, str, int]] = {}
         self._findings = findings
         self._columns = _Columns()
         self._seen: dict[tuple[Any, ...], tuple[str, int]] = {}
@@ -276,9 +279,11 @@ class EpisodeRows:
         cell = EpisodeCells(source, row, cells, self._findings)
         names = self._names(cell)
         seed = cell.seed(self._where.seed)
-        item = cell.item(self._where.item)
+        item = cell.item(self._items)
         values = [self._value(cell, name, metric) for name, metric in self._metrics.items()]
         if names is None or seed is None or item is None:
+            return
+        if self._part.splits_items and self._is_split(cell, source, row, (names[1], item)):
             return
         key = (*names, seed, item)
         if (earlier := self._seen.get(key)) is not None:
@@ -287,6 +292,17 @@ class EpisodeRows:
         self._seen[key] = (source.file, row)
         traits = traits_of(cells, is_text=source.is_text)
         self._columns.add(names, (seed, item), values, (source.position, row), traits)
+
+    def _is_split(self, cell: "EpisodeCells", source: EpisodeSource, row: int, at: tuple[str, str]) -> bool:
+        """Note that the item of a task is in another cluster already, where it is."""
+        task, item = at
+        cluster = self._part.unit_of(item)
+        own = item[len(cluster) + 1 :]
+        known, file, earlier = self._clusters.setdefault((task, own), (cluster, source.file, row))
+        if known != cluster:
+            message = f"the item {own} is in the cluster {known} already: row {earlier} of {file}; expected one cluster"
+            cell.refuse(message, self._items[0], cluster)
+        return known != cluster
 
     def unmeasured(self) -> list[str]:
         """Return the metrics whose column no episode has."""
