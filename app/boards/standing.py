@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.cluster import POWER
 from app.stats.rank_sets import Contests, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
@@ -93,21 +95,27 @@ class AtWorst:
 class Verdict:
     """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
 
-    Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board. None where
-    unknown.
+    Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
+    `word`, the verdict where the board says which difference matters. None where unknown.
     """
 
     contrast: Ends
     beats: float | None = None
     p_value: float | None = None
     separable: bool | None = None
+    word: str | None = None
+
+
+WORDS = (None, "better", "worse", "equivalent", "undecided")
+"""What a pair may be where the board says which difference matters."""
 
 
 @dataclass(frozen=True)
 class Contrasts:
     """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
 
-    `widest` is the width of the range of scores, which no difference can exceed.
+    `widest` is the width of the range of scores, which no difference can exceed. `equivalent` is given where the board
+    says which difference matters, `critical` is the critical value of all pairs on the scale of the normal.
     """
 
     differences: FloatArray
@@ -118,6 +126,8 @@ class Contrasts:
     separated: BoolArray
     is_known: BoolArray
     widest: float = float("inf")
+    equivalent: BoolArray | None = None
+    critical: float = float("nan")
 
     def by_rule(self, ahead: FloatArray) -> "Contrasts":
         """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
@@ -149,10 +159,16 @@ class Contrasts:
         low, high = max(difference - margin, -self.widest), min(difference + margin, self.widest)
         ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
-        return Verdict(ends, finite(float(self.beats[a, b])), finite(float(self.p_values[a, b])), separable)
+        beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
+        if self.equivalent is None:
+            return Verdict(ends, beats, p_value, separable)
+        word = WORDS[1 if self.separated[a, b] else 2 if self.separated[b, a] else 3 if self.equivalent[a, b] else 4]
+        return Verdict(ends, beats, p_value, separable, word)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
-        """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable.
+        """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
+
+        The verdict is there only where the board says which difference matters.
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
@@ -166,7 +182,14 @@ class Contrasts:
         return [
             *map(CellColumn.of_numbers, (*shown, *squares[2:])),
             CellColumn(separable.ravel(), (None, False, True)),
+            *self._verdicts(),
         ]
+
+    def _verdicts(self) -> Iterator[CellColumn]:
+        if self.equivalent is not None:
+            is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+            codes = np.select([~is_known, self.separated, self.separated.T, self.equivalent], [0, 1, 2, 3], 4)
+            yield CellColumn(codes.astype(np.int8).ravel(), WORDS)
 
 
 @dataclass(frozen=True)
@@ -226,6 +249,8 @@ class BoardStanding:
             is_known=has[:, None] & has[None, :],
             # If scores leave the declared range, its width bounds nothing.
             widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
+            equivalent=None if self.sets.equivalent is None else self.sets.equivalent[square],
+            critical=self.sets.critical,
         )
         if self.at_worst is None:
             return contrasts
@@ -299,10 +324,12 @@ def stand(
     *,
     widest: float = float("inf"),
     gaps: Gaps | None = None,
+    smallest: float | None = None,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
-    `widest` is the width of the range of the scores. Without a spread, None, and for an entrant alone on its board only
+    `widest` is the width of the range of the scores, `smallest` the smallest difference that matters, if the board has
+    one: see `app.stats.rank_sets.rank_sets`. Without a spread, None, and for an entrant alone on its board only
     the rank is known; an entrant without replicates has no rank interval.
 
     Points follow the rule that a board declares for what is missing. Who has `gaps`, and with the worst value in each
@@ -329,7 +356,7 @@ def stand(
         return BoardStanding(points, ranks, level)
     contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
     lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
-    sets = rank_sets(contests, level, above=None if lacking is None else lacking.above)
+    sets = rank_sets(contests, level, above=None if lacking is None else lacking.above, smallest=smallest)
     known = np.flatnonzero(contests.has_spread)
     share, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
     share[known] = probability_best(spread.replicates[:, known])
@@ -338,6 +365,34 @@ def stand(
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
     return BoardStanding(points, ranks, level, contests, sets, share, groups, widest, lacking)
+
+
+MOST_PAIRED = 200
+"""Entrants, the best, whose pairs the detectable difference is the median of: more would not move a median."""
+
+
+def power_meta(standing: BoardStanding | None, score: str | None = None) -> dict[str, Any]:
+    """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
+
+    In the unit of the board's pairs, with all pairs tested at once, from the median standard error of a pair. `score`
+    says what is subtracted where that is not the board's score. Empty where nothing is tested.
+    Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs.
+
+    >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
+    {}
+    """
+    if standing is None or standing.contests is None or standing.sets is None:
+        return {}
+    at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
+    above = np.triu_indices(len(at), 1)
+    found = standing.contests.half_widths(standing.sets.critical, at, at)[above]
+    found = found + NormalDist().inv_cdf(POWER) * standing.contests.errors(at, at)[above]
+    known = found[~np.isnan(found)]
+    if not len(known):
+        return {}
+    critical = round(standing.sets.critical, 4)
+    found_here = {"power": POWER, "difference": float(np.median(known)), "critical": critical}
+    return {"power": found_here if score is None else {**found_here, "score": score}}
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
@@ -410,6 +465,8 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
         separated=flags(known.separated),
         is_known=flags(known.is_known),
         widest=known.widest,
+        equivalent=None if known.equivalent is None else flags(known.equivalent),
+        critical=known.critical,
     )
 
 

@@ -127,6 +127,19 @@ VERDICT: tuple[FrameField[ComparedPair], ...] = (
     FrameField(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
     FrameField(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),
 )
+WITHIN = FrameField[ComparedPair](
+    Column("verdict", "A is", "text", glossary="equivalent"), lambda pair: pair.verdict.word
+)
+
+
+def verdict_fields(spec: Leaderboard) -> tuple[FrameField[ComparedPair], ...]:
+    """Return how certain it is that two differ, and what they are where the board says which difference matters.
+
+    >>> board = Leaderboard(name="main", method="mean", smallest_difference=0.01)
+    >>> [field.column.name for field in verdict_fields(board)][-1]
+    'verdict'
+    """
+    return VERDICT if spec.smallest_difference is None else (*VERDICT, WITHIN)
 
 
 def pairwise_table(
@@ -146,7 +159,7 @@ def pairwise_table(
     >>> pairwise_table(board, [], [ComparedPair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
     (('A', 'B', None, None, True),)
     """
-    frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *VERDICT])
+    frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *verdict_fields(spec)])
     return _pairwise(spec, frame.columns, tuple(map(frame.cells, pairs)), notes, meta)
 
 
@@ -158,7 +171,11 @@ def _pairwise(
     meta: Mapping[str, Any],
 ) -> Table:
     title = f"{spec.title or spec.name}, pair by pair"
-    how = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
+    how: dict[str, Any] = {"test": TEST, "contrast_interval": f"Student's t of {RESAMPLED}"}
+    if spec.smallest_difference is not None:
+        how["smallest_difference"] = spec.smallest_difference
+        said = f"A difference of less than {spec.smallest_difference:g} does not matter here, says the manifest: "
+        notes = (*notes, f"{said}who is shown to differ by less, all pairs tested simultaneously, is equivalent.")
     return Table(f"{PAIRWISE}{spec.name}", title, tuple(columns), rows, tuple(notes), {**how, **meta})
 
 
@@ -209,7 +226,7 @@ class TaskPairs:
 
         It is built column by column, because creating an object for each row would cost more than all of its cells.
         """
-        verdict = _with([*contrast_field(contrast), *VERDICT], self.contrasts.cells())
+        verdict = _with([*contrast_field(contrast), *verdict_fields(spec)], self.contrasts.cells())
         return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], notes, meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
@@ -236,7 +253,7 @@ def contrast_table(
     >>> contrast_table(board, "AB", contrast_field(Column("difference", "A minus B")), cells, [], {}).rows[1]
     ('A', 'B', 2.0, None, None, None, None, None)
     """
-    return _square(spec, names, _with([*fields, *VERDICT], cells), notes, meta)
+    return _square(spec, names, _with([*fields, *verdict_fields(spec)], cells), notes, meta)
 
 
 def _square(

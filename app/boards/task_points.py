@@ -25,7 +25,7 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import ByTask, better_by_metric, family_of, no_others, stability_meta
-from app.boards.standing import BoardStanding, Contrasts, stand, uncertainty_meta
+from app.boards.standing import BoardStanding, Contrasts, power_meta, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
@@ -202,7 +202,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     pairs = contenders.compared(spec, standing)
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
-            **sheet.units.meta(_within_strata(points, given.strata)), **given.meta}  # fmt: skip
+            **sheet.units.meta(_within_strata(points, given.strata)),
+            **power_meta(standing, _score(spec, given).get("score")), **given.meta}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
         by = _by_task(spec, sheet, given)
@@ -287,7 +288,8 @@ class _Contenders:
         """Rank everybody; incomplete entrants get no spread, so that only complete ones may be first."""
         if not self.names:
             return None
-        return stand(self.points.mean(axis=0), self._spread(spec), spec.uncertainty.level)
+        points, level = self.points.mean(axis=0), spec.uncertainty.level
+        return stand(points, self._spread(spec), level, smallest=spec.smallest_difference)
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names."""

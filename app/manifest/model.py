@@ -234,6 +234,12 @@ class Leaderboard(Part):
     method: str = Field(description="how it ranks")
     tasks: list[TaskName] | None = Field(None, min_length=1, description="the tasks that count; all of them by default")
     uncertainty: Uncertainty = Field(default_factory=Uncertainty, description="how its intervals are drawn")
+    smallest_difference: float | None = Field(
+        None,
+        gt=0.0,
+        description="the smallest difference of two entrants that matters, in the unit of the board's pairs: pairs are"
+        " then better, worse, equivalent or undecided",
+    )
     _explored: Explored | None = PrivateAttr(default=None)
 
     @property

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import NormalDist
 
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
@@ -145,6 +146,9 @@ def _not_separated(pair: PairRows, measured: ComparedQuantity, effect: str) -> s
             "so nothing can be concluded about other data."
         )
     measured_text = f"{name} {number} {_interval(pair, row, effect)}"
+    if row.get("verdict") == "equivalent":
+        least = f"{float(pair.table.meta['smallest_difference']):g}"
+        return f"{a} and {b} differ by less than {least}, which does not matter, on {measured.title}: {measured_text}."
     return f"The data do not separate {a} from {b} on {measured.title}: {measured_text}."
 
 
@@ -215,6 +219,31 @@ def _digits(row: Record, effect: str) -> int:
     smallest = min(sizes) if row.get("separable") is True else 1.0
     enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes, default=0.0) * 10**n >= 10 and smallest * 10**n >= 1)
     return next(enough, MOST_DIGITS) if max(sizes, default=0.0) > 0.0 else DIGITS
+
+
+def evidence_needed(pair: PairRows) -> Sequence[str]:
+    """Return how many times as much evidence would tell two apart that are not, as a range over the interval.
+
+    The standard error falls with the root of the evidence, so ((c + z) × error / difference)² times as much is needed
+    for a power of Φ(z) at the critical value c of all pairs. Source: Chow, Shao & Wang 2008, section 3.1.
+    """
+    effect, power, row = pair.effect, pair.table.meta.get("power"), pair.forth
+    if effect is None or not isinstance(power, Mapping) or row.get("separable") is not False:
+        return ()
+    point, low, high = (row.get(name) for name in (effect, f"{effect}_lower", f"{effect}_upper"))
+    if not isinstance(point, float) or not isinstance(low, float) or not isinstance(high, float) or point == 0.0:
+        return ()
+    normal = NormalDist()
+    level = float(pair.table.meta.get("level", 0.95))
+    error = (high - low) / 2.0 / normal.inv_cdf((1.0 + level) / 2.0)
+    reach = (float(power["critical"]) + normal.inv_cdf(float(power["power"]))) * error
+    as_seen, least = ((reach / size) ** 2 for size in (abs(point), max(abs(low), abs(high))))
+    most = "to any amount, since it may be none" if low <= 0.0 <= high else (
+        f"to {(reach / min(abs(low), abs(high))) ** 2:,.2g} times")  # fmt: skip
+    return (
+        f"A difference as large as the one seen would be told from chance here with {100 * float(power['power']):g} % "
+        f"by about {as_seen:,.2g} times the evidence; for what the interval allows, by {least:,.2g} times {most}.",
+    )
 
 
 # The sentences on the tests of two entrants, and on how many more examples would show a difference.

@@ -248,6 +248,16 @@ UNCERTAINTY = (
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),
     GlossaryEntry(
+        "equivalent",
+        "Better, worse, equivalent, undecided",
+        "Where the manifest says which difference matters: better or worse where the two are separable; equivalent "
+        "where the interval of their difference, at the level of all pairs, lies within what does not matter; "
+        "undecided where neither is shown. All of it holds simultaneously. Not separable is not equivalent: few data "
+        "show neither.",
+        "|difference| + critical value × standard error ≤ smallest difference",
+        "Schuirmann 1987, two one-sided tests; with the critical value of all pairs",
+    ),
+    GlossaryEntry(
         "pair_win_rate",
         "Win rate of A",
         "The share of the tasks on which A is better than B, half for ties. It says how often, not by how "

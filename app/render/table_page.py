@@ -807,11 +807,27 @@ def how_it_is_known(
         known["Results"] = [", ".join(f"{each.text} {each.word}" for each in counts) + "."]
     for note in notes:
         known.setdefault(_heading(note), []).append(note)
+    if power := _power(table):
+        known["Power"] = [power]
     if flags := flagged_entrants(table):
         known["Flags"] = [f"{words[:1].upper()}{words[1:]}: {names}." for words, names in flags]
     if board is not None and board.constants:
         known["The same for all"] = ["; ".join(f"{title}: {value}" for title, value in board.constants) + "."]
     return list(known.items())
+
+
+def _power(table: Table) -> str | None:
+    """Return which difference the board would find, as a sentence; None where nothing is tested."""
+    power, rank_by = table.meta.get("power"), table.meta.get("rank_by")
+    if not isinstance(power, Mapping) or not table.rows:
+        return None
+    titles = {column.name: column.title for column in table.columns}
+    score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
+    return (
+        f"Two entrants whose {score} truly differs by {float(power['difference']):.2g} are told apart here with a "
+        f"probability of about {share:g} %, all pairs tested simultaneously, if their results vary as those of half of "
+        "the pairs do; a smaller difference is mostly missed."
+    )
 
 
 def _heading(note: str) -> str:

@@ -47,7 +47,9 @@ MOST_ROUNDS = 2
 class RankSets:
     """What the matrix of decisions says of ranks; all of it holds at once at the level.
 
-    `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `first_p`
+    `separated` [n_entrants, n_entrants] is True where row is better than column; it is transitive. `equivalent` of the
+    same shape, where it was asked for, is True where two differ by less than what matters. `critical` is the critical
+    value of all pairs, on the scale of the normal; NaN without a test. `first_p`
     [n_entrants] is the smallest level at which an entrant leaves the set of those that may be first: at most 1 − level
     where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where row is better by it and
     not by a test.
@@ -56,6 +58,8 @@ class RankSets:
     separated: BoolArray
     first_p: FloatArray
     ruled: BoolArray | None = None
+    equivalent: BoolArray | None = None
+    critical: float = float("nan")
 
     @cached_property
     def low(self) -> IntArray:
@@ -132,7 +136,7 @@ class Contests:
         spreads = pair_variances(self.deviations)
         np.sqrt(spreads, out=spreads)
         size = np.abs(self.points) + np.maximum(self.deviations.max(axis=1), -self.deviations.min(axis=1))
-        for rows in self._strips(len(size)):
+        for rows in self.strips(len(size)):
             strip = spreads[rows]
             strip[strip <= ROUNDING * (size[rows, None] + size[None, :])] = 0.0
         return spreads
@@ -207,7 +211,7 @@ class Contests:
         sizes[~(self.drawn > 0.0)] = np.inf
         return sizes
 
-    def _strips(self, n_rows: int) -> Iterator[slice]:
+    def strips(self, n_rows: int) -> Iterator[slice]:
         """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
         at_once = max(1, STRIP_CELLS // max(1, len(self.points)))
         return (slice(start, start + at_once) for start in range(0, n_rows, at_once))
@@ -228,6 +232,17 @@ class Contests:
         among = (*self._compared, place, least, of_signs, self.has_spread, signs)
         in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
         return signs
+
+    def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
+        """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
+
+        NaN where a difference is the same in every resample, or one has no replicates.
+        """
+        steps, place = self._grid
+        quantiles = -stdtrit(steps, ndtr(-critical))
+        of_pairs = quantiles[np.minimum(place[rows][:, None], place[columns][None, :])] * self.errors(rows, columns)
+        is_known = self.has_spread[rows][:, None] & self.has_spread[columns][None, :] & (of_pairs > 0.0)
+        return np.where(is_known, of_pairs, np.nan)
 
     def leads(self, rivals: BoolArray) -> tuple[FloatArray, FloatArray]:
         """Return the largest lead that a rival with a better score has over each, [n_entrants, n_steps], −inf if none.
@@ -274,7 +289,9 @@ class Contests:
         return np.asarray(of(steps)[np.minimum(place[at][:, None], place[at][None, :])])
 
 
-def rank_sets(contests: Contests, level: float, *, above: IntArray | None = None) -> RankSets:
+def rank_sets(
+    contests: Contests, level: float, *, above: IntArray | None = None, smallest: float | None = None
+) -> RankSets:
     """Return which pairs are separated, all of them at once at the level, and what that implies for ranks.
 
     Critical values are quantiles of the largest studentized difference of all pairs over the resamples, stepped down;
@@ -282,9 +299,13 @@ def rank_sets(contests: Contests, level: float, *, above: IntArray | None = None
     better than one who is better than a third is better than the third. That costs no level, since it is true wherever
     the decisions are, and it contradicts none of them, since all go the way of the points. `above` [n_entrants] is,
     for who is worse than another by rule, the position of that one, else −1: see `put_behind`.
+
+    With `smallest`, the smallest difference that matters, two are equivalent where their interval at the critical value
+    of all pairs lies within it: two one-sided tests. Of a pair at most one of "equal" and "as far apart as matters" is
+    true, so that both decisions hold at once with that critical value; it is then not stepped down.
     Raises InvalidArgument for a level outside (0, 1).
-    Source: Mogstad et al. 2024, sections 3.1 and 3.2; the correction for small samples, as in Student's t, is ours: see
-    `Contests`.
+    Source: Mogstad et al. 2024, sections 3.1 and 3.2; Schuirmann 1987 for equivalence; the correction for small
+    samples, as in Student's t, is ours: see `Contests`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
     >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
@@ -292,7 +313,10 @@ def rank_sets(contests: Contests, level: float, *, above: IntArray | None = None
     ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 0.95, 1.0])
     """
     require_level(level)
-    decided, every, left = _step_down(contests, level)
+    decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
+    critical = _quantile(every, level)
+    if (contests.freedom < FEW_UNITS - 1.0).any():
+        critical = max(critical, _bonferroni(level, len(contests.points)))
     tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
     roots = np.ones(len(tested), dtype=np.bool_) if above is None else above < 0
     first_p = _first_p(contests, level, every, left, roots)
@@ -300,7 +324,19 @@ def rank_sets(contests: Contests, level: float, *, above: IntArray | None = None
     # By rule, by implication, or by rounding an entrant is on the other side of the level than its own leads are.
     alpha = round(1.0 - level, 12)
     stays = np.maximum(first_p, alpha + SMALLEST_STEP)
-    return replace(sets, first_p=np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha)))
+    first_p = np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha))
+    sets = replace(sets, first_p=first_p, critical=critical)
+    return sets if smallest is None else replace(sets, equivalent=_equivalent(contests, sets, smallest))
+
+
+def _equivalent(contests: Contests, sets: RankSets, smallest: float) -> BoolArray:
+    """Say which pairs are known to differ by less than what matters, and are not separated."""
+    equivalent = np.zeros(sets.separated.shape, dtype=np.bool_)
+    for rows in contests.strips(len(equivalent)):
+        differ = np.abs(contests.differences(rows))
+        # NaN, an unknown width, is within nothing.
+        equivalent[rows] = differ + contests.half_widths(sets.critical, rows) <= smallest
+    return equivalent & ~(sets.separated | sets.separated.T)
 
 
 def put_behind(tested: BoolArray, first_p: FloatArray, above: IntArray) -> RankSets:
@@ -345,7 +381,7 @@ def _from_the_top(above: IntArray) -> list[int]:
     return sorted((at for at, n in steps.items() if n), key=lambda at: (steps[at], at))
 
 
-def _step_down(contests: Contests, level: float) -> tuple[Signs, Real, Real]:
+def _step_down(contests: Contests, level: float, most_rounds: int) -> tuple[Signs, Real, Real]:
     """Return 1 where row is above column, −1 where below, 0 where undecided, from the test of all pairs.
 
     Then the largest differences [n_resamples] of all pairs, and of those left when the last critical value was taken.
@@ -357,7 +393,7 @@ def _step_down(contests: Contests, level: float) -> tuple[Signs, Real, Real]:
     critical = _quantile(every, level)
     rejected, most = contests.signs(critical, safe), None
     columns = turned(studentized.rows)
-    for _ in range(MOST_ROUNDS):
+    for _ in range(most_rounds):
         # In the end one direction of each pair is left, so the critical value is about that of twice the error rate.
         most = contests.signs(_quantile(every, 2.0 * level - 1.0), safe) if most is None else most
         if not rejected.any() or np.array_equal(rejected, most):

@@ -6,7 +6,12 @@ import numpy as np
 import pytest
 
 from app.boards.calibrated import DrawnSpread, Precision
+from app.boards.registry import compute_board
 from app.boards.standing import Contrasts, Verdict, stand
+from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest
+from app.render.against import evidence_needed, find_pair, measured_by, verdict
+from app.values.scores import Coded, ScoreTable
 from app.values.table import ColumnarRows
 
 
@@ -48,3 +53,66 @@ def test_the_cells_of_all_pairs_are_those_of_each(is_turned: bool) -> None:
     actual = list(ColumnarRows(tuple(known.cells(is_turned=is_turned))))
 
     assert actual == [(*each.contrast, each.beats, each.p_value, each.separable) for each in shown]
+
+
+def declared(method: str, smallest: str) -> bytes:
+    """Return a benchmark of thirty tasks in two groups whose board says which difference matters."""
+    tasks = [f"t{at:02}" for at in range(30)]
+    halves = f", groups: {{x: [{', '.join(tasks[:15])}], y: [{', '.join(tasks[15:])}]}}"
+    further = {"group_mean": halves, "skill_score": ", baseline: A"}.get(method, "")
+    return f"""
+schema_version: 1
+slug: matters
+title: Matters
+evidence: evaluation_summary
+metrics: {{score: {{direction: minimize, min: 0, max: 1}}}}
+tasks: [{", ".join(f"{{id: {task}}}" for task in tasks)}]
+leaderboards:
+  - {{name: main, method: {method}, metric: score{further}, smallest_difference: {smallest}}}
+""".encode()
+
+
+@pytest.mark.parametrize("smallest", ["0", "-0.01", "many"])
+def test_a_difference_that_matters_is_more_than_nothing(smallest: str) -> None:
+    """It is refused with the line of the key, and what is allowed."""
+    with pytest.raises(ManifestRejected) as refused:
+        parse_manifest(declared("mean", smallest))
+
+    (problem,) = refused.value.problems
+    assert (problem.row, problem.column) == (9, "leaderboards.0.smallest_difference")
+    assert problem.message in ("must be more than 0", "expected a number")
+
+
+@pytest.mark.parametrize("method", ["mean", "group_mean", "borda", "mean_rank", "mean_win_rate", "skill_score"])
+def test_pairs_are_better_worse_equivalent_or_undecided(method: str) -> None:
+    """The verdict never contradicts the matrix, and turns with the pair; twins are equivalent, noise is undecided."""
+    rng = np.random.default_rng(6)
+    task = 0.4 + 0.05 * rng.normal(size=(30, 1))
+    noise = np.array([0.002, 0.002, 0.002, 0.15]) * rng.normal(size=(30, 4))
+    values = np.clip(task + np.array([0.0, 0.0005, 0.1, 0.01]) + noise, 0.01, 1.0)
+    manifest = parse_manifest(declared(method, "0.02"))
+    scores = ScoreTable(
+        entrant=Coded(("A", "B", "C", "D"), np.tile(np.arange(4), 30)),
+        task=Coded(tuple(manifest.task_ids() or ()), np.repeat(np.arange(30), 4)),
+        columns=("score",),
+        values=values.reshape(-1, 1),
+        leaked=np.zeros(120, dtype=np.bool_),
+        file=np.zeros(120, dtype=np.int64),
+        row=np.arange(120),
+    )
+    tables = compute_board(manifest, manifest.leaderboards[0], scores)
+    assert tables.pairwise is not None
+    words = {(row["entrant_a"], row["entrant_b"]): row["verdict"] for row in tables.pairwise.records()}
+    separable = {(row["entrant_a"], row["entrant_b"]): row["separable"] for row in tables.pairwise.records()}
+    turned_words = {"better": "worse", "worse": "better", None: None}
+
+    assert words["A", "C"] == "better"
+    assert all(turned_words.get(word, word) == words[b, a] for (a, b), word in words.items())  # type: ignore[arg-type]
+    assert all((word in ("better", "worse")) == bool(separable[pair]) for pair, word in words.items())
+    assert tables.pairwise.meta["smallest_difference"] == 0.02
+    assert tables.leaderboard.meta["power"]["difference"] > 0.0
+    if method in ("mean", "group_mean"):
+        assert (words["A", "B"], words["A", "D"]) == ("equivalent", "undecided")
+        said = verdict(find_pair(tables.pairwise, "A", "B"), measured_by(tables.pairwise, manifest))
+        assert "differ by less than 0.02, which does not matter" in said
+        assert "times the evidence" in evidence_needed(find_pair(tables.pairwise, "A", "D"))[0]

@@ -305,3 +305,34 @@ def test_an_entrant_leaves_at_its_p_value_at_the_latest(seed: int) -> None:
     for at, p in enumerate(rank_sets(board, 0.95).first_p):
         if p < 0.95:
             assert not rank_sets(board, 1.0 - 1.02 * p).may_be_first[at]
+
+
+def test_who_differs_by_less_than_matters_is_equivalent_and_nobody_else() -> None:
+    """Three pairs: far apart, alike and known so, and one whose spread is too large to say; they hold at once."""
+    rng = np.random.default_rng(4)
+    draws = rng.normal(size=(2000, 4)) * [0.001, 0.001, 0.001, 1.0]
+    points = np.array([0.5, 0.501, 0.9, 0.5])
+    contests = Contests(points, draws, np.full(4, 60.0))
+    sets = rank_sets(contests, 0.95, smallest=0.02)
+
+    assert sets.equivalent is not None
+    assert np.argwhere(sets.equivalent).tolist() == [[0, 1], [1, 0]]
+    assert sets.separated[2, [0, 1]].all()
+    assert rank_sets(contests, 0.95, smallest=1e-6).equivalent.sum() == 0  # type: ignore[union-attr]
+    assert rank_sets(contests, 0.95).equivalent is None
+
+
+@pytest.mark.slow
+def test_equal_and_just_too_different_are_both_called_so_in_one_of_twenty() -> None:
+    """Two equals and a third just as far off as matters: a wrong word of any kind on at most 5 % of boards."""
+    n_datasets, wrong = 1_000, 0
+    truth = np.array([0.0, 0.0, 1.0])
+    for at in range(n_datasets):
+        rng = np.random.default_rng([88, at])
+        values = truth + rng.normal(size=(20, 1)) + 0.8 * rng.normal(size=(20, 3))
+        keys = unit_keys(0, [(str(unit),) for unit in range(20)])
+        contests = Contests(values.mean(axis=0), NamedResamples(keys, 500).means(values), np.full(3, 19.0))
+        sets = rank_sets(contests, 0.95, smallest=1.0)
+        assert sets.equivalent is not None
+        wrong += bool(sets.separated[0, 1] or sets.separated[1, 0] or sets.equivalent[2, :2].any())
+    assert wrong / n_datasets <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / n_datasets)

@@ -27,7 +27,7 @@ from app.boards.measured import (
     Measurement,
     calibrated_cells,
 )
-from app.boards.standing import BoardStanding, stand, unranked_places
+from app.boards.standing import BoardStanding, power_meta, stand, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
@@ -201,7 +201,8 @@ def assemble_board(
     ranked = rank(manifest, spec, measurements)
     words = evidence.words(manifest, spec)
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
-    notes, meta = notes_of(spec, words, ranked), _meta(manifest, spec, words, measurements)
+    notes = notes_of(spec, words, ranked)
+    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
@@ -506,7 +507,8 @@ def standing_by(
     points = points_of(manifest, metric, contenders)
     within = range_of(manifest.metrics[metric])
     spread = _spread(manifest, metric, contenders, points)
-    return stand(points, spread, spec.uncertainty.level, widest=within.high - within.low)
+    smallest = spec.smallest_difference if metric == spec.ranked else None
+    return stand(points, spread, spec.uncertainty.level, widest=within.high - within.low, smallest=smallest)
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:
@@ -584,7 +586,7 @@ def pairwise(
     names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
     cells = standing.contrasts(range(len(names))).cells(is_turned=metric.direction == "minimize")
     notes = _notes(len(contenders), metric.title or spec.ranked)
-    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference"}
+    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing)}
     return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
 
 

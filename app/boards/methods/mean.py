@@ -29,7 +29,7 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import Columns, remembered_pairs
 from app.boards.stability import ByTask, better_by_metric, family_of, stability_meta
-from app.boards.standing import BoardStanding, draw_tasks, stand, uncertainty_meta, unranked_places
+from app.boards.standing import BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     BoardTables,
@@ -117,7 +117,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     notes = (*_notes(ranking), *ranking.units.notes(), *few, *hidden_tasks_note(len(values), ranking.within))
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
-            **ranking.units.meta(values)}  # fmt: skip
+            **ranking.units.meta(values), **power_meta(standing)}  # fmt: skip
     if spec.explored is None and ranked.entrants:
         tasks = [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)]
         by = ByTask(ranked.entrants, tasks, sign * values, points_of=np.asarray)
@@ -140,7 +140,8 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Colu
         if named and n_units >= MIN_DRAWN_UNITS
         else None
     )
-    return stand(sign * columns.values.mean(axis=0), spread, spec.uncertainty.level)
+    points, level = sign * columns.values.mean(axis=0), spec.uncertainty.level
+    return stand(points, spread, level, smallest=spec.smallest_difference)
 
 
 @dataclass(frozen=True)
@@ -258,7 +259,7 @@ def _pairwise(
     key = (f"{slug}/{spec.name}", "difference", repr(level))
     compare = partial(compare_means, best, resamples, level=level)
     statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
-    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values))}
+    meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values)), **power_meta(standing)}
     notes = pairwise_notes(len(order), len(names))
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))
     return compared.advantages(spec, notes, meta)

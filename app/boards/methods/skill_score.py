@@ -37,6 +37,7 @@ from app.boards.standing import (
     Gaps,
     among_others,
     draw_tasks,
+    power_meta,
     stand,
     uncertainty_meta,
     unranked_places,
@@ -199,7 +200,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
     del by_task, cells, errors, everyone, scored, raw, among
     own = _rank(spec, places.roster, *ranked, gaps)
-    board = board_table(spec, fields, places.all_of(own), notes, meta | served)
+    board = board_table(spec, fields, places.all_of(own), notes, meta | served | power_meta(own.standing))
     if best is None:
         return BoardTables(board)
     return BoardTables(board, pairs_beside(spec, partial(_pairwise, manifest, spec, best, n_scored, resamples, own)))
@@ -435,7 +436,7 @@ def _rank(
     """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
-    standing = stand(points, spread, spec.uncertainty.level, gaps=gaps)
+    standing = stand(points, spread, spec.uncertainty.level, gaps=gaps, smallest=spec.smallest_difference)
     return Own(roster.ranked, rank_by, standing)
 
 
@@ -572,7 +573,8 @@ def _pairwise(
     compared = TaskPairs(names, statistics, own.contrasts(names))
     metric = manifest.metrics[spec.metric].title or spec.metric
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
-            "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}"}  # fmt: skip
+            "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
+            **power_meta(own.standing)}  # fmt: skip
     notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 

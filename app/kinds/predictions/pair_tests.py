@@ -4,7 +4,7 @@ resamples.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -290,7 +290,8 @@ def _by_metric(
             continue
         is_known = metric == spec.ranked and standing is not None and len(standing.points) == len(scored)
         of_all = standing if is_known and standing is not None else standing_by(manifest, spec, metric, scored)
-        contrasts = of_all.contrasts(range(len(shown)))
+        # Which difference matters is said of the metric that ranks: the table of pairs has that verdict.
+        contrasts = replace(of_all.contrasts(range(len(shown))), equivalent=None)
         is_turned = manifest.metrics[metric].direction == "minimize"
         yield ColumnarRows(tuple(_columns(spec, metric, shown, contrasts, is_turned=is_turned)))
 

@@ -53,7 +53,7 @@ from app.boards.methods.weighted_rank.records import (
     stratum_aggregates,
     unit_names,
 )
-from app.boards.standing import BoardStanding, Gaps, stand, unranked_places
+from app.boards.standing import BoardStanding, Gaps, power_meta, stand, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     NO_ENDS,
@@ -118,7 +118,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         spread=spread,
         again=again,
         calibrated=calibrated_ranks(manifest, spec, components.values, np.array(points.scores), drawn, again),
-        standing=stand(scored, spread, spec.uncertainty.level, gaps=_gaps(spec, of)),
+        standing=stand(scored, spread, spec.uncertainty.level, gaps=_gaps(spec, of), smallest=spec.smallest_difference),
         others=others,
         held=of.held,
         groups=of.groups,
@@ -586,6 +586,7 @@ def _meta(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> dict[st
         "weights": dict(spec.weights),
         "tie_break": spec.tie_break or next(iter(spec.weights)),
         "rank_by": "score",
+        **power_meta(shown.standing),
         **part_of(manifest, RankedPart).board_meta(),
         "n_entrants": len(shown.held.contenders),
         "interval": None if shown.spread is None else "percentile bootstrap over records within strata",
@@ -676,7 +677,7 @@ def score_pairs(spec: WeightedRank, shown: RankedBoard) -> Table | None:
     how = f"percentiles and mirrored percentiles of {RESAMPLED}, {WIDENED}"
     why_none = _why_no_interval(spec, shown)
     meta = {"level": spec.uncertainty.level, "interval_reason": why_none, "contrast": "difference",
-            "contrast_interval": how, "score": "score"}  # fmt: skip
+            "contrast_interval": how, "score": "score", **power_meta(shown.standing)}  # fmt: skip
     return pairwise_table(spec, DIFFERENCE, _pairs(spec, shown, order), (), meta)
 
 
