@@ -27,7 +27,7 @@ COPY bench/licences.py ./bench/licences.py
 RUN /opt/plumbline/bin/pip install --no-deps --no-build-isolation .
 
 # What is needed to build and test but not to run; then what everything that stays is licensed under.
-RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling hatch-vcs pathspec pluggy setuptools-scm trove-classifiers vcs-versioning \
+RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling pathspec pluggy trove-classifiers \
     && /opt/plumbline/bin/python bench/licences.py /opt/plumbline/LICENCES.txt \
     && rm -rf /opt/plumbline/lib/python3*/site-packages/pip /opt/plumbline/lib/python3*/site-packages/pip-* /opt/plumbline/bin/pip* \
     && find /opt/plumbline/lib -depth -type d \( -name tests -o -name include \) -exec rm -rf {} + \
@@ -35,6 +35,10 @@ RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling hatch-vcs
     && /opt/plumbline/bin/python -m compileall -q /opt/plumbline/lib/python3*/site-packages/app
 
 FROM python:3.13-slim
+
+LABEL org.opencontainers.image.title=plumbline \
+    org.opencontainers.image.version=0.1.0 \
+    org.opencontainers.image.licenses=Apache-2.0
 
 # A font for pictures that are saved as PNG.
 RUN apt-get update \

@@ -92,7 +92,7 @@ test-postgres: $(VENV)/.development
 	$(BIN)/python -m tests.cases.own_postgres $(PROGRAMS) $(PYTEST) -m "not slow and not wheel" $(ON_POSTGRES) $(ARGS)
 	FAULTS_PROGRAMS=$(PROGRAMS) FAULTS_N=$${FAULTS_N-100} $(BIN)/python -m pytest -m faults tests/faults/test_storm.py $(ARGS)
 
-# NAME=unreleased while nothing is: that one may be made anew when the first revision is edited.
+# Of the commit that is checked out, which the tests then have serve while its database is upgraded.
 release-database: $(VENV)/.development
 	rm -rf tests/data/releases/$(NAME)
 	$(BIN)/python -m tests.cases.release_database $(NAME)

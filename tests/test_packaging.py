@@ -93,6 +93,20 @@ def test_the_runtime_lock_holds_what_the_project_needs() -> None:
     assert wanted <= set(locked("requirements.lock"))
 
 
+def test_every_place_says_the_same_version() -> None:
+    """Both distributions, the image's label, what compose and Kubernetes start, the changelog, what mends are for."""
+    version = str(project()["version"])
+    client = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text())["project"]
+    deployed = [ROOT / name for name in ("docker-compose.yml", "deploy/kubernetes.yaml")]
+
+    assert client["version"] == version
+    assert f"org.opencontainers.image.version={version} " in (ROOT / "Dockerfile").read_text()
+    for path in deployed:
+        assert set(re.findall(r"image: plumbline:(\S+)", path.read_text())) == {version}, path
+    assert re.search(rf"^## {re.escape(version)} – \d{{4}}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert f"| {version.rpartition('.')[0]} | yes |" in (ROOT / "SECURITY.md").read_text()
+
+
 def test_every_dependency_is_justified() -> None:
     """Each package that the project names has a remark, and docs/dependencies.md says it."""
     page = (ROOT / "docs/dependencies.md").read_text("utf-8")

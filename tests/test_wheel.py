@@ -95,11 +95,11 @@ def clean_environment() -> dict[str, str]:
 
 
 def test_the_wheel_types_its_package_and_knows_its_version(python: Path) -> None:
-    """Who builds on it is checked against its types; built without git, it has the version of pyproject.toml."""
+    """Who builds on it is checked against its types; it has the version of pyproject.toml."""
     find = "from importlib.resources import files; print((files('app') / 'py.typed').is_file())"
 
     assert run(python, "-c", find) == "True\n"
-    assert run(python.parent / "plumbline", "--version") == "plumbline 0.1.0.dev0\n"
+    assert run(python.parent / "plumbline", "--version") == "plumbline 0.1.0\n"
 
 
 def test_one_row_walks_through_the_installed_wheel(python: Path, elsewhere: Path) -> None:

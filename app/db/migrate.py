@@ -1,8 +1,6 @@
 """Bring a database to the newest schema, or see that it has it; the roles of owner and server, and their rights."""
 
-import hashlib
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -156,9 +154,9 @@ def _refuse_unknown(script: ScriptDirectory, heads: tuple[str, ...]) -> None:
     unknown = set(heads) - known
     if any(map(is_unreleased, unknown)):
         raise SchemaMismatch(
-            f"The database has {_named(heads)} of a version that was never released, which cannot be upgraded: run "
-            "the version that made it, or make a new, empty database (another PLUMBLINE_DATA_DIR or "
-            "PLUMBLINE_DATABASE_URL) and submit to it again."
+            f"The database has {_named(heads)} of a version that was never released, which cannot be upgraded: carry "
+            "it over into a new one with plumbline db export and db import (docs/export-format.md, From before 0.1.0), "
+            "or run the version that made it."
         )
     if unknown:
         raise SchemaMismatch(
@@ -172,27 +170,10 @@ def _named(revisions: tuple[str, ...] | list[str]) -> str:
     return f"the schema {', '.join(revisions)}" if revisions else "no schema of plumbline"
 
 
-# How schemas of before the first release are named, so that no program takes another's for its own.
-#
-# Until then the one revision is edited. Its name is the digest of what it runs, so a database that an earlier state
-# of the files made is refused at start instead of failing at the first statement that misses a column.
-
 PREFIX = "unreleased_"
 
 NUMBERED = frozenset({*(f"{number:04}" for number in range(1, 10)), "r0001"})
-"""Names that unreleased schemas had before; no release takes one of them."""
-
-COMMENT = re.compile(r"--[^\n]*")
-
-N_DIGITS = 16
-
-
-def unreleased_name(statements: Iterable[str]) -> str:
-    """Return the name of a revision that runs these statements; comments, line breaks and indents do not change it."""
-    digest = hashlib.sha256()
-    for statement in statements:
-        digest.update(" ".join(COMMENT.sub("", statement).split()).encode() + b"\0")
-    return PREFIX + digest.hexdigest()[:N_DIGITS]
+"""Names that schemas had before the first release, beside those with `PREFIX`; no release takes one of them."""
 
 
 def is_unreleased(revision: str) -> bool:

@@ -36,8 +36,7 @@ def code_version() -> str:
     # What a stranger's kind computes is changed by a release of its package.
     for package in foreign_packages(KINDS):
         digest.update(package.encode() + b"\0")
-    # Without the count of commits: a board need not be computed anew for a commit that decides no number.
-    return f"{release().split('.dev')[0]}+{digest.hexdigest()[:12]}.numpy-{np.__version__}"
+    return f"{release()}+{digest.hexdigest()[:12]}.numpy-{np.__version__}"
 
 
 @cache

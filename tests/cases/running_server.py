@@ -59,15 +59,18 @@ def environment(data_dir: Path, **settings: str) -> dict[str, str]:
 
 
 @contextmanager
-def running_server(data_dir: Path, *, python: Path = Path(sys.executable), **settings: str) -> Iterator[RunningServer]:
+def running_server(
+    data_dir: Path, *, python: Path = Path(sys.executable), program: Path | None = None, **settings: str
+) -> Iterator[RunningServer]:
     """Start a server on a free port; on the way out it is stopped, if it still runs.
 
-    With the Python of another environment it runs what is installed there, and starts outside the repository.
+    With the Python of another environment it runs what is installed there, and starts outside the repository; with a
+    `program` the state of the repository that is in that folder.
     """
     with (data_dir.parent / "serve.log").open("w+") as log:
         process = subprocess.Popen(
             [python, "-m", "app.cli", "serve"],
-            cwd=None if python == Path(sys.executable) else data_dir.parent,
+            cwd=program or (None if python == Path(sys.executable) else data_dir.parent),
             env=environment(data_dir, **settings),
             stdout=subprocess.PIPE,
             stderr=log,
