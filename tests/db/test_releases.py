@@ -64,7 +64,7 @@ class Users:
             thread.join()
 
     def _repeat(self, use: Callable[[], None]) -> None:
-        while not self._end.wait(0.1):
+        while not self._end.wait(0.5):
             use()
 
     def _read(self) -> None:
