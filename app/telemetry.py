@@ -193,12 +193,69 @@ CHECKS_FAILED = Counter(
     registry=REGISTRY,
 )  # fmt: skip
 
+ROUTE = "plumbline.route"
+"""Where the scope of a request has the list to which the route that answers adds its name."""
+
+REQUESTS = Counter(
+    "plumbline_requests", "Requests answered, by route, method and status; `page`: published pages, kept or rendered",
+    ["route", "method", "status"], registry=REGISTRY,
+)  # fmt: skip
+
+REQUEST_S = Histogram(
+    "plumbline_request_seconds",
+    "From the head of a request to the first byte of its answer",
+    ["route"],
+    buckets=(0.01, 0.05, 0.25, 1, 5, 30),
+    registry=REGISTRY,
+)
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
+
+
+def count_request(scope: Mapping[str, Any], status: int, seconds: float) -> None:
+    """Count an answer by the route that gave it, of those that there are: a stranger adds no label."""
+    route = next(iter(scope[ROUTE]), "none" if status == 404 else "page")
+    method = scope["method"] if scope["method"] in METHODS else "other"
+    REQUESTS.labels(route, method, status).inc()
+    REQUEST_S.labels(route).observe(seconds)
+
+
 PAGES = {"kept": 0, "old": 0, "rendered": 0}
 """Published pages that this web process answered: kept, kept and marked stale, rendered. Plain numbers: a kept page
 takes microseconds."""
 
 Gauges = Mapping[str, tuple[str, str | None, Mapping[str, float]]]
 """By name: what it says, the name of its label if it has one, and its values by the label's."""
+
+
+def of_processes() -> Mapping[str, tuple[float, float, float]]:
+    """Return the resident bytes, processor seconds and open files of what `plumbline serve` runs, by what it is.
+
+    Of a process that nobody supervises its own alone; readers and renderers count with the process that started them.
+    """
+    own = psutil.Process()
+    supervisor = own.parent()
+    if supervisor is None or "--supervised" not in own.cmdline():
+        return {"web": _taken([own])}
+    found = {"serve": _taken([supervisor])}
+    for child in supervisor.children():
+        with suppress(psutil.Error):
+            command = child.cmdline()
+            name = command[command.index("app.cli") + 1] if "app.cli" in command else child.name()
+            taken = _taken([child, *child.children(recursive=True)])
+            found[name] = tuple(map(sum, zip(found.get(name, (0, 0, 0)), taken, strict=True)))  # type: ignore[assignment]
+    return found
+
+
+def _taken(processes: Iterable[psutil.Process]) -> tuple[float, float, float]:
+    n_bytes, seconds, files = 0.0, 0.0, 0.0
+    for process in processes:
+        with suppress(psutil.Error), process.oneshot():
+            times = process.cpu_times()
+            n_bytes += process.memory_info().rss
+            seconds += times.user + times.system
+            files += process.num_fds()
+    return n_bytes, seconds, files
 
 
 class _Observed(Collector):

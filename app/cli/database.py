@@ -14,7 +14,8 @@ import psycopg
 import typer
 from sqlalchemy import Connection, text
 from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.orm import Session
 
 from app.config import Settings
 from app.db import dumps, transfer
@@ -24,7 +25,8 @@ from app.db.embedded import Addresses, has_cluster, running_addresses
 from app.db.engine import make_engine, refuse_pooler
 from app.db.migrate import can_rewrite, check_schema, refuse_newer_database, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
-from app.store.audit import AuditCheck
+from app.store import audit
+from app.store.audit import Act, AuditCheck, Change
 from plumbline.cli.output import note, say
 
 SCHEMES = ("postgresql", "postgres")
@@ -247,7 +249,22 @@ def backup(
     with open_database(Settings.from_env(), as_owner=True) as database_url:
         refuse_newer_database(database_url)
         written = dumps.make_dump(database_url, folder)
+        _note_backup(database_url, written)
     note(f"{folder} holds {_described(written)}.")
+
+
+def _note_backup(database_url: str, written: Note) -> None:
+    """Note in the audit that a backup was made: /metrics says how long ago. Not where nothing can be written."""
+    engine = make_engine(database_url, pool_size=1)
+    try:
+        with Session(engine) as session, session.begin():
+            change = Change(after={"rows": sum(written.rows.values()), "schema": written.schema_revision})
+            audit.record(session, Act(audit.BACKUP), None, change)
+    except DBAPIError as error:
+        reason = str(error.orig).splitlines()[0]
+        note(f"Warning: that it was made could not be noted in the audit: {reason}", style="yellow")
+    finally:
+        engine.dispose()
 
 
 def verify(folder: Folder) -> None:

@@ -82,6 +82,10 @@ class EventQuery:
     limit: int = 100
 
 
+BACKUP = "plumbline db backup"
+"""The act of a backup that was made."""
+
+
 def record(session: Session, act: Act, status: int | None, change: Change = NOTHING) -> None:
     """Note what an act did, in the transaction that did it."""
     _add(session, act, status, change, None)

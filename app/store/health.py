@@ -9,7 +9,7 @@ from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Submission, SubmissionEvent
-from app.store import current, labels
+from app.store import audit, current, labels, retention
 from app.store.sql import one_of
 
 UNDER_WAY = ("received", "evaluated")
@@ -22,6 +22,16 @@ SIZES = text(
     "AND relnamespace = 'public'::regnamespace ORDER BY 2 DESC LIMIT :most"
 )
 WORKERS = text("SELECT extract(epoch FROM clock_timestamp() - max(last_heartbeat)) FROM queue.procrastinate_workers")
+EACH_WORKER = text(
+    "SELECT id, extract(epoch FROM clock_timestamp() - last_heartbeat) FROM queue.procrastinate_workers ORDER BY id"
+)
+DATABASE = text("SELECT pg_database_size(current_database())")
+# From the newest event backwards: with a backup each night it is among those of a day.
+LAST_BACKUP = text(
+    "SELECT extract(epoch FROM max(at)) FROM "
+    "(SELECT at, action FROM audit_event ORDER BY id DESC LIMIT 200000) e WHERE action = :act"
+)
+MOST_SIZES = 50
 
 
 @dataclass(frozen=True)
@@ -35,7 +45,9 @@ class Counted:
     n_waiting: int
     oldest_s: float
     worker_silent_s: float
+    each_worker_s: Mapping[str, float]
     table_bytes: Mapping[str, int]
+    database_bytes: int
 
 
 def count(session: Session) -> Counted:
@@ -54,8 +66,31 @@ def count(session: Session) -> Counted:
         n_waiting=sum(counted.get(status, 0) for status in UNDER_WAY),
         oldest_s=float(session.scalar(age) or 0),
         worker_silent_s=-1.0 if silent_s is None else silent_s,
+        each_worker_s={str(number): float(seconds) for number, seconds in session.execute(EACH_WORKER)},
         table_bytes=_pairs(session.execute(SIZES, {"most": LARGEST_TABLES})),
+        database_bytes=int(session.scalar(DATABASE) or 0),
     )
+
+
+@dataclass(frozen=True)
+class Slow:
+    """What takes long to count: when the last backup was made, in seconds of the epoch, and bytes of benchmarks."""
+
+    backed_up_at: float | None
+    benchmark_bytes: Mapping[str, float]
+
+
+def count_slowly(session: Session) -> Slow:
+    """Return what is counted every few minutes; of the largest benchmarks, also of those that are not public."""
+    at = session.scalar(LAST_BACKUP, {"act": audit.BACKUP})
+    each = retention.sizes(session)[1]
+    sizes = {of.benchmark: of.snapshot_bytes + of.row_bytes for of in each}
+    return Slow(None if at is None else float(at), dict(sorted(sizes.items(), key=lambda one: -one[1])[:MOST_SIZES]))
+
+
+def readable(session: Session, slugs: Collection[str]) -> frozenset[str]:
+    """Return which of some benchmarks the reader may see."""
+    return frozenset(session.scalars(select(Benchmark.slug).where(one_of(Benchmark.slug, slugs))))
 
 
 def _pairs(rows: Iterable[Any]) -> dict[str, int]:

@@ -18,6 +18,7 @@ from starlette.responses import Response
 from app.errors import UnsupportedMediaType
 from app.names import clip_for_message
 from app.rights.policy import RIGHTS
+from app.telemetry import ROUTE
 from app.web.audit_notes import note_refusal
 from app.web.caller import ACTIONS, Handler, get_uploader, reading_as_asked
 from app.web.forms import OF_FORMS, taking_forms
@@ -37,6 +38,18 @@ class CheckedFirst(APIRoute):
     def get_route_handler(self) -> Handler:
         """Return the route's handler behind the checks; a route that reads no body has them where they were."""
         self.action = self._declared()
+        return self._named(self._checked())
+
+    def _named(self, handle: Handler) -> Handler:
+        """Return the handler that says which route answers, for the figures."""
+
+        async def named(request: Request) -> Response:
+            request.scope.get(ROUTE, []).append(self.path_format)
+            return await handle(request)
+
+        return named
+
+    def _checked(self) -> Handler:
         handle = self._refusing_unknown(super().get_route_handler())
         if not self.methods or self.methods <= {"GET", "HEAD"}:
             return reading_as_asked(handle)

@@ -7,6 +7,7 @@ turns however busy the threads and the database are.
 import asyncio
 import re
 import secrets
+import time
 from contextlib import suppress
 from http import HTTPStatus
 
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.program.version import release
 from app.render.exports import to_json
-from app.telemetry import bind
+from app.telemetry import ROUTE, bind, count_request
 from app.web.forms import with_method
 from app.web.kept_pages import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
@@ -63,6 +64,9 @@ class Front:
         address = address_of(scope, self._hops)
         if self._hops and address is not None:
             scope = {**scope, "client": (address, 0)}
+        if scope["path"] != "/healthz":
+            scope = {**scope, ROUTE: []}
+            send = _counting(scope, send)
         if scope["method"] not in READING:
             request_id = _request_id(scope)
             with bind(request_id=request_id):
@@ -121,6 +125,18 @@ def _request_id(scope: Scope) -> str:
     """Return the id by which a write is found in every log: the proxy's own where it sent a plausible one."""
     given = dict(scope["headers"]).get(REQUEST_ID, b"").decode("latin-1")
     return given if PLAUSIBLE_ID.fullmatch(given) else secrets.token_hex(8)
+
+
+def _counting(scope: Scope, send: Send) -> Send:
+    """Count what is answered, and how long it took until it began."""
+    began_at = time.monotonic()
+
+    async def counting(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            count_request(scope, message["status"], time.monotonic() - began_at)
+        await send(message)
+
+    return counting
 
 
 def _naming(send: Send, request_id: str) -> Send:

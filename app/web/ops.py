@@ -1,8 +1,11 @@
 """Operations: liveness, readiness, health, figures, the glossary and the stylesheet."""
 
+import logging
+import math
 import shutil
 import tempfile
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Annotated
@@ -21,14 +24,14 @@ from app.db.engine import is_transient
 from app.db.migrate import can_rewrite, schema_trouble, why_unwritable
 from app.errors import NotFound
 from app.names import clip_for_message
-from app.program.version import code_version
+from app.program.version import code_version, release
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
 from app.store import health
-from app.telemetry import PAGES, Gauges, render
+from app.telemetry import PAGES, Gauges, of_processes, render
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
@@ -38,6 +41,8 @@ from app.web.problems import answer
 from app.web.state import NoAnswer, SessionDep, State, StateDep, get_state
 from app.web.views import csv_answer, json_answer, page, split_format
 from plumbline.retries import RETRY_AFTER_S
+
+logger = logging.getLogger(__name__)
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["operations"])
 
@@ -154,6 +159,8 @@ ROOM_MIB = 256
 
 WORKER_SILENT_S = 60
 
+COUNTED_EVERY_S = 300.0
+
 HEARD_LATELY_S = 2.0
 """The counters of changes are read each second, without the pooler."""
 
@@ -229,7 +236,14 @@ def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
     pool = _engine(state).pool
     held = {"used": pool.checkedout(), "idle": pool.checkedin()} if isinstance(pool, QueuePool) else {}
     turns = state.readers.turns
+    processes = of_processes()
+    n_bytes, seconds, files = ({name: taken[at] for name, taken in processes.items()} for at in range(3))
     return {
+        "plumbline_info": ("The version that answers", "version", {release(): 1}),
+        "plumbline_process_resident_bytes": ("Memory of the processes of this server", "process", n_bytes),
+        "plumbline_process_cpu_seconds": ("Processor time of those that run now", "process", seconds),
+        "plumbline_process_open_files": ("Open files and connections", "process", files),
+        "plumbline_disk_free_bytes": ("Room for temporary files and for an embedded database", "folder", _free(state)),
         "plumbline_database_up": (
             "Whether the database answered this scrape and takes writes", None, {"": float(database_up)},
         ),
@@ -241,6 +255,13 @@ def gauges_of_process(state: State, *, database_up: bool) -> Gauges:
     }  # fmt: skip
 
 
+def _free(state: State) -> Mapping[str, float]:
+    folders = {"temporary": tempfile.gettempdir()}
+    if (state.settings.data_dir / "cluster").is_dir():
+        folders["data"] = str(state.settings.data_dir)
+    return {name: float(shutil.disk_usage(folder).free) for name, folder in folders.items()}
+
+
 @figures_router.get(
     "/metrics", summary="Figures of the server, in Prometheus' text format", responses=described(also=("text",))
 )
@@ -249,9 +270,28 @@ def metrics(session: SessionDep, state: StateDep) -> Response:
     return _answer(gauges(state, session))
 
 
+def _counted_slowly(state: State) -> health.Slow:
+    """Return what takes long to count, as it was within the last minutes; as before where it cannot be counted now."""
+    at, counted = state.counted_slowly.get("last", (-math.inf, health.Slow(None, {})))
+    if time.monotonic() - at >= COUNTED_EVERY_S:
+        # Noted first, so that scrapes of several collectors do not all count.
+        state.counted_slowly["last"] = time.monotonic(), counted
+        try:
+            counted = state.transact(health.count_slowly)
+        except SQLAlchemyError as error:
+            logger.warning("sizes of benchmarks could not be counted: %s", str(error).splitlines()[0])
+        state.counted_slowly["last"] = time.monotonic(), counted
+    return counted
+
+
 def gauges(state: State, session: Session) -> Gauges:
     """Return the current measurements, without benchmarks that the reader may not see."""
     counted = health.count(session)
+    slow = _counted_slowly(state)
+    backup_age_s = -1.0 if slow.backed_up_at is None else max(0.0, time.time() - slow.backed_up_at)
+    seen = health.readable(session, slow.benchmark_bytes)
+    sizes = {slug: n for slug, n in slow.benchmark_bytes.items() if slug in seen}
+    n_workers = sum(age_s <= WORKER_SILENT_S for age_s in counted.each_worker_s.values())
     return {
         "plumbline_submissions": ("Submissions by status", "status", counted.by_status),
         "plumbline_stale_benchmarks": ("Benchmarks whose boards are out of date", None, {"": counted.n_behind}),
@@ -265,6 +305,15 @@ def gauges(state: State, session: Session) -> Gauges:
         "plumbline_worker_silent_seconds": (
             "Seconds since a worker last reported; -1 if none ever has", None, {"": counted.worker_silent_s},
         ),
+        "plumbline_workers": ("Workers that reported within the last minute", None, {"": float(n_workers)}),
+        "plumbline_worker_report_age_seconds": (
+            "Seconds since each worker last reported", "worker", counted.each_worker_s,
+        ),
+        "plumbline_backup_age_seconds": (
+            "Seconds since plumbline db backup last made one; -1 if it never has", None, {"": backup_age_s},
+        ),
+        "plumbline_benchmark_bytes": ("Rows and snapshots of the largest benchmarks", "benchmark", sizes),
+        "plumbline_database_bytes": ("Size of the whole database", None, {"": counted.database_bytes}),
         "plumbline_table_bytes": ("Size of the largest tables with their indexes", "table", counted.table_bytes),
         **gauges_of_process(state, database_up=True),
     }  # fmt: skip

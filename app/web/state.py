@@ -23,6 +23,7 @@ from app.jobs.evidence import KeptRows
 from app.jobs.queue import QueuedJobs
 from app.reading import Readers
 from app.rights.oidc import Provider
+from app.store.health import Slow
 from app.turns import Turns
 from app.web.limits import RateLimit
 
@@ -98,6 +99,7 @@ class State:
     reads: RateLimit | None = None
     probe: Probe[Any] = field(default_factory=Probe)
     heard_s: Callable[[], float] = lambda: math.inf
+    counted_slowly: dict[str, tuple[float, Slow]] = field(default_factory=dict)
 
     async def run(self, work: Callable[..., T], *arguments: Any) -> T:
         """Run `work(session, *arguments)` in one transaction on a thread, for endpoints that read a stream."""

@@ -9,6 +9,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from app.db.models import Benchmark
+from app.program.version import release
 from tests.cases.databases import as_owner
 from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
@@ -94,6 +95,33 @@ def test_the_figures_are_of_the_process_too(tiny: Site) -> None:
     assert after["plumbline_pool_connections", "used"] >= 1
     assert after["plumbline_readings", "waiting"] == 0
     assert after["plumbline_table_bytes", "submission"] > 0
+
+
+def test_the_figures_are_what_an_operator_asks_for(tiny: Site) -> None:
+    """Requests by route and status, how long they took, the processes, the version, each worker, room and sizes."""
+    send(tiny, BASE)
+    tiny.work()
+    tiny.http.get("/benchmarks/tiny")
+    tiny.http.get("/nothing/of/mine")
+    tiny.http.request("BREW", "/nothing")
+    tiny.http.post("/benchmarks/tiny/submissions", headers=tiny.auth())
+    after = figures(tiny, "admin")
+
+    answered = tiny.http.get("/metrics").text
+    for labels in (
+        'requests_total{method="POST",route="/benchmarks/{slug}/submissions",status="422"}',
+        'requests_total{method="GET",route="page",status="200"}',
+        'requests_total{method="other",route="none",status="404"}',
+        'request_seconds_count{route="/benchmarks/{slug}/submissions"}',
+    ):
+        assert re.search(re.escape(labels) + " [1-9]", answered), labels
+    assert "mine" not in answered
+    assert after["plumbline_info", release()] == 1
+    assert after["plumbline_process_resident_bytes", "web"] > 10_000_000
+    assert after["plumbline_disk_free_bytes", "temporary"] > 0
+    assert after["plumbline_workers", ""] == 0
+    assert after["plumbline_backup_age_seconds", ""] == -1
+    assert after["plumbline_database_bytes", ""] > after["plumbline_benchmark_bytes", "tiny"] > 0
 
 
 def test_no_figure_names_a_benchmark_that_is_not_public(site: Site) -> None:
