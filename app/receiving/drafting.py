@@ -75,12 +75,16 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Draft:
-    """A manifest as text, what it takes columns to be, and how many answers are missing."""
+    """A manifest as text, what it takes columns to be, and how many answers are missing.
+
+    `offered` are the columns that could be metrics, of labels the metrics that there are for such ones.
+    """
 
     text: str
     roles: Roles
     n_missing: int
-    metrics: "tuple[MetricGuess, ...]" = ()
+    metrics: "tuple[MetricGuess, ...]"
+    offered: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -151,7 +155,12 @@ def _as_numbers(cells: Any) -> Any:
 
 
 def draft_manifest(sheet: ResultsSheet, stem: str, wishes: Wishes, ask: Ask) -> Draft:
-    """Return the manifest of a sheet. Raises EvidenceRejected for a table that no kind of evidence is."""
+    """Return the manifest of a sheet: of results, or of labels that predictions are to be scored against.
+
+    Raises EvidenceRejected for a table that no kind of evidence is.
+    """
+    if is_labels(sheet):
+        return _draft_of_labels(sheet, stem, wishes)
     _refuse_long_form(sheet)
     given = _given(sheet, wishes)
     roles = _asked(sheet, guess_roles(sheet, given), given, ask)
@@ -163,9 +172,14 @@ def draft_manifest(sheet: ResultsSheet, stem: str, wishes: Wishes, ask: Ask) -> 
     writer = writer_of(roles)(
         sheet, roles, metrics, plain_slug(wishes, stem), wishes.title or plain_title(stem), wishes.schema
     )
+    numeric = (name for name in sheet.columns if sheet.is_flag(name) or len(sheet.finite(name)))
+    return _drafted(writer, roles, metrics, numeric)
+
+
+def _drafted(writer: "Writer", roles: Roles, metrics: "Sequence[MetricGuess]", offered: Iterable[str]) -> Draft:
     text = "\n".join([*writer.lines(), ""])
     n_missing = sum(TODO in line.partition("#")[0] for line in text.splitlines())
-    return Draft(text, roles, n_missing, tuple(metrics))
+    return Draft(text, roles, n_missing, tuple(metrics), tuple(offered))
 
 
 def _given(sheet: ResultsSheet, wishes: Wishes) -> Roles:
@@ -888,6 +902,85 @@ def _in_order(items: list[str]) -> list[str]:
     """Return items in the order of their numbers where all are whole ones, else of the alphabet."""
     whole = all(item.isascii() and item.isdigit() and len(item) < 19 for item in items)
     return sorted(items, key=int) if whole else sorted(items)
+
+
+# Labels without a prediction yet: what a teacher has before the class has sent anything. They are never evidence, so no
+# board is shown of them, and they are uploaded again once the benchmark is there.
+
+LABEL_COLUMNS = frozenset({"item", "label", "task", "weight", "group"})
+
+MOST_CLASSES = 20
+
+METRICS_OF_LABELS: Mapping[str, Sequence[tuple[str, str, float | None, float | None]]] = {
+    "binary": (("auc", "maximize", 0, 1), ("accuracy", "maximize", 0, 1), ("brier", "minimize", 0, 1)),
+    "multiclass": (("accuracy", "maximize", 0, 1),),
+    "regression": (("rmse", "minimize", 0, None), ("mae", "minimize", 0, None)),
+}
+"""The metrics that are offered, the first ranks: name, direction, least and greatest value."""
+
+
+def is_labels(sheet: ResultsSheet) -> bool:
+    """Say whether a sheet has the columns of a file of labels, and no other ones."""
+    names = set(sheet.columns)
+    return {"item", "label"} <= names <= LABEL_COLUMNS
+
+
+def _draft_of_labels(sheet: ResultsSheet, stem: str, wishes: Wishes) -> Draft:
+    classes = sheet.words("label")
+    numbers = sheet.numbers("label")
+    is_number = len(classes) > MOST_CLASSES or (numbers is not None and not sheet.is_whole("label"))
+    if is_number and numbers is None:
+        problem = Problem(
+            f"{len(classes):,} different labels, which are no numbers: such a manifest is written by hand",
+            column="label",
+        )
+        raise EvidenceRejected("These labels are neither classes nor numbers.", [problem])
+    offered = METRICS_OF_LABELS["regression" if is_number else "binary" if len(classes) == 2 else "multiclass"]
+    chosen = [each for each in offered if each[0] in wishes.roles.metrics] or offered
+    metrics = [MetricGuess(name, name, direction, low, high, None, (0.0, 1.0), "")
+               for name, direction, low, high in chosen]  # fmt: skip
+    roles = Roles(task="task" if "task" in sheet.columns else None)
+    title = wishes.title or plain_title(stem)
+    writer = LabelWriter(sheet, roles, metrics, plain_slug(wishes, stem), title, wishes.schema)
+    return _drafted(writer, roles, metrics, (name for name, *_ in offered))
+
+
+class LabelWriter(Writer):
+    """A row is an item with its label; of the metrics the first one ranks."""
+
+    evidence: ClassVar[str] = "predictions"
+    row: ClassVar[str] = "entrant and item, scored against the labels of the steward"
+
+    def columns(self) -> list[str]:
+        """Return what is predicted, and that the labels are a secret."""
+        lines = ["predictions:", "  kind: regression"]
+        if self.metrics[0].name not in ("rmse", "mae"):
+            classes = _in_order(self.sheet.words("label"))
+            lines = ["predictions:", "  kind: classification", f"  classes: {flow_list(classes, '    ')}"]
+            if len(classes) == 2:
+                lines.append(commented(f"  positive: {scalar(classes[1])}", "the class whose probability is predicted"))
+        why = "the steward uploads them once, and nobody can read them here; public: no secret"
+        return [
+            *lines,
+            commented("  labels: private", why),
+            "scoring:",
+            commented("  public_share: 0.5", "the share of the items that is scored before the close; 1: all of them"),
+            commented("  per_day: 5", "how many submissions of one owner are scored in a day"),
+        ]
+
+    def grid(self) -> list[str]:
+        """Return nothing: the labels name the items."""
+        return []
+
+    def boards(self) -> list[str]:
+        """Return one board, with every metric beside the one that ranks."""
+        names = [each.name for each in self.metrics]
+        return [f"  - {{name: main, method: estimate, metrics: {flow_list(names, '    ')}, rank_by: {names[0]}}}"]
+
+    def _metric(self, metric: MetricGuess) -> list[str]:
+        ends = (("min", metric.low), ("max", metric.high))
+        written = [f"direction: {metric.direction}", *(f"{key}: {number(end)}" for key, end in ends if end is not None)]
+        return [f"  {metric.name}: {{{', '.join(written)}}}"]
 
 
 def writer_of(roles: Roles) -> type[Writer]:

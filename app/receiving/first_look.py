@@ -19,9 +19,9 @@ def look(
     """Return the draft of a manifest of results as a document, and the results as its evidence where it is whole.
 
     `stated` has what is known already, as `app.receiving.drafting.Wishes` and its roles name it. Raises
-    EvidenceRejected where the files are no table.
+    EvidenceRejected where the files are no table. Labels are no evidence, so there is none of them.
     """
-    from app.receiving.drafting import Roles, Wishes, draft_manifest, plain_slug, plain_title, read_sheet
+    from app.receiving.drafting import Roles, Wishes, draft_manifest, is_labels, plain_slug, plain_title, read_sheet
 
     sheet, questions = read_sheet(files, folder, limits), list[str]()
 
@@ -40,7 +40,7 @@ def look(
         "n_rows": len(sheet.frame),
         "n_missing": draft.n_missing,
         "columns": sheet.columns,
-        "numeric": [name for name in sheet.columns if sheet.is_flag(name) or len(sheet.finite(name))],
+        "numeric": list(draft.offered),
         "roles": {name: getattr(roles, name) for name in ("entrant", "task", "condition", "seed", "item")},
         "metrics": [
             {"column": each.column, "name": each.name, "direction": each.direction, "low": each.low, "high": each.high,
@@ -50,7 +50,10 @@ def look(
         "questions": questions,
         "left_out": list(sheet.left_out),
         "problems": [],
+        "are_labels": is_labels(sheet),
     }  # fmt: skip
+    if document["are_labels"]:
+        return document, None
     try:
         manifest = parse_manifest(draft.text.encode())
         return document, reader_of(manifest).read_evidence(manifest, files, None, limits, {})

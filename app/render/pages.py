@@ -28,7 +28,9 @@ from app.rights.roles import Grant, Held
 from app.store.audit import Listed
 from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
+from app.store.grids import ItemsPut
 from app.store.health import Trouble
+from app.store.labels import LabelsPut
 from app.store.news import News
 from app.store.preregs import RegistrationStatus
 from app.store.search import SearchMatch
@@ -561,11 +563,13 @@ class DeskPage(Page):
     """What waits for the stewards of a benchmark. `form_key` is null without a session: then there are no forms.
 
     `manifest` is the text in its field; of one that `is_previewed`, `diff` and `preview` say what it would change.
-    `refusal` is of the form that was sent, if it was refused, and `kept` what was written there, by field.
+    `refusal` is of the form that was sent, if it was refused, and `kept` what was written there, by field. `labels` and
+    `items` are what was uploaded of them, null where the manifest asks for none.
     """
 
     template = "desk.html"
     slug: str
+    name: str
     form_key: str | None
     waiting: Sequence[ListedSubmission]
     flagged: Sequence[Flagged]
@@ -581,6 +585,8 @@ class DeskPage(Page):
     has_private_labels: bool
     is_closed: bool
     visibility: str
+    labels: Sequence[LabelsPut] | None
+    items: Sequence[ItemsPut] | None
     kept: Mapping[str, str]
     refusal: RefusedForm | None
 
@@ -786,6 +792,7 @@ class PeoplePage(Page):
     refusal: RefusedForm | None
     joins: str | None
     slug: str
+    name: str
     visibility: str
     contents: Contents
     held: Sequence[Held]

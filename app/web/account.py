@@ -111,8 +111,9 @@ def _people(
         return _private(
             page(
                 "people.html",
-                title=f"People of {slug}",
+                title=f"People of {declared.manifest.title}",
                 slug=slug,
+                name=declared.manifest.title,
                 visibility=benchmark.visibility,
                 contents=benchmarks.contents_of(session, benchmark),
                 held=roles.list_roles(session, benchmark.id),

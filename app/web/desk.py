@@ -17,7 +17,7 @@ from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged, RefusedForm
 from app.rights import roles, sessions
-from app.store import audit, benchmark_rows, benchmarks, current, labels, sql, submissions
+from app.store import audit, benchmark_rows, benchmarks, current, grids, labels, sql, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.preregs import list_registrations
@@ -151,11 +151,13 @@ def _desk(
     declared = benchmarks.find_declared(session, slug)
     number, secret, now = declared.benchmark.id, session_secret(request), sql.now(session)
     listed = submissions.list_with_names(session, number, limit=1000)
+    grid = declared.manifest.grid
     late = [each for each in list_registrations(session, declared) if each.outcome(now) in LATE]
     shown = page(
         "desk.html",
-        title=f"Desk of {slug}",
+        title=f"Desk of {declared.manifest.title}",
         slug=slug,
+        name=declared.manifest.title,
         form_key=None if secret is None else sessions.form_key(secret),
         waiting=[each for each in listed if each.submission.status in WAITING][:MOST],
         flagged=_flagged(session, number),
@@ -173,6 +175,8 @@ def _desk(
         has_private_labels=labels.scoring_of(declared.manifest) is not None,
         is_closed=labels.find_close(session, number) is not None,
         visibility=declared.benchmark.visibility,
+        labels=labels.describe_labels(session, number) if labels.takes_labels(declared.manifest) else None,
+        items=grids.describe_items(session, declared) if grid is not None and grid.has_file else None,
     )
     shown.headers.update(PRIVATE)
     return shown

@@ -50,6 +50,7 @@ class DraftedDocument(Document):
     """A manifest that was drafted of results, what it takes columns to be, what is not known, and the boards under it.
 
     `n_missing` answers are TODO in the text, and `questions` ask for them. `problems` say why there are no boards.
+    Where the files `are_labels`, predictions are scored against them, and `numeric` are the metrics of such ones.
     """
 
     yaml: str
@@ -64,6 +65,7 @@ class DraftedDocument(Document):
     questions: list[str]
     left_out: list[str]
     problems: list[dict[str, Any]]
+    are_labels: bool
     tables: list[dict[str, Any]]
 
 

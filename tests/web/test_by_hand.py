@@ -156,6 +156,37 @@ def test_what_a_draft_cannot_be_made_of_is_refused_as_over_http(site: Site) -> N
         assert html.escape(said["problems"][0]["message"], quote=True).replace("&#x27;", "&#39;") in shown
 
 
+def test_labels_alone_say_what_is_predicted_and_are_uploaded_by_the_desk(site: Site) -> None:
+    """Two classes, several, or numbers; a metric that is not ticked is gone; texts without number are refused."""
+    steward = signed(site)
+    kinds = {"binary": ["no", "yes"], "several": ["a", "b", "c"], "numbers": [f"{at}.5" for at in range(30)]}
+    of = {kind: b"item,label\n" + b"".join(b"i%d,%s\n" % (at, words[at % len(words)].encode()) for at in range(60))
+          for kind, words in kinds.items()}  # fmt: skip
+    drafted = {kind: manifest_in(drop(site, steward, content, f"{kind}.csv")) for kind, content in of.items()}
+    fewer = manifest_in(drop(site, steward, of["binary"], "binary.csv", metric=["accuracy"]))
+    texts = b"item,label\n" + b"".join(b"i%d,w%d\n" % (at, at) for at in range(60))
+    refused = drop(site, steward, texts, "texts.csv")
+    making = next(each for each in actions(drop(site, steward, of["binary"])) if "visibility=draft" in each)
+    sent(site, making, steward, yaml=drafted["binary"])
+    desk = site.http.get("/desk/binary", headers={**steward, **PAGE}).text
+    putting = next(each for each in actions(desk) if "/labels?" in each)
+    wrong, right = (
+        site.http.post(
+            putting, files=[("file", ("l.csv", content))], headers={**steward, **PAGE}, follow_redirects=False
+        )
+        for content in (of["several"], of["binary"])
+    )
+
+    assert "classes: [no, yes]" in drafted["binary"]
+    assert all("labels: private" in text for text in drafted.values())
+    assert ("kind: regression" in drafted["numbers"], "rank_by: rmse" in drafted["numbers"]) == (True, True)
+    assert "rank_by: accuracy" in drafted["several"]
+    assert ("auc" in drafted["binary"], "auc" in fewer) == (True, False)
+    assert "60 different labels, which are no numbers" in refused
+    assert (wrong.status_code, right.status_code) == (422, 303)
+    assert "60 labels, uploaded" in site.http.get("/desk/binary", headers={**steward, **PAGE}).text
+
+
 def test_a_refused_manifest_keeps_its_text_and_only_stewards_draft(site: Site) -> None:
     """What was written by hand is not lost; who may not create a benchmark is told so by both."""
     steward, alice = signed(site), signed(site, "alice")

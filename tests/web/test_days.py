@@ -1,6 +1,7 @@
 """Somebody with each role does what their day brings, on a whole server, and in a browser what is a browser's."""
 
 import re
+from pathlib import Path
 
 import pytest
 from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
@@ -221,3 +222,72 @@ def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> N
     assert browser.current_url.endswith("/login?next=%2Faccount")
     assert "Seen" in csv
     assert (refused.status_code, "Authorization: Bearer" in refused.json()["detail"]) == (401, True)
+
+
+CLASS = [f"Student {at}" for at in range(1, 41)]
+
+
+def choose(driver: Chrome, name: str, path: Path) -> None:
+    """Choose a file in a field, as one that is dropped there."""
+    driver.find_element(By.CSS_SELECTOR, f"main input[type=file][name={name}]").send_keys(str(path))
+
+
+def test_a_teacher_walks_a_class_from_a_file_of_labels_to_the_final_board(
+    server: RunningServer, browser: Chrome, tmp_path: Path
+) -> None:
+    """A dropped file is guessed, corrected, kept as a draft, labelled, opened; forty are invited by a list; one of them
+    submits and sees the row; the teacher closes it and reads exact scores. Nobody writes YAML or a program.
+    """
+    labels, answers = tmp_path / "spam or not.csv", tmp_path / "mine.csv"
+    truth = [(f"mail-{at:03}", at % 3 == 0) for at in range(120)]
+    labels.write_text("item,label\n" + "".join(f"{item},{'spam' if is_it else 'ham'}\n" for item, is_it in truth))
+    sure = [(item, 0.2 + 0.5 * is_it + at % 7 / 20) for at, (item, is_it) in enumerate(truth)]
+    answers.write_text("entrant,item,prediction\n" + "".join(f"Mine,{item},{p:.3f}\n" for item, p in sure))
+    teacher = new_token(server, "teacher", "steward")
+
+    sign_in(browser, server, teacher)
+    follow(browser, "New benchmark")
+    choose(browser, "files", labels)
+    patience(browser).until(lambda driver: "classes: [ham, spam]" in typed(driver, "yaml"))
+    browser.find_element(By.CSS_SELECTOR, "input[name=metric][value=brier]").click()
+    patience(browser).until(lambda driver: "brier" not in typed(driver, "yaml"))
+    fill(browser, slug="spam-class")
+    browser.find_element(By.CSS_SELECTOR, "input[name=slug]").send_keys(Keys.TAB)
+    patience(browser).until(lambda driver: "slug: spam-class" in typed(driver, "yaml"))
+    press(browser, "Keep as a private draft", "This is a draft")
+    choose(browser, "file", labels)
+    labelled = press(browser, "Upload the labels", "120 labels, uploaded")
+    follow(browser, "Open it, or delete it")
+    press(browser, "Make it public", "It is public")
+    browser.find_element(By.NAME, "names").send_keys("\n".join(CLASS))
+    links = re.findall(r"https?://\S+/invitation\?\S+", press(browser, "Invite them all", "shown only this once"))
+
+    browser.delete_all_cookies()
+    browser.get(links[6])
+    token = secret(press(browser, "Create the token", "stored nowhere"))
+    follow(browser, "Go on")
+    browser.find_element(By.NAME, "token").send_keys(token)
+    press(browser, "Sign in", "Submit to")
+    choose(browser, "files", answers)
+    press(browser, "Submit", "Submission")
+    patience(browser).until(lambda driver: "On the boards since" in text_of(driver))
+    browser.get(f"{server.address}/benchmarks/spam-class/leaderboards/main")
+    row = browser.find_element(By.CSS_SELECTOR, "#rows tr").text
+
+    sign_in(browser, server, teacher)
+    browser.get(f"{server.address}/desk/spam-class")
+    browser.find_element(By.CSS_SELECTOR, "form[action*='/close'] textarea").send_keys("the term is over")
+    press(browser, "Close it for ever", "Final boards with exact scores")
+    follow(browser, "Final boards with exact scores")
+    exact = text_of(browser)
+
+    assert "No boards yet" not in labelled
+    assert len(set(links)) == 40
+    assert "Mine" in row
+    assert "Mine" in exact
+
+
+def typed(driver: Chrome, name: str) -> str:
+    """Return what is in a field, nothing where there is none yet."""
+    found = driver.find_elements(By.CSS_SELECTOR, f"main [name='{name}']")
+    return str(found[0].get_attribute("value")) if found else ""

@@ -110,7 +110,7 @@ def withdraw(site: Site, headers: dict[str, str], number: str = "2") -> httpx2.R
 
 def is_kept(answer: httpx2.Response, number: str = "2") -> bool:
     """Say whether an answer is the desk, with an alert and what was written in its form."""
-    is_desk = "<h1>Desk of tiny</h1>" in answer.text and 'role="alert"' in answer.text
+    is_desk = "<h1>Desk of Tiny</h1>" in answer.text and 'role="alert"' in answer.text
     return is_desk and f'value="{number}"' in answer.text and SHOWN in answer.text
 
 
@@ -163,4 +163,4 @@ def test_the_desk_is_shown_to_no_stranger_by_a_refusal(site: Site) -> None:
     elsewhere = site.http.post(f"{DESK}/withdraw?then={DESK}", data={"submission": "2", "reason": "x"}, headers=headers)
 
     assert (stranger.status_code, elsewhere.status_code) == (403, 403)
-    assert "Desk of tiny" not in stranger.text + elsewhere.text
+    assert "Desk of Tiny" not in stranger.text + elsewhere.text
