@@ -188,6 +188,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         syndication.router,
         leaderboards.router,
         entrants.router,
+        entrants.one_router,
         entrants.forms_router,
         rows.router,
         people.roles_router,

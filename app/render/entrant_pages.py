@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from app.manifest.model import EntrantField
 from app.render.html import Page
+from app.render.pages import RefusedForm
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -12,7 +13,7 @@ class EntrantFormPage(Page):
     """The form that changes what an entrant is; without one, the form that takes a file of many.
 
     `values` are as they are typed, `seen` is the last change that they include, `own` are the entrants to choose from,
-    and `form_key` is that of the session.
+    and `form_key` is that of the session. Of a form that was refused, `values` are what was typed, `now` what holds.
     """
 
     template = "entrant_form.html"
@@ -23,3 +24,5 @@ class EntrantFormPage(Page):
     own: Sequence[str]
     values: Mapping[str, str] = field(default_factory=dict)
     seen: int = 0
+    now: Mapping[str, str] = field(default_factory=dict)
+    refusal: RefusedForm | None = None

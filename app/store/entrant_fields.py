@@ -73,7 +73,7 @@ def write(
     )
     numbers = dict(entrants.all())
     if seen is not None:
-        _refuse_changed(session, numbers, changes, seen)
+        _refuse_changed(session, benchmark.id, changes, seen)
     before = stated(session, benchmark.id)
     new = {
         name: changed
@@ -96,12 +96,18 @@ def _is_same(stored: Cell, value: Cell) -> bool:
     return stored == value and isinstance(stored, bool) is isinstance(value, bool)
 
 
-def _refuse_changed(session: Session, numbers: Mapping[str, int], changes: Values, seen: int) -> None:
+def _refuse_changed(session: Session, benchmark_id: int, changes: Values, seen: int) -> None:
+    query = (
+        select(Entrant.name, EntrantField, Token.name)
+        .join(Entrant, Entrant.id == EntrantField.entrant_id)
+        .join(Token, Token.id == EntrantField.by_id)
+        .where(Entrant.benchmark_id == benchmark_id, EntrantField.id > seen)
+        .order_by(EntrantField.id.desc())
+    )
     later = [
         f"{name}, {change.field}: {_shown(change.value)} by {by}, {change.at:%Y-%m-%d %H:%M} UTC"
-        for name, values in changes.items()
-        for change, by in _changes(session, numbers[name], EntrantField.id > seen)
-        if change.field in values and not _is_same(change.value, values[change.field])
+        for name, change, by in session.execute(query)
+        if change.field in changes.get(name, {}) and not _is_same(change.value, changes[name][change.field])
     ]
     if later:
         said = first_few(later, 5, between="; ")

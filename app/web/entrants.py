@@ -20,6 +20,7 @@ from app.files.uploads import ReceivedFile, promised_suffix
 from app.manifest.model import EntrantField
 from app.names import clip_for_message, first_few
 from app.receiving.entrant_fields import MOST_BYTES, SUFFIXES, read_card, read_file
+from app.render.pages import RefusedForm
 from app.render.text import name_in_path, path_of_name
 from app.rights import policy, roles, sessions
 from app.rights.policy import refuse_other_entrants
@@ -32,9 +33,10 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import session_secret
 from app.web.description import described, table_routes
 from app.web.documents import CardDocument, EntrantFieldsDocument, TableDocument
-from app.web.forms import FIELDS
+from app.web.forms import FIELDS, FILES
+from app.web.kept_forms import keeping
 from app.web.requests import received_files, spool
-from app.web.state import SessionDep, StateDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
     FieldsTo,
     SnapshotNumber,
@@ -125,6 +127,23 @@ def _received(file: UploadFile, folder: Path) -> ReceivedFile:
     return ReceivedFile(sent.name, sent.path, suffix, 0)
 
 
+def _show_again(
+    request: Request,
+    state: State,
+    caller: Caller,
+    kept: Mapping[str, str],
+    refusal: RefusedForm | None,
+    answered: Mapping[str, Any] | None,
+) -> Response:
+    """Return the form of an entrant with what was typed in it, why that was refused, and what holds now."""
+    del answered
+    with state.sessions() as session:
+        return _form(request, session, caller, kept, refusal)
+
+
+one_router = APIRouter(route_class=keeping(_show_again), tags=["entrants"], max_body_size=MOST_BYTES + (1 << 16))
+
+
 async def read_sent(request: Request) -> Mapping[str, Any]:
     """Return the fields of one entrant: a JSON object, or the fields of a form, where empty means taken back."""
     if request.headers.get("content-type", "").startswith(FIELDS):
@@ -144,7 +163,7 @@ FIELDS_OF_ONE = {
 }
 
 
-@router.put(
+@one_router.put(
     "/benchmarks/{slug}/entrants/{entrant:path}/fields",
     summary="Describe an entrant",
     responses=described(403, 404, 409, answer=EntrantFieldsDocument),
@@ -169,14 +188,18 @@ def put_values(
 
 
 async def read_body(request: Request) -> bytes:
-    """Return the body as it is."""
-    return await request.body()
+    """Return the body as it is, or the file that a form sends."""
+    if not request.headers.get("content-type", "").startswith(FILES):
+        return await request.body()
+    async with request.form() as form:
+        sent = form.get("file")
+        return await sent.read() if isinstance(sent, Received) else b""
 
 
 CARD = {"requestBody": {"required": True, "content": {"text/markdown": {"schema": {"type": "string"}}}}}
 
 
-@router.put(
+@one_router.put(
     "/benchmarks/{slug}/entrants/{entrant:path}/card",
     summary="Describe an entrant, by its model card",
     responses=described(403, 404, 409, answer=CardDocument),
@@ -263,13 +286,22 @@ def show_form(slug: str, entrant: str, request: Request, session: SessionDep, st
     """Show the form that changes what an entrant is, filled in with what it is."""
     if (caller := _signed_in(request, state)) is None:
         return RedirectResponse(f"/login?next=/edit/{slug}/{path_of_name(name_in_path(entrant))}", 303, PRIVATE)
-    declared, name = benchmarks.find_declared(session, slug), name_in_path(entrant)
+    return _form(request, session, caller, {}, None)
+
+
+def _form(
+    request: Request, session: Session, caller: Caller, kept: Mapping[str, str], refusal: RefusedForm | None
+) -> Response:
+    slug, name = request.path_params["slug"], name_in_path(request.path_params["entrant"])
+    declared = benchmarks.find_declared(session, slug)
     row = entrants.find_entrant(session, declared.benchmark.id, name)
     roles.require(session, ACTION, caller, declared.benchmark, row.owner_id)
     refuse_other_entrants(caller, [name])
-    stored: Mapping[str, Cell] = entrant_fields.stated(session, declared.benchmark.id).get(name, {})
-    shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=declared.manifest.entrant_fields,
-                 form_key=_form_key(request), entrant=name, values=_written(declared.manifest.entrant_fields, stored),
+    fields = declared.manifest.entrant_fields
+    stored = _written(fields, entrant_fields.stated(session, declared.benchmark.id).get(name, {}))
+    typed = {field.name: kept[field.name] for field in fields if field.name in kept}
+    shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=_form_key(request),
+                 entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed}, refusal=refusal,
                  seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
     shown.headers.update(PRIVATE)
     return shown

@@ -3,16 +3,20 @@ scores, which it never touches.
 """
 
 import csv
+import html
 import io
 import json
+import re
+import time
 from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import insert, make_url, select
 
 from app.config import Settings
+from app.db.models import Entrant
 from tests.cases.signing_in import form_key, send_form, signed
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site, new_database, open_site
@@ -28,6 +32,8 @@ entrant_fields:
   - {name: MASE_of_card, type: number}
 """.replace("MASE_of_card", "claimed")
 TINY = "/benchmarks/tiny"
+MOST_S = 30.0
+"""For ten thousand entrants at once, where a request may take a minute and other tests run."""
 BOARD = f"{TINY}/leaderboards/average"
 FIELDS = ("organisation", "n_parameters", "licence", "open_weights", "released", "url", "claimed")
 CARD = b"""---
@@ -258,6 +264,43 @@ def test_a_browser_changes_what_its_own_entrants_are(published: Site) -> None:
     assert published.http.get("/edit/tiny/Good", follow_redirects=False).status_code == 303
 
 
+def test_the_form_tells_whoever_comes_second_and_keeps_what_they_typed(published: Site) -> None:
+    """What was typed is there with what holds now; sent once more it holds, and both are in the history."""
+    headers = signed(published, "bob")
+    address = (
+        f"{TINY}/entrants/Good/fields?method=PUT&seen={put(published, 'Good', {'url': None}).json()['last_change']}"
+    )
+    put(published, "Good", {"organisation": "Stewards"})
+    late = send_form(published, address, headers, f"{TINY}/entrants/Good", organisation="Bobs", url="https://b.example")
+    between = rows(published, f"{TINY}/entrants.csv")["Good"]
+    again = re.search(r"seen=(\d+)", late.text)
+    assert again is not None
+    send_form(published, re.sub(r"seen=\d+", again[0], address), headers, organisation="Bobs", url="https://b.example")
+    history = published.http.get(f"{TINY}/entrants/Good", headers={"accept": "text/html"}).text
+
+    assert late.status_code == 409
+    assert "organisation: Stewards by steward" in late.text
+    assert ('value="Bobs"' in late.text, "Now it is Stewards." in late.text) == (True, True)
+    assert (between["organisation"], between["url"]) == ("Stewards", "")
+    assert rows(published, f"{TINY}/entrants.csv")["Good"]["organisation"] == "Bobs"
+    assert ("Stewards" in history, "Bobs" in history) == (True, True)
+
+
+def test_a_card_that_lies_is_refused_by_the_form_as_over_http(published: Site) -> None:
+    """A card chosen in the form is read like one that a program sends: nothing of a false one, all of a true one."""
+    headers = {**signed(published, "bob"), "Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
+    shown = published.http.get("/edit/tiny/Good", headers=headers).text
+    sending = html.unescape(re.findall(r'action="([^"]*/card[?][^"]*)"', shown)[0])
+    lie, true = (
+        published.http.post(sending, files={"file": ("README.md", card)}, headers=headers, follow_redirects=False)
+        for card in (b"---\nlicense: mit\nn_parameters: -7B\n---\n", CARD)
+    )
+
+    assert (lie.status_code, true.status_code) == (422, 303)
+    assert ("expected a whole number" in lie.text, "-7B" in lie.text) == (True, True)
+    assert rows(published, f"{TINY}/entrants.csv")["Good"]["licence"] == "mit"
+
+
 def test_where_nothing_is_declared_nothing_is_taken(site: Site) -> None:
     """And the page says what a steward would declare."""
     assert site.http.post("/benchmarks", content=MANIFEST, headers=site.auth("steward")).status_code == 201
@@ -271,7 +314,9 @@ def test_where_nothing_is_declared_nothing_is_taken(site: Site) -> None:
 
 def test_who_is_erased_leaves_no_word_and_nothing_else_is_rewritten(published: Site) -> None:
     """Of people a value is emptied, and that alone: the database refuses another value, and to remove a change."""
-    pat = published.http.post("/tokens", json={"name": "Pat", "role": "steward"}, headers=published.auth("admin")).json()
+    pat = published.http.post(
+        "/tokens", json={"name": "Pat", "role": "steward"}, headers=published.auth("admin")
+    ).json()
     published.tokens["pat"] = pat["token"]
     made = {"token": "Pat", "role": "steward"}
     published.http.post(f"{TINY}/roles", json=made, headers=published.auth("admin")).raise_for_status()
@@ -293,3 +338,20 @@ def test_who_is_erased_leaves_no_word_and_nothing_else_is_rewritten(published: S
                 connection.execute(change)
 
     assert said == [("licence", "MIT"), ("organisation", None)]
+
+
+def test_ten_thousand_entrants_are_described_at_once(published: Site) -> None:
+    """Within what a request may take, also by somebody who says what they read; one wrong cell and nothing is taken."""
+    names = [{"name": f"E{at}", "name_key": f"e{at}"} for at in range(10_000)]
+    with published.sessions.begin() as session:
+        number = session.scalars(select(Entrant.benchmark_id)).first()
+        session.execute(insert(Entrant).values(benchmark_id=number), names)
+    lines = [f"E{at},{at},mit,2026-01-{1 + at % 28:02}\n" for at in range(10_000)]
+    wrong = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines).replace("E77,77", "E77,many"))
+    began = time.monotonic()
+    sent = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines), seen=0)
+    took_s = time.monotonic() - began
+
+    assert (wrong.status_code, [each["row"] for each in wrong.json()["problems"]]) == (422, [79])
+    assert (sent.status_code, sent.json()["n_changed"]) == (200, 30_000)
+    assert took_s < MOST_S
