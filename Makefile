@@ -138,7 +138,7 @@ bench: $(VENV)/.development
 
 # The compiler of the locks lives in an environment of its own: nothing else needs it.
 lock: $(VENV)/lock-tools/bin/uv
-	$(call compile,requirements.lock,--extra build)
+	$(call compile,requirements.lock,--extra build --extra otel)
 	$(call compile,requirements-dev.lock,--extra build --extra dev --constraint requirements.lock)
 
 # One version of a package for every Python, so that all of them compute with the same numpy.

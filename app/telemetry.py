@@ -11,6 +11,7 @@ import logging
 import os
 import re
 import sys
+import threading
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib import import_module
@@ -65,6 +66,15 @@ def configure(form: Form, process: str, secrets: tuple[str | None, ...] = ()) ->
     logging.basicConfig(handlers=[handler], level=level, force=True)
     for name in QUIET:
         logging.getLogger(name).setLevel(logging.WARNING)
+    if form == "json":
+        # What nobody caught is a line as well: a collector that reads lines would lose exactly that.
+        logging.captureWarnings(capture=True)
+        sys.excepthook = _log_uncaught
+        threading.excepthook = lambda ended: _log_uncaught(*ended[:3])
+
+
+def _log_uncaught(kind: Any, error: Any, trace_back: Any) -> None:
+    logging.getLogger(__name__).critical("ended by an exception", exc_info=(kind, error, trace_back))
 
 
 def _facts(process: str) -> list[structlog.typing.Processor]:

@@ -21,14 +21,13 @@ import numpy as np
 import pytest
 import scipy.special
 
-from app.cli.demo import Example, ExampleSubmission, find_examples
+from app.cli.demo import find_examples
 from app.cli.serve import EXAMPLES
 from app.config import Settings
-from app.prereg.prereg import sha256_hex
+from tests.cases.examples import load
 from tests.fixtures import Site, new_database, open_site
 
 DIGESTS = Path(__file__).parent / "data" / "published_bytes.txt"
-YAML = {"Content-Type": "application/yaml"}
 HTML = {"Accept": "text/html"}
 MAX_FIELD = 1 << 24
 LARGEST_PAGE = 60_000
@@ -86,31 +85,6 @@ def rounded(number: re.Match[str]) -> str:
     """Return a number with few digits; what is left of a difference of equals is zero."""
     value = float(number[0])
     return "0" if abs(value) < NOISE else f"{value:.{DIGITS}g}"
-
-
-def load(site: Site, example: Example) -> None:
-    """Send an example as `plumbline serve` does: manifest, labels, registrations, submissions."""
-    slug, headers = example.folder.name, site.auth("steward")
-    created = site.http.post("/benchmarks", content=example.manifest.read_bytes(), headers=headers | YAML)
-    assert created.status_code == 201, created.text
-    if example.labels is not None:
-        labels = {"file": (example.labels.name, example.labels.read_bytes())}
-        put = site.http.put(f"/benchmarks/{slug}/labels", files=labels, headers=headers)
-        assert put.status_code == 201, put.text
-    for submission in example.submissions:
-        submit(site, slug, submission)
-
-
-def submit(site: Site, slug: str, submission: ExampleSubmission) -> None:
-    """Send one submission, after the registration that it cites."""
-    form = {} if submission.entrant is None else {"entrant": submission.entrant}
-    if submission.prereg is not None:
-        plan = submission.prereg.read_bytes()
-        site.http.post(f"/preregs?benchmark={slug}", content=plan, headers=site.auth("steward") | YAML)
-        form["prereg_sha256"] = sha256_hex(plan)
-    files = [("files", (path.name, path.read_bytes())) for path in submission.files]
-    sent = site.http.post(f"/benchmarks/{slug}/submissions", files=files, data=form, headers=site.auth("steward"))
-    assert sent.status_code == 202, sent.text
 
 
 def published(site: Site, sizes: dict[str, int]) -> Iterator[tuple[str, str]]:

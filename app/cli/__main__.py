@@ -1,11 +1,15 @@
 """The entry point of `plumbline` and of `python -m app.cli`: every command."""
 
+import logging
 import os
 import sys
 from collections.abc import Sequence
+from functools import partial
+from importlib import import_module
 
 import typer
 
+from app.errors import PlumblineError
 from app.program.collector import paused
 from app.program.version import release
 from plumbline.__main__ import MODULES as CLIENTS
@@ -37,7 +41,19 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command and return its exit code; what its user can mend ends in a message, never in a traceback."""
-    return commands.run_command(lambda: build_app(arguments), arguments)
+    of_a_server = bool(arguments) and arguments[0] in ("serve", "web", "worker")
+    is_logged = of_a_server and os.environ.get("PLUMBLINE_LOG_FORMAT") == "json"
+    return commands.run_command(
+        lambda: build_app(arguments), arguments, partial(_log, arguments[0]) if is_logged else commands.tell
+    )
+
+
+def _log(process: str, error: PlumblineError | OSError) -> None:
+    """Log what ends a process of a server as the line of JSON that all of its log is."""
+    telemetry = import_module("app.telemetry")
+    if not logging.getLogger().handlers:  # the settings themselves were refused
+        telemetry.configure("json", process)
+    logging.getLogger(__name__).error("%s", error)
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """`plumbline serve`: starts the database, the web process and the workers, watches them, and stops them again."""
 
+import json
 import logging
 import os
 import socket
@@ -8,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 
 import httpx2
@@ -111,7 +113,7 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
         addresses = stack.enter_context(open_addresses(settings, may_create=True))
         bring_up(addresses)
         database_url = addresses.runtime
-        _ensure_admin(database_url, settings.admin_token)
+        _ensure_admin(settings, database_url)
         children = stack.enter_context(supervised(programs(settings, database_url, listener)))
         # At a stop nobody takes new connections any more: better refused at once than accepted and never answered.
         stack.callback(listener.close)
@@ -120,14 +122,25 @@ def _serve(settings: Settings, listener: socket.socket, started_at: float) -> No
             tended.append(stack.enter_context(watched_database(settings.data_dir)))
         address = f"http://{local_host(listener)}:{listener.getsockname()[1]}"
         wait_until_ready(address, children, tended)
-        say(f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)")
+        _say(
+            settings,
+            f"plumbline is at {settings.base_url or address} (started in {time.monotonic() - started_at:.1f} s)",
+        )
         logger.info("Press Ctrl-C to stop.")
         if settings.demo:
-            _load_examples(address, database_url, tended)
+            _load_examples(settings, address, database_url, tended)
         _watch(tended)
 
 
-def _load_examples(address: str, database_url: str, tended: Iterable[Tended]) -> None:
+def _say(settings: Settings, text: str) -> None:
+    """Print what somebody waits for to standard output, in the form of the log; a token is not hidden there."""
+    if settings.log_format == "json":
+        at = datetime.now(UTC).isoformat().replace("+00:00", "Z")
+        text = json.dumps({"event": text, "level": "info", "timestamp": at, "process": "serve"}, ensure_ascii=False)
+    say(text)
+
+
+def _load_examples(settings: Settings, address: str, database_url: str, tended: Iterable[Tended]) -> None:
     """Load the examples; a failure is logged, and the server stays."""
     started_at = time.monotonic()
     try:
@@ -136,7 +149,7 @@ def _load_examples(address: str, database_url: str, tended: Iterable[Tended]) ->
         show_error(error)
         return
     if loaded:
-        say(f"The examples are published (loaded in {time.monotonic() - started_at:.1f} s).")
+        _say(settings, f"The examples are published (loaded in {time.monotonic() - started_at:.1f} s).")
 
 
 def programs(settings: Settings, database_url: str, listener: socket.socket) -> Sequence[Program]:
@@ -192,9 +205,9 @@ def local_host(listener: socket.socket) -> str:
     return "127.0.0.1" if host == "0.0.0.0" else host  # noqa: S104 - compared, not bound
 
 
-def _ensure_admin(database_url: str, given: str | None) -> None:
+def _ensure_admin(settings: Settings, database_url: str) -> None:
     """Make sure that an admin can sign in; show a token that was made, and say when the given one is of no use."""
-    engine = make_engine(database_url, pool_size=1)
+    engine, given = make_engine(database_url, pool_size=1), settings.admin_token
     with Session(engine) as session, session.begin():
         complaint = None if given is None else useless_as_admin(session, given)
         token = ensure_admin_token(session, given)
@@ -204,7 +217,7 @@ def _ensure_admin(database_url: str, given: str | None) -> None:
     if complaint is not None:
         logger.warning("PLUMBLINE_ADMIN_TOKEN is %s. Unset it, or set a new one.", complaint)
     if token is not None:
-        say(f"Admin token (shown only this once): {token}")
+        _say(settings, f"Admin token (shown only this once): {token}")
 
 
 def _tend_all(tended: Iterable[Tended]) -> None:

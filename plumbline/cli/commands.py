@@ -40,21 +40,29 @@ def build_app(arguments: Sequence[str], modules: Mapping[str, str], release: Cal
     return app
 
 
-def run_command(app: Callable[[], typer.Typer], arguments: Sequence[str]) -> int:
+def tell(error: PlumblineError | OSError) -> None:
+    """Print what its user can mend: of the system the reason and the file, such as a full disk or a closed pipe."""
+    if isinstance(error, PlumblineError):
+        show_error(error)
+    else:
+        note(f"Error: {error}", style="red")
+
+
+def run_command(
+    app: Callable[[], typer.Typer],
+    arguments: Sequence[str],
+    tell: Callable[[PlumblineError | OSError], None] = tell,
+) -> int:
     """Run one command and return its exit code; what its user can mend ends in a message, never in a traceback."""
     try:
         app()(list(arguments), prog_name="plumbline")
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except Unreachable as error:
-        show_error(error)
+        tell(error)
         return UNREACHABLE
-    except PlumblineError as error:
-        show_error(error)
-        return REFUSED
-    except OSError as error:
-        # The reason and the file; a full disk, a folder that is not there, a pipe that was closed.
-        note(f"Error: {error}", style="red")
+    except (PlumblineError, OSError) as error:
+        tell(error)
         return REFUSED
     except KeyboardInterrupt:
         return INTERRUPTED

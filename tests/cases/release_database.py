@@ -23,10 +23,10 @@ from app.db.migrate import MIGRATIONS, upgrade
 from app.jobs.refresh import prune, seal
 from tests.cases import secret_labels
 from tests.cases.databases import note_roles
+from tests.cases.examples import load
 from tests.cases.running_server import fresh_data_dir
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site, open_site
-from tests.test_published_bytes import load
 
 RELEASES = Path(__file__).parents[1] / "data" / "releases"
 ABOUT = "release.json"

@@ -1,6 +1,7 @@
 """Starts a whole server as its users do, for the tests that need one."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -101,6 +102,6 @@ def _read_address(process: subprocess.Popen[str], log: Path) -> tuple[str, str]:
     printed = ""
     for line in process.stdout or ():
         printed += line
-        if line.startswith("plumbline is at "):
-            return line.split()[3], printed
+        if found := re.search(r"plumbline is at (\S+)", line):
+            return found[1], printed
     raise AssertionError(f"The server did not start:\n{printed}{log.read_text()}")

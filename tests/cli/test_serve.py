@@ -73,10 +73,13 @@ def test_what_a_server_says_in_json_is_json(life: Life) -> None:
     A render process whose parent is killed while it starts may leave a traceback of the interpreter's own.
     """
     reported = [json.loads(line)["event"] for line in life.log.splitlines() if line.startswith("{")]
+    printed = [json.loads(line)["event"] for line in life.second_start.splitlines()]
 
     assert reported[0].startswith("Starting the embedded database in ")
     assert any(line.startswith("the web process was ended by SIGKILL") for line in reported)
     assert reported[-1] == "Stopped."
+    assert "the worker is connected and waits for jobs" in reported
+    assert printed[-1].startswith("plumbline is at ")
     assert "resource_tracker" not in life.log
 
 

@@ -3,7 +3,9 @@
 import io
 import json
 import logging
+import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +14,7 @@ from app import telemetry
 from app.cli.observing import configure_log
 from app.config import Settings
 from app.telemetry import bind, event
+from tests.cases.offline import plumbline
 
 ADMIN = "0123456789abcdef0123456789abcdef"
 
@@ -22,11 +25,14 @@ def written(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     stream, root = io.StringIO(), logging.getLogger()
     before = root.handlers[:], root.level
     monkeypatch.setattr(sys, "stderr", stream)
+    for module in (sys, threading):
+        monkeypatch.setattr(module, "excepthook", module.excepthook)
     for handler in before[0]:
         root.removeHandler(handler)
     telemetry.configure("json", "web", (ADMIN,))
     yield stream
     root.handlers[:], root.level = before[0], before[1]
+    logging.captureWarnings(capture=False)
 
 
 def lines(stream: io.StringIO) -> list[dict[str, object]]:
@@ -110,3 +116,31 @@ def test_every_secret_of_the_settings_is_hidden(capsys: pytest.CaptureFixture[st
 
     message = [json.loads(line)["event"] for line in capsys.readouterr().err.splitlines()]
     assert message == ["said …, which it should not"] * len(known)
+
+
+@pytest.mark.parametrize(
+    ("command", "settings"),
+    [
+        ("worker", {"PLUMBLINE_DATABASE_URL": "postgresql://x:hidden@127.0.0.1:1/x"}),
+        ("serve", {"PLUMBLINE_PORT": "-1"}),
+    ],
+)
+def test_what_ends_a_process_is_a_line_of_json(command: str, settings: dict[str, str]) -> None:
+    """Also where its settings are refused: a collector that reads lines would lose exactly that."""
+    done = plumbline(command, PLUMBLINE_LOG_FORMAT="json", **settings)
+
+    *_, last = [json.loads(line) for line in done.stderr.splitlines()]
+    assert done.returncode != 0
+    assert (last["level"], last["process"]) == ("error", command)
+    assert "hidden" not in done.stderr
+
+
+def test_what_nobody_caught_is_a_line_of_json() -> None:
+    """With its traceback in a field, from a thread too."""
+    fails = "import threading; from app.telemetry import configure; configure('json', 'web'); "
+    fails += "t = threading.Thread(target=lambda: 1 / 0); t.start(); t.join(); {}['gone']"
+    done = subprocess.run([sys.executable, "-c", fails], capture_output=True, text=True, check=False)
+
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    ends = [line["exception"].splitlines()[-1] for line in lines]
+    assert ends == ["ZeroDivisionError: division by zero", "KeyError: 'gone'"]
