@@ -197,4 +197,15 @@ def count(n: int, noun: str) -> str:
     >>> count(1, "task"), count(1200, "task")
     ('1 task', '1,200 tasks')
     """
-    return f"{n:,} {noun}{'' if n == 1 else 's'}"
+    return f"{n:,} {noun if n == 1 else plural(noun)}"
+
+
+def plural(noun: str) -> str:
+    """Return the plural of a regular noun.
+
+    >>> plural("data set"), plural("entry"), plural("box"), plural("toy")
+    ('data sets', 'entries', 'boxes', 'toys')
+    """
+    if noun.endswith("y") and noun[-2:-1] not in tuple("aeiou"):
+        return f"{noun[:-1]}ies"
+    return f"{noun}{'es' if noun.endswith(('s', 'x', 'z', 'ch', 'sh')) else 's'}"

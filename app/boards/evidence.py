@@ -5,12 +5,14 @@ Made by `app.jobs.evidence` of what a database has, or of rows in memory.
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 
 from app.boards.groups import with_groups
 from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.nouns import in_nouns
 from app.boards.registry import compute_board, measured_method
 from app.boards.relatives import with_nearest
 from app.boards.tables import BoardTables
@@ -139,17 +141,17 @@ def board_of(evidence: BoardEvidence, spec: Leaderboard, left_out: LeftOut = NOB
     >>> [row[1] for row in tables.leaderboard.rows]
     ['Good', 'Fair', 'Poor']
     """
-    method = measured_method(spec)
+    method, said = measured_method(spec), partial(in_nouns, nouns=evidence.manifest.nouns)
     if method is None:
         scores = evidence.scores(left_out)
         computed = compute_board(evidence.manifest, spec, scores)
         grouped = with_groups(computed.leaderboard, evidence.manifest, spec, scores)
-        return replace(computed, leaderboard=with_nearest(grouped, spec, scores))
+        return replace(computed, leaderboard=with_nearest(grouped, spec, scores)).each(said)
     if evidence.measured is None:
         kind = evidence.manifest.evidence
         raise TypeError(f"evidence of kind {kind} is not measured one entrant at a time")
     computed = method.assemble(evidence.manifest, spec, evidence.measurements(spec, left_out), evidence.measured)
-    return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None))
+    return replace(computed, leaderboard=with_nearest(computed.leaderboard, spec, None)).each(said)
 
 
 def rows_of(scores: ScoreTable, entrants: Collection[str]) -> ScoreTable:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from app.boards.evidence import BoardEvidence, board_of
+from app.boards.nouns import in_nouns
 from app.boards.statement import with_statement
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
@@ -79,7 +80,8 @@ def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> 
     board = _compute(chosen, evidence)
     is_of_fewer = len(chosen.entrants) < len(entrants)
     words = list(_words(spec, evidence, choice, chosen))
-    return _labelled(with_statement(board, is_of_fewer=is_of_fewer), spec, choice, words)
+    labelled = _labelled(with_statement(board, is_of_fewer=is_of_fewer), spec, choice, words)
+    return in_nouns(labelled, evidence.manifest.nouns)
 
 
 def draft_board(spec: Leaderboard, evidence: BoardEvidence) -> Table:

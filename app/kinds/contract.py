@@ -18,7 +18,7 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.kinds.labels import KindLabels
-from app.manifest.model import KindPart, Manifest, Metric
+from app.manifest.model import KindPart, Manifest, Metric, Nouns
 from app.names import clip_for_message, complain_about_name, is_name
 from app.prereg.fields import BootstrapMethod
 from app.values.facts import RunFacts
@@ -164,11 +164,12 @@ class PageFacts:
     """What every page of a benchmark shows.
 
     `guide` says what may be claimed from it. `labels` says whose labels predictions are compared with, where there
-    are any.
+    are any. `nouns` are what the field calls entrants and tasks.
     """
 
     guide: str | None = None
     labels: LabelSource | None = None
+    nouns: Nouns = field(default_factory=Nouns)
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ declared in the method's module in `app.boards`: `app.manifest.build` receives b
 """
 
 import json
+import re
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -24,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from app.names import MAX_NAME, METRIC_PATTERN, NAME_RULE, SLUG_PATTERN, complain_about_name, is_name
+from app.names import MAX_NAME, METRIC_PATTERN, NAME_RULE, SLUG_PATTERN, complain_about_name, is_name, plural
 from app.prereg.fields import FailurePolicy
 
 # Marks a key that no measurement depends on: changing only such keys keeps stored measurements.
@@ -570,6 +571,43 @@ def _standard_field(given: Any) -> Any:
     return STANDARD[given]
 
 
+Noun = Annotated[str, StringConstraints(pattern=r"^[^\W\d_]+([ -][^\W\d_]+)*$", max_length=30)]
+
+IN_TEXT = re.compile(r"(?<![\w/.:=-])(an? )?(entrant|task)(s?)(?![\w/:=-])", re.IGNORECASE)
+"""The house's own words where they are words, and no part of a name, an address or a key."""
+
+
+class Nouns(Part):
+    """What the field calls those who are compared, and what they are compared on: in the singular, as in a sentence."""
+
+    entrant: Noun = Field("entrant", description="such as model, policy or estimator")
+    task: Noun = Field("task", description="such as data set or environment")
+
+    def say(self, text: str, names: Collection[str] = ()) -> str:
+        """Return a text with the field's own nouns; `names` in it stay as they are.
+
+        >>> Nouns(entrant="model", task="data set").say("Entrants by tasks; for an entrant a task. Task Nine leads.",
+        ...                                             ["Task Nine"])
+        'Models by data sets; for a model a data set. Task Nine leads.'
+        """
+        if (self.entrant, self.task) == ("entrant", "task"):
+            return text
+        kept = [name for name in names if name in text and IN_TEXT.search(name)]
+        longest_first = "|".join(map(re.escape, sorted(kept, key=len, reverse=True)))
+        parts = re.split(rf"(?<!\w)({longest_first})(?!\w)", text) if kept else [text]
+        return "".join(part if part in kept else IN_TEXT.sub(self._noun, part) for part in parts)
+
+    def _noun(self, found: re.Match[str]) -> str:
+        article, word, many = found.groups()
+        noun = getattr(self, word.lower())
+        shown = plural(noun) if many else noun
+        shown = shown[0].upper() + shown[1:] if word[0].isupper() else shown
+        if not article:
+            return shown
+        new = "an " if noun[0].lower() in "aeiou" else "a "
+        return (new.capitalize() if article[0].isupper() else new) + shown
+
+
 class Common(Part):
     """The keys of a manifest that every kind of evidence has. `leaderboards` hold the classes of their methods."""
 
@@ -585,6 +623,10 @@ class Common(Part):
     )
     tasks: list[Task] | OpenTasks = Field(
         description="the closed list of tasks, or `{open: true}` to accept any task that the evidence names"
+    )
+    nouns: Annotated[Nouns, NOT_MEASURED] = Field(
+        default_factory=Nouns,
+        description="what pages, sentences and titles of columns call entrants and tasks; keys of the data stay",
     )
     group_by: Annotated[ColumnName | None, NOT_MEASURED] = Field(
         None,

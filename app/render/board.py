@@ -345,7 +345,7 @@ class BoardRows:
                 yield words, "Why it has no rank" if why else "Results delivered, of those asked for"
         if (attempt := self._number(row, "attempt")) > 1:
             earlier = count(attempt - 1, "earlier submission")
-            yield f"try {attempt:,}", f"{earlier} for this entrant, refused ones included"
+            yield f"try {attempt:,}", f"{earlier} under this name, refused ones included"
 
     def gap(self, row: Row) -> str:
         """Return how many results of how many a row has, where it lacks some."""

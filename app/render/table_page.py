@@ -50,6 +50,15 @@ MOST_PINNED = 20
 MAPPED = 50
 """As many entrants by tasks are a page."""
 
+CHOSEN = {"q": "“{}” in the name", "field": "{}", "group": "tasks: {}", "task": "task: {}", "weight": "{}",
+          "entrant": "{}", "baseline": "relative to {}"}  # fmt: skip
+"""What is said of a reader's choices, by the name in the address."""
+
+MOST_CHOSEN = 12
+
+MOST_FILTERS = 3
+"""More menus take a line of their own; the page of the explored board has all."""
+
 LISTED_PAIRS = 60
 """More pairs than these are read in the square, in the CSV, or two by two at /against."""
 
@@ -195,7 +204,8 @@ class TableView:
     further tables that stand before its own, which has the heading `panel_rest` then. `most_rows` are shown where the
     picture says what a page of rows would not. `card` is the absolute address of the picture that previews it. `frame`
     is where a table of a board stands among the others; `ranked` are the rows of the board that the table is about.
-    `fields_to` is the last change of entrants' fields that the table has, which a permanent address names.
+    `fields_to` is the last change of entrants' fields that the table has, which a permanent address names. `filters`
+    are what entrants are said to be, to choose from.
     """
 
     slug: str
@@ -217,6 +227,7 @@ class TableView:
     frame: Frame | None = None
     fields_to: int | None = None
     ranked: Table | None = None
+    filters: Sequence[tuple[str, Sequence[TickBox]]] = ()
 
     def drawings(self) -> Sequence[Drawing]:
         """Return everything that the page draws: of its own table first, then of each panel."""
@@ -429,6 +440,34 @@ class TablePage(Page):
         return f"{self.view.address}/explore" if is_board and self.view.snapshot is not None else None
 
     @property
+    def filters(self) -> Sequence[tuple[str, Links]]:
+        """Return what a board can be filtered by at once, its groups of tasks and fields: where each choice leads."""
+        if self.explore_address is None:
+            return ()
+        kept, groups = [*self.hidden, *self.shown_so], self.table.meta.get("groups", ())
+        offered = [(self.view.facts.nouns.say("Tasks"), [("group", name, name) for name in groups])] if groups else []
+        offered += [
+            (title, [("field", tick.value, tick.words) for tick in ticks]) for title, ticks in self.view.filters
+        ]
+        there = self.explore_address
+        return [(title, [(words, f"{there}?{urlencode([*kept, (name, value)])}") for name, value, words in each])
+                for title, each in offered[:MOST_FILTERS]]  # fmt: skip
+
+    @property
+    def chosen(self) -> Links:
+        """Return what a reader chose on an explored board, each with the address of the board without it."""
+        asked = [(name, value) for name, value in self.asked if value and name != "page"]
+        wish = self.view.explore.wish.conditions if self.view.explore else ()
+        told = dict(zip((value for name, value in asked if name == "field"), wish, strict=False))
+        listed = []
+        for at, (name, value) in enumerate(asked):
+            if name in CHOSEN:
+                words = told[value].words if name == "field" and value in told else value.replace("=", " × ")
+                others = urlencode(asked[:at] + asked[at + 1 :])
+                listed.append((CHOSEN[name].format(words), f"{self.view.address}?{others}"))
+        return listed[:MOST_CHOSEN]
+
+    @property
     def hidden(self) -> Links:
         """Return the snapshot, if the query names one; every form and link of the page keeps it."""
         return [(name, value) for name, value in self._kept if name in ("snapshot", "fields_to")]
@@ -507,7 +546,9 @@ class TablePage(Page):
         if self.is_pairwise or (self.view.most_rows is not None and not self.is_map):
             return None
         if self.is_map:
-            return page_of(self.asked, len(self._mapped), Paged("entrants", MAPPED, every=False))
+            return page_of(
+                self.asked, len(self._mapped), Paged(self.view.facts.nouns.say("entrants"), MAPPED, every=False)
+            )
         chosen = [value for _, value in self.look.columns]
         # A group of tasks has no whisker: its interval is in the title of its cell.
         groups = [f"mean:{group}" for group in self.table.meta.get("groups", ())]
@@ -533,7 +574,7 @@ class TablePage(Page):
         if not self.is_map:
             return None
         shown = self._mapped if self.paging is None else self._mapped[self.paging.first - 1 : self.paging.last]
-        caption = f"{len(shown):,} entrants" if self.paging is None else self.paging.caption
+        caption = self.view.facts.nouns.say(f"{len(shown):,} entrants") if self.paging is None else self.paging.caption
         return build_task_map(self.table, shown, caption)
 
     @cached_property
@@ -614,7 +655,8 @@ class TablePage(Page):
     @cached_property
     def apart(self) -> UnrankedHeading | None:
         """Return the heading over the rows without a rank."""
-        return apart(self.table, self.rows)
+        found, say = apart(self.table, self.rows), self.view.facts.nouns.say
+        return None if found is None else replace(found, words=say(found.words))
 
     @property
     def withdrawn(self) -> Sequence[Mapping[str, Any]]:
@@ -836,9 +878,10 @@ def _heading(note: str) -> str:
 
 
 def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterator[tuple[str, str]]:
-    """Yield what a board rests on: its metric, its tasks, how they depend on each other, how stable it is, its gaps."""
-    if measures:
-        yield measures, "What the board measures"
+    """Yield what a board rests on: its tasks, how they depend on each other, how stable it is, its metric, its gaps.
+
+    Of those for which there is no room the last ones are left out.
+    """
     n_tasks, dependence, stability = (table.meta.get(name) for name in ("n_tasks", "dependence", "stability"))
     if isinstance(dependence, Mapping) and dependence.get("n_units"):
         yield _units(dependence)
@@ -847,6 +890,8 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
     if isinstance(stability, Mapping) and isinstance(stability.get("n_first"), int):
         yield (f"first in {stability['n_first']:,} of {stability['n_boards']:,} other boards",
                "How often the leader stays first when tasks, weights or methods are chosen otherwise")  # fmt: skip
+    if measures:
+        yield measures, "What the board measures"
     told: set[str] = set()
     for each in sorted(counts, key=lambda each: each.word == "absent"):
         # What failed is absent, and imputed: it is said once.
@@ -960,6 +1005,19 @@ def _steps_of(field: EntrantField, values: Values, sign: str, asked: Sequence[Co
     steps = {each.text: each for value in offered_bounds(field, values) if (each := Condition(field, sign, value))}
     ordered = sorted({**steps, **own}.values(), key=lambda each: each.value)  # type: ignore[arg-type, return-value]
     return [TickBox(each.text, _compact(each.value), each.text in own) for each in ordered]
+
+
+def field_filters(fields: Sequence[EntrantField], values: Values) -> list[tuple[str, list[TickBox]]]:
+    """Return what fields can be filtered by, those that are shown first: values, or of numbers and days a bound."""
+    offered = []
+    for each in sorted(fields, key=lambda each: not each.shown):
+        if each.type in ("number", "integer", "date"):
+            sign, words = ("<=", "up to") if each.type != "date" and each.direction != "maximize" else (">=", "from")
+            ticks = [replace(tick, words=f"{words} {tick.words}") for tick in _steps_of(each, values, sign, ())]
+        else:
+            ticks = _ticks_of(each, values, ()) if each.type != "url" else []
+        offered += [(each.label, ticks)] if len(ticks) > 1 else []
+    return offered
 
 
 def _compact(value: Cell) -> str:

@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
+from app.boards.nouns import in_nouns
 from app.boards.standing import letters_table
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
 from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
@@ -495,5 +496,6 @@ def show_compared(
 
 
 def _answer(request: Request, session: Session, view: TableView, board: str, name: str) -> Response:
+    view = replace(view, table=in_nouns(view.table, view.facts.nouns))
     shown = replace(_beside(request, session, view, board, name), most_rows=MOST_SHOWN)
     return table_answer(request, shown, split_format(request.url.path)[1])

@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.boards.entrant_fields import with_fields
+from app.boards.nouns import in_nouns
 from app.boards.tradeoff import axes_of
 from app.db.models import Snapshot
 from app.errors import NotFound
@@ -23,7 +24,7 @@ from app.render.board import Frame
 from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
-from app.render.table_page import RETIRED, Panel, TableView, Wanted, choices, narrow_table, only_columns
+from app.render.table_page import RETIRED, Panel, TableView, Wanted, choices, field_filters, narrow_table, only_columns
 from app.render.text import FORMATS, name_in_path, path_of_name
 from app.store import benchmarks, entrant_fields, row_exports, snapshots
 from app.store.benchmark_rows import find_benchmark
@@ -163,7 +164,8 @@ def published(session: Session, slug: str, number: int | None, name: str) -> Tab
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, name)
     if snapshot is None or table is None:
         table = row_exports.explain_absence(declared.manifest, snapshot, name, declared.benchmark.publish_error)
-    return view_of(session, declared, table, snapshot)
+    # What is published has the nouns of its own manifest: the bytes of a snapshot stay.
+    return replace(view_of(session, declared, table, snapshot), table=table)
 
 
 def with_entrant_fields(session: Session, view: TableView, number: int | None, change: int | None) -> TableView:
@@ -180,18 +182,20 @@ def with_entrant_fields(session: Session, view: TableView, number: int | None, c
     as_of = entrant_fields.as_of(session, benchmark, None if number is None else view.snapshot, change)
     values = entrant_fields.values_of(session, benchmark, fields, view.snapshot, as_of)
     seen = entrant_fields.last_change(session, benchmark.id) if number is None else change
-    return replace(view, table=with_fields(view.table, fields, values), fields_to=seen or None)
+    table = with_fields(view.table, fields, values)
+    return replace(view, table=table, fields_to=seen or None, filters=field_filters(fields, values))
 
 
 def view_of(session: Session, declared: Declared, table: Table, snapshot: Snapshot | None) -> TableView:
     """Return a table with the snapshot it belongs to, and what every page of its benchmark shows."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
+    table = in_nouns(table, declared.manifest.nouns)
     return TableView(declared.benchmark.slug, "", table, snapshot, version, facts=facts_of(session, declared))
 
 
 def facts_of(session: Session, declared: Declared) -> PageFacts:
     """Return what every page of a benchmark shows: what may be claimed from it, and that it is retired."""
-    facts = kind_of(declared.manifest).pages.facts(declared.manifest)
+    facts = replace(kind_of(declared.manifest).pages.facts(declared.manifest), nouns=declared.manifest.nouns)
     retired = find_retirement(session, declared.benchmark.id)
     if retired is None:
         return facts

@@ -1,5 +1,6 @@
 """Groups of tasks as columns of a board: what is declared, what a gap costs, and whom a group cannot help."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -49,6 +50,18 @@ def test_no_group_moves_a_rank_and_none_is_there_undeclared() -> None:
 
     assert not [name for name in names if name.startswith("mean:")]
     assert [tuple(each[name] for name in names) for each in with_groups.records()] == list(without.rows)
+
+
+def test_a_board_speaks_of_what_its_field_compares() -> None:
+    """Titles, notes and sentences have the nouns of the manifest; keys and names stay."""
+    named = MANIFEST.replace("group_by", "nouns: {entrant: model, task: data set}\ngroup_by")
+    table = board("mean_rank", {"The Entrant": [0.1, 0.2, 0.3], "B": [0.4, 0.3, 0.3], "Task": [0.5]}, named)
+    said = [*table.notes, *table.meta["statement"], *(column.title for column in table.columns)]
+
+    assert "entrant" in table.column_names()
+    assert "Model" in [column.title for column in table.columns]
+    assert any("The Entrant" in text for text in table.meta["statement"])
+    assert not [text for text in said if re.search("entrant|task", text.replace("The Entrant", "").replace("Task", ""))]
 
 
 def test_the_example_has_a_column_for_each_task_type() -> None:

@@ -9,6 +9,7 @@ import json
 import re
 import time
 from collections.abc import Iterator
+from html import unescape
 from typing import Any
 
 import psycopg
@@ -108,7 +109,7 @@ def test_a_file_of_many_is_columns_everywhere_and_touches_no_score(published: Si
     assert scores[: len(before)] == scores[len(before) :]
     assert (after["Good"]["n_parameters"], after["Great"]["open_weights"]) == ("7000000000", "False")
     assert "Parameters" in page
-    assert "Open weights" not in page
+    assert "Open weights</a>" not in page
     assert chosen == ["entrant,licence,url", *[f"{n},{r['licence']},{r['url']}" for n, r in after.items()]]
     assert by_size.index("Great</a>") < by_size.index("Good</a>")
     assert '<a href="https://good.example/x">' in by_size
@@ -117,6 +118,19 @@ def test_a_file_of_many_is_columns_everywhere_and_touches_no_score(published: Si
     assert rows(published, f"{BOARD}/explore.csv?field=licence=mit")["Good"]["released"] == "2026-01-31"
     assert rows(published, f"{BOARD}/tradeoff.csv?x=n_parameters").keys() == {"Base", "Good", "Great"}
     assert rows(published, f"{TINY}/entrants.csv")["Great"]["licence"] == "apache-2.0"
+
+
+def test_a_board_leads_to_itself_filtered_and_back(published: Site) -> None:
+    """Its menus have the values and bounds of fields; what is chosen is named, with the board without it."""
+    leads = re.findall(r'href="([^"]*explore\?field=[^"]*)">([^<]*)<', published.http.get(BOARD).text)
+    there, words = next((unescape(address), words) for address, words in leads if "n_parameters" in address)
+    filtered = published.http.get(there).text
+    without = re.findall(r'class="pick"[^>]*href="([^"]*)"', filtered)
+
+    assert words.startswith("up to ")
+    assert len(rows(published, there.replace("/explore", "/explore.csv"))) < len(rows(published, f"{BOARD}.csv"))
+    assert [published.http.get(unescape(address)).status_code for address in without] == [200]
+    assert "Parameters up to" in filtered
 
 
 @pytest.mark.parametrize(
