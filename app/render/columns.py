@@ -60,7 +60,7 @@ class ShownColumn:
         if self.column.kind == "number" and self.scale is None:
             ends = self.interval_text(row)
             return shown if ends is None else f"{shown} ({ends})"
-        if self.column.name != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
+        if self.column.name.partition(":")[0] != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
             return shown
         low, high = row[self.low_at], row[self.high_at]
         return f"{shown} ({low})" if low == high else f"{shown} ({low}{DASH}{high})"
@@ -82,7 +82,7 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-EARLY = frozenset({"rank", "first_p", "threshold"})
+EARLY = frozenset({"rank", "first_p", "threshold", "place", "among"})
 """Numeric columns that keep their place among texts: a claim's threshold is meaningless far from its sides."""
 
 
@@ -320,6 +320,23 @@ def _map_cell(cell: Mapping[str, Cell] | None) -> tuple[str, int]:
 
 def _short(value: float, digits: int) -> str:
     return format_number(value, max(digits - (2 if abs(value) >= 100 else 1 if abs(value) >= 10 else 0), 0))
+
+
+def build_ranks_map(table: Table, most: int) -> TaskMap:
+    """Return the first entrants of the table of all boards with their rank on each, the darker the better."""
+    boards = [at for at, column in enumerate(table.columns) if column.name.startswith("rank:") and not column.detail]
+    last = {at: max(rank for row in table.rows if isinstance(rank := row[at] or 1, int)) for at in boards}
+    rows = [(str(row[0]), [_rank_cell(row[at], last[at]) for at in boards]) for row in table.rows[:most]]
+    names = [table.columns[at].title for at in boards]
+    n_all = len(table.rows)
+    caption = f"Ranks; the first {most:,} of {n_all:,} by the first board" if n_all > most else "Ranks"
+    return TaskMap(names, rows, caption, across="board")
+
+
+def _rank_cell(rank: Cell, last: int) -> tuple[str, int]:
+    if not isinstance(rank, int):
+        return DASH, 0
+    return f"{rank:,}", round(SHADES * (last - rank) / max(last - 1, 1))
 
 
 def build_side_by_side(table: Table) -> TaskMap:

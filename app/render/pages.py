@@ -17,12 +17,12 @@ from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
-from app.render.board import Frame
-from app.render.columns import ShownColumn, shown_columns
+from app.render.board import BoardRows, Frame
+from app.render.columns import ShownColumn, TaskMap, build_ranks_map, shown_columns
 from app.render.drawings import Drawing, Drawings
 from app.render.exports import csv_bytes
 from app.render.html import Links, Page
-from app.render.table_page import Paging, Panel, legend
+from app.render.table_page import FIRST_PLACES, Look, Paging, Panel, legend
 from app.render.text import rows_in_words
 from app.rights.roles import Grant, Held
 from app.store.audit import Listed
@@ -92,13 +92,17 @@ class SubmitExample:
         return csv_bytes([[column.name for column in columns], [column.cell for column in columns]]).decode()
 
 
+MOST_RANKED = 20
+
+
 @dataclass(frozen=True, kw_only=True)
 class BenchmarkPage(Page):
     """One benchmark: boards, rules, how to submit, the latest submissions.
 
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
     of this server where the settings give one; `example` is a small upload that the benchmark takes; `rules` and
-    `links` are those of its kind of evidence; `stewards` are names. `first` are the first places of the first board.
+    `links` are those of its kind of evidence; `stewards` are names. `first` are the first places of the first board,
+    `ranks` all boards and entrants in one table.
     """
 
     template = "benchmark.html"
@@ -116,6 +120,40 @@ class BenchmarkPage(Page):
     example: SubmitExample
     submissions: Sequence[ListedSubmission]
     first: Panel | None
+    ranks: Table
+    # Rows that are neither sorted nor pinned here: those of another page.
+    look = Look(())
+    board = None
+    pinned = ()
+
+    @property
+    def boards(self) -> Frame:
+        """Return the boards, as many as there is room for as tabs."""
+        home = f"/benchmarks/{self.manifest.slug}"
+        boards = [(each.title or each.name, f"{home}/leaderboards/{each.name}") for each in self.manifest.leaderboards]
+        return Frame(title=self.manifest.title, home=home, boards=boards, board="", views=(), view="")
+
+    @property
+    def board_rows(self) -> BoardRows | None:
+        """Return the first places as a board's page draws them; None of a board that could not be computed."""
+        table = self.first.table if self.first else None
+        if table is None or not {"rank", "entrant"} <= set(table.column_names()):
+            return None
+        return BoardRows(table, table.rows[:FIRST_PLACES])
+
+    @property
+    def caption(self) -> str:
+        """Return how many rows of the first board are shown."""
+        return self.first.caption if self.first else ""
+
+    def board_address(self, title: str) -> str:
+        """Return where the board of a title is."""
+        return dict(self.boards.boards).get(title, self.boards.home)
+
+    @property
+    def ranks_map(self) -> TaskMap | None:
+        """Return the first entrants on all boards; None where there is one board alone."""
+        return build_ranks_map(self.ranks, MOST_RANKED) if len(self.ranks.columns) > 4 else None
 
     @property
     def card(self) -> str:

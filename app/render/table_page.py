@@ -47,6 +47,9 @@ MAX_WITHDRAWN = 20
 
 MOST_PINNED = 20
 
+FIRST_PLACES = 10
+"""So many rows of its first board are on the page of a benchmark."""
+
 MAPPED = 50
 """As many entrants by tasks are a page."""
 

@@ -10,8 +10,9 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
 
+from app.boards.ranks import ranks_table
 from app.db.engine import EXPORTS, allow
-from app.db.models import Benchmark
+from app.db.models import Benchmark, Snapshot
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
 from app.kinds.grid_rules import grid_rules
@@ -31,10 +32,11 @@ from app.store import search as find
 from app.store.audit import Change
 from app.store.benchmarks import Declared, find_retirement, shown_retirement
 from app.store.publication import replay_members
+from app.values.table import Table
 from app.web import new_benchmark
 from app.web.caller import PUBLIC, Caller, may
 from app.web.checked_first import CheckedFirst
-from app.web.description import described
+from app.web.description import described, table_routes
 from app.web.documents import (
     BenchmarkDocument,
     ChangesDocument,
@@ -42,6 +44,7 @@ from app.web.documents import (
     ListedBenchmark,
     MadeDocument,
     SnapshotDocument,
+    TableDocument,
 )
 from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.kept_forms import keeping
@@ -49,13 +52,17 @@ from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, StateDep
 from app.web.views import (
     SnapshotNumber,
+    around,
     csv_answer,
     facts_of,
     first_places,
     json_answer,
+    name_links,
     page,
     refuse_other_formats,
     split_format,
+    table_answer,
+    view_of,
 )
 
 router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
@@ -272,7 +279,27 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         example=submit_example(declared.manifest),
         submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50),
         first=first_places(session, declared, snapshot),
+        ranks=_ranks(session, declared, snapshot),
     )
+
+
+def _ranks(session: Session, declared: Declared, snapshot: Snapshot | None) -> Table:
+    """Return every board and every entrant of a snapshot in one table."""
+    names = [f"leaderboard/{board.name}" for board in declared.manifest.leaderboards]
+    found = [] if snapshot is None else [snapshots.load_table(session, snapshot.id, name) for name in names]
+    return ranks_table([table for table in found if table is not None])
+
+
+@table_routes(
+    router, "/benchmarks/{slug}/ranks", "All boards and entrants", 404, answer=TableDocument, dependencies=PUBLIC
+)
+def show_ranks(slug: str, request: Request, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Show where every entrant ranks on every board of the current snapshot, or of the one asked for (.csv, .json)."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
+    view = view_of(session, declared, _ranks(session, declared, shown), shown)
+    view = around(view, f"/benchmarks/{slug}/ranks", (), name_links(declared))
+    return table_answer(request, view, split_format(request.url.path)[1])
 
 
 def _items_put(session: Session, declared: Declared) -> int:

@@ -12,6 +12,8 @@ from starlette.responses import Response
 from app.boards.entrant_fields import facts_table
 from app.boards.evidence import NOBODY
 from app.boards.explore import listed_tasks
+from app.boards.nouns import in_nouns
+from app.boards.statement import flags_in_words
 from app.boards.task_values import metrics_of_means, places_table, standing_on_task, task_values
 from app.db.models import Entrant, Snapshot, Token
 from app.jobs.evidence import snapshot_evidence
@@ -137,8 +139,22 @@ def show_entrant(
         n_standing = sum(panel.title in STANDING for panel in sent)
         places = _places(session, state, declared, shown, name)
         panels = [*said[:1], *sent[:n_standing], *places, *sent[n_standing:], *said[1:]]
+        nouns = declared.manifest.nouns
+        panels = [replace(panel, table=in_nouns(panel.table, nouns)) for panel in panels]
+        flags = _flags(session, declared, shown, name)
+        view = replace(view, table=replace(view.table, notes=(*flags, *view.table.notes)))
         view = replace(view, panels=panels, panel_rest="Task by task")
     return table_answer(request, view, fmt)
+
+
+def _flags(session: Session, declared: Declared, shown: Snapshot | None, name: str) -> list[str]:
+    """Return what the evidence of an entrant is flagged for, as a note."""
+    board = f"leaderboard/{declared.manifest.leaderboards[0].name}"
+    table = None if shown is None else snapshots.load_table(session, shown.id, board)
+    if table is None or not {"flags", "entrant"} <= set(table.column_names()):
+        return []
+    at, flags = table.index("entrant"), table.index("flags")
+    return [f"Flagged: {flags_in_words(str(row[flags]))}." for row in table.rows if row[at] == name and row[flags]]
 
 
 STANDING = ("On the boards", "Ranks over time")
@@ -186,7 +202,8 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
     beside = [] if at is None else [*order[max(0, at - 1) : at], *order[at + 1 : at + 2]]
     values = task_values(evidence.manifest, spec, scores, counted_rows(evidence.manifest, spec))
     metric = evidence.manifest.metrics[values.metric]
-    groups = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
+    listed = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
+    groups = spec.groups_of_tasks(()) or evidence.manifest.declared_groups() or listed
     by_group = places_table(spec, metric, values, groups, name, beside)
     by_task = places_table(spec, metric, values, {task: [task] for task in values.tasks}, name, beside)
     rows, n = by_task.rows, MOST_TASKS_OF_CARD

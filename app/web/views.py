@@ -24,7 +24,17 @@ from app.render.board import Frame
 from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
-from app.render.table_page import RETIRED, Panel, TableView, Wanted, choices, field_filters, narrow_table, only_columns
+from app.render.table_page import (
+    FIRST_PLACES,
+    RETIRED,
+    Panel,
+    TableView,
+    Wanted,
+    choices,
+    field_filters,
+    narrow_table,
+    only_columns,
+)
 from app.render.text import FORMATS, name_in_path, path_of_name
 from app.store import benchmarks, entrant_fields, row_exports, snapshots
 from app.store.benchmark_rows import find_benchmark
@@ -134,7 +144,6 @@ FieldsTo = Annotated[
 ]
 SnapshotNumber = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 MAX_WANTED = 100
-FIRST_PLACES = 10
 Names = Annotated[list[str] | None, Query(max_length=MAX_WANTED)]
 RowLinks = Mapping[str, Callable[[str], str]]
 
@@ -320,15 +329,14 @@ def name_links(declared: Declared) -> RowLinks:
 
 
 def first_places(session: Session, declared: Declared, snapshot: Snapshot | None) -> Panel | None:
-    """Return the first places of the first board, None where there is none yet."""
+    """Return the first board, of which the first places are shown; None where there is none yet."""
     board = declared.manifest.leaderboards[0]
     table = None if snapshot is None else snapshots.load_table(session, snapshot.id, f"leaderboard/{board.name}")
     if table is None or not table.rows:
         return None
     n_rows = len(table.rows)
     caption = f"The first {FIRST_PLACES} of {n_rows:,} rows" if n_rows > FIRST_PLACES else count(n_rows, "entrant")
-    first = replace(table, rows=table.rows[:FIRST_PLACES], notes=(caption,))
-    return Panel(board.title or board.name, first, name_links(declared))
+    return Panel(board.title or board.name, replace(table, notes=(caption,)), name_links(declared))
 
 
 def outside(text: str) -> str:

@@ -3,7 +3,6 @@ scores, which it never touches.
 """
 
 import csv
-import html
 import io
 import json
 import re
@@ -304,7 +303,7 @@ def test_a_card_that_lies_is_refused_by_the_form_as_over_http(published: Site) -
     """A card chosen in the form is read like one that a program sends: nothing of a false one, all of a true one."""
     headers = {**signed(published, "bob"), "Accept": "text/html", "Sec-Fetch-Site": "same-origin"}
     shown = published.http.get("/edit/tiny/Good", headers=headers).text
-    sending = html.unescape(re.findall(r'action="([^"]*/card[?][^"]*)"', shown)[0])
+    sending = unescape(re.findall(r'action="([^"]*/card[?][^"]*)"', shown)[0])
     lie, true = (
         published.http.post(sending, files={"file": ("README.md", card)}, headers=headers, follow_redirects=False)
         for card in (b"---\nlicense: mit\nn_parameters: -7B\n---\n", CARD)
@@ -334,7 +333,7 @@ def test_who_is_erased_leaves_no_word_and_nothing_else_is_rewritten(published: S
     published.tokens["pat"] = pat["token"]
     made = {"token": "Pat", "role": "steward"}
     published.http.post(f"{TINY}/roles", json=made, headers=published.auth("admin")).raise_for_status()
-    assert put(published, "Good", {"organisation": "Pat & Sons", "licence": "MIT"}, "pat").status_code == 200
+    assert put(published, "Good", {"organisation": "Pat & Sons", "licence": "Apache-2.0"}, "pat").status_code == 200
     asked = {"json": {"reason": "asked"}, "headers": published.auth("pat")}
     published.http.post(f"/tokens/{pat['id']}/erase", **asked).raise_for_status()
 
@@ -351,7 +350,7 @@ def test_who_is_erased_leaves_no_word_and_nothing_else_is_rewritten(published: S
             with pytest.raises(psycopg.errors.RestrictViolation):
                 connection.execute(change)
 
-    assert said == [("licence", "MIT"), ("organisation", None)]
+    assert said == [("licence", "Apache-2.0"), ("organisation", None)]
 
 
 def test_ten_thousand_entrants_are_described_at_once(published: Site) -> None:

@@ -50,7 +50,8 @@ def page(site: Site, address: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "address", [BOARD, f"{TINY}/tasks", f"{TINY}/tasks/t1", f"{TINY}/entrants/Base", f"{TINY}/claims"]
+    "address",
+    [BOARD, f"{TINY}/tasks", f"{TINY}/tasks/t1", f"{TINY}/entrants/Base", f"{TINY}/claims", f"{TINY}/ranks"],
 )
 def test_every_table_is_there_for_data_frames_too(published: Site, address: str) -> None:
     """NDJSON, Arrow and Parquet hold the rows of the JSON, and the two typed ones its notes."""
@@ -273,5 +274,5 @@ def test_a_benchmark_begins_with_its_first_board(published: Site) -> None:
     """The first places with their whiskers come before the rules."""
     text = page(published, TINY)
 
-    assert text.index('id="first"') < text.index("Leaderboards</h2>") < text.index("Rules</h2>")
+    assert text.index('id="first"') < text.index("Boards</h2>") < text.index("Rules</h2>")
     assert f'href="{TINY}/entrants/Base"' in text
