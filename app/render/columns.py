@@ -82,7 +82,7 @@ class ShownColumn:
         return _mark(row, self.at, self.low_at, self.high_at)
 
 
-EARLY = frozenset({"rank", "first_p", "threshold", "place", "among"})
+EARLY = frozenset({"rank", "first_p", "threshold", "place", "among", "a", "b", "effect"})
 """Numeric columns that keep their place among texts: a claim's threshold is meaningless far from its sides."""
 
 

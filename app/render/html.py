@@ -11,6 +11,7 @@ import jinja2
 
 from app import render as room
 from app.boards.entrant_fields import in_words
+from app.names import plural
 from app.program.bundled import bundled
 from app.render import plot
 from app.render.columns import ShownColumn, entrant_numbers, shown_columns
@@ -75,6 +76,7 @@ def _environment() -> jinja2.Environment:
         "moment": moment,
         "numbered": entrant_numbers,
         "plain": plain_words,
+        "plural": plural,
         "stated": in_words,
     }
     environment.globals |= {

@@ -490,7 +490,7 @@ def show_compared(
     kept = set(named)
     ranked = replace(view.table, rows=tuple(row for row in view.table.rows if row[view.table.index("entrant")] in kept))
     table = side_by_side(_matrix(session, state, view, board), [name for name in known if name in kept], pairwise)
-    choice = RowChoice("entrant", "Entrant", [(name, name in kept) for name in known])
+    choice = RowChoice("entrant", view.facts.nouns.say("Entrant"), [(name, name in kept) for name in known])
     shown = replace(view, table=table, choices=[choice], ranked=ranked)
     return _answer(request, session, shown, board, "compare")
 
