@@ -221,10 +221,11 @@ def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -
     """Return the spread of means [...] over all items, from the sums of each cluster, [..., n_clusters].
 
     `totals` and `squares` sum the items' values and their squares, `sizes` counts the items; a cluster of size zero is
-    ignored. The error is that between clusters.
+    ignored. The error is that between clusters; its degrees of freedom are those of as many clusters of equal size as
+    weigh the same, less one.
     Raises InvalidArgument for mismatched shapes, numbers that are not finite, and where no cluster has an item.
-    Source: Cochran 1977, section 9A.1, ratio to cluster size; MOST_TRIALS, the least error, by
-    `bench.interval_coverage`.
+    Source: Cochran 1977, section 9A.1, ratio to cluster size; Kish 1965, section 8.2, for unequal sizes; MOST_TRIALS,
+    the least error, by `bench.interval_coverage`.
 
     >>> spread = cluster_spread(*(np.array(sums) for sums in ([4.0, 2.0], [5.0, 5.0], [4.0, 2.0])))
     >>> float(spread.point), round(float(spread.error), 4), float(spread.df)
@@ -241,8 +242,9 @@ def cluster_spread(totals: FloatArray, sizes: FloatArray, squares: FloatArray) -
     mean_square = squares.sum(axis=-1) / n_items
     variance = np.where(mean_square - point**2 > ROUNDING * mean_square, mean_square - point**2, 0.0)
     n_clusters = np.count_nonzero(sizes, axis=-1).astype(np.float64)
+    freedom = np.maximum(n_items**2 / (sizes**2).sum(axis=-1) - 1.0, np.minimum(n_clusters - 1.0, 1.0))
     least = np.sqrt(variance / (MOST_TRIALS * n_items))
-    return replace(_spread(point, influence, n_clusters, n_clusters - 1.0, least), support=SEEDS_SUPPORT)
+    return replace(_spread(point, influence, n_clusters, freedom, least), support=SEEDS_SUPPORT)
 
 
 def influence_spread(

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from app.boards.calibrated import DrawnSpread, few_units_note, range_of
+from app.boards.calibrated import DrawnSpread, few_units_note, range_of, rare_note
 from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Coverage, RankStatus, Roster, call_roster, commonly_held, rank_among
 from app.boards.measured import (
@@ -635,7 +635,9 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
         notes.append(f"No value of {spec.ranked}, so no rank: {names_in_words(empty)}.")
     notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
-    notes += few_units_note(list(_units(spec, ranked)), words.units, spec.uncertainty.level)
+    units = list(_units(spec, ranked))
+    notes += few_units_note(units, words.units, spec.uncertainty.level)
+    notes += rare_note(words.rare, min((n for _, n in units), default=0.0))
     if flat := list(_without_width(spec, ranked)):
         notes.append(
             f"Compatible intervals without width, because every resample gives the same: {'; '.join(flat)}. Those that "

@@ -5,6 +5,7 @@ from dataclasses import replace
 from statistics import median
 
 from app.admission.case import Case, Check, KindRules, Registered
+from app.boards.calibrated import range_of
 from app.boards.coverage import Coverage
 from app.boards.measured import EvidenceWords, MeasuredEvidence
 from app.boards.methods.estimate import EstimateBoard
@@ -25,7 +26,7 @@ from app.kinds.episodes.rules import (
 from app.kinds.episodes.summary import own_claims, summarise
 from app.kinds.episodes.tables import further_tables
 from app.kinds.grid_rules import chosen_seeds_note
-from app.manifest.model import Manifest, part_of
+from app.manifest.model import Manifest, Metric, part_of
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
@@ -40,8 +41,16 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,
+        rare=_rare(spec, manifest.metrics[spec.ranked]) if has_seeds else "",
         notes=tuple(chosen_seeds_note(manifest)),
     )
+
+
+def _rare(spec: EstimateBoard, metric: Metric) -> str:
+    """Return in which world the intervals of a score over seeds fail, where a seed can fail altogether."""
+    if not range_of(metric).is_bounded:
+        return ""
+    return "iqm" if spec.statistic_of(spec.ranked, metric) == "iqm" else "seeds"
 
 
 def _with_clusters(manifest: Manifest, table: Table) -> Table:

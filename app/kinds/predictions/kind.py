@@ -39,13 +39,13 @@ def _n_classes(manifest: Manifest) -> int | None:
 
 
 def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
-    del spec
     part = _part(manifest)
     return EvidenceWords(
         resampled=part.units,
         too_few="examples",
         units="units",
         failed="Items without a prediction",
+        rare="rmse" if spec.ranked == "rmse" else "",
         metric_glossary=glossary_key,
         notes=(OWN_LABELS,) if part.labels == "submitted" else about_parts(manifest),
     )

@@ -1,0 +1,109 @@
+"""What calibrated intervals hold where they are known to fail: `python -m bench.interval_failures`.
+
+Worlds with something rare that few units do not show: seeds that collapse, tasks at 0, errors with heavy tails. Its
+tables stand in docs/statistics.md, its figures in notes of boards. Its random seeds are used nowhere else.
+"""
+
+import sys
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+
+from app.stats.arrays import FloatArray
+from app.stats.calibrated import calibrated_iqm, intervals
+from app.stats.curves import root_mean_squares
+from app.stats.spreads import SHARE, cluster_spread, task_spread
+
+N_DATASETS, LEVEL, FIRST_SEED, N_EPISODES = 4_000, 0.95, 20_600_000, 50
+Ends = tuple[FloatArray, FloatArray]
+Draw = Callable[[np.random.Generator, int, int], Ends]
+"""The ends of the intervals of so many data sets of so many units."""
+
+
+def seeds(rng: np.random.Generator, n: int, n_seeds: int, *, rate: float, fails: float) -> Ends:
+    """Return those of means of 0/1 episodes of seeds, some of which fail altogether."""
+    rates = np.where(rng.random((n, n_seeds)) < fails, 0.0, rate)
+    counts = rng.binomial(N_EPISODES, rates).astype(np.float64)
+    return intervals(cluster_spread(counts, np.full(counts.shape, float(N_EPISODES)), counts), SHARE, LEVEL)
+
+
+def unequal(rng: np.random.Generator, n: int, n_seeds: int) -> Ends:
+    """Return those of means of 0/1 episodes of seeds of 10 to 200 episodes, with an ICC of 0.2."""
+    sizes = rng.integers(10, 201, (n, n_seeds)).astype(np.float64)
+    counts = rng.binomial(sizes.astype(np.int64), rng.beta(0.8 * 4, 0.2 * 4, (n, n_seeds))).astype(np.float64)
+    return intervals(cluster_spread(counts, sizes, counts), SHARE, LEVEL)
+
+
+def trims(rng: np.random.Generator, n: int, n_seeds: int, *, fails: float) -> Ends:
+    """Return those of interquartile means of 20 returns a seed near 0.8, or near 0.1 where it collapses."""
+    centres = np.where(rng.random((n, n_seeds, 1)) < fails, 0.1, 0.8)
+    values = np.clip(centres + 0.08 * rng.normal(size=(n, n_seeds, 20)), 0.0, 1.0)
+    of = np.repeat(np.arange(n_seeds), 20)
+    each = [calibrated_iqm(one.ravel(), of, within=SHARE, level=LEVEL) for one in values]
+    low, high = np.array([(np.nan if e.low is None else e.low, np.nan if e.high is None else e.high) for e in each]).T
+    return low, high
+
+
+def tasks(rng: np.random.Generator, n: int, n_tasks: int, *, zeros: float) -> Ends:
+    """Return those of means over tasks near 0.9, of which some are at 0."""
+    values = np.where(rng.random((n, n_tasks)) < zeros, 0.0, rng.beta(90.0, 10.0, (n, n_tasks)))
+    return intervals(task_spread(values), SHARE, LEVEL)
+
+
+def errors(rng: np.random.Generator, n: int, n_items: int, *, far: float) -> Ends:
+    """Return those of root mean square errors, one item in fifty being so many times as far off."""
+    sizes = np.where(rng.random((n, n_items)) < 0.02, far, 1.0)
+    return root_mean_squares((sizes * rng.normal(size=(n, n_items))) ** 2, None, LEVEL)
+
+
+def student(rng: np.random.Generator, n: int, n_items: int) -> Ends:
+    """Return those of root mean square errors of Student's t with three degrees of freedom."""
+    return root_mean_squares(rng.standard_t(3, (n, n_items)) ** 2, None, LEVEL)
+
+
+SEEDS, TASKS, ITEMS = (3, 5, 8, 16, 30), (5, 10, 20, 40, 100), (30, 100, 300, 1000)
+WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
+    "mean over seeds, 0.9, fails with 0.1": (SEEDS, 0.81, partial(seeds, rate=0.9, fails=0.1)),
+    "mean over seeds, 0.8, fails with 0.2": (SEEDS, 0.64, partial(seeds, rate=0.8, fails=0.2)),
+    "mean over seeds of 10 to 200 episodes, ICC 0.2": (SEEDS, 0.8, unequal),
+    "IQM over seeds, collapses with 0.2": (SEEDS, 0.0, partial(trims, fails=0.2)),
+    "IQM over seeds, collapses with 0.4": (SEEDS, 0.0, partial(trims, fails=0.4)),
+    "mean over tasks near 0.9, one in 20 at 0": (TASKS, 0.95 * 0.9, partial(tasks, zeros=0.05)),
+    "mean over tasks near 0.9, one in 10 at 0": (TASKS, 0.9 * 0.9, partial(tasks, zeros=0.1)),
+    "RMSE, t with 3 degrees of freedom": (ITEMS, float(np.sqrt(3.0)), student),
+    "RMSE, one in 50 ten times as far": (ITEMS, float(np.sqrt(0.98 + 0.02 * 100.0)), partial(errors, far=10.0)),
+}
+"""By name: numbers of units, what is true, how intervals are drawn; the truth of an IQM is computed from a sample."""
+
+
+def true_trim(fails: float) -> float:
+    """Return the interquartile mean of very many returns."""
+    rng = np.random.default_rng(1)
+    centres = np.where(rng.random(4_000_000) < fails, 0.1, 0.8)
+    drawn = np.sort(np.clip(centres + 0.08 * rng.normal(size=4_000_000), 0.0, 1.0))
+    return float(drawn[1_000_000:3_000_000].mean())
+
+
+def coverage(world: str, n_units: int, n_datasets: int = N_DATASETS) -> tuple[float, float]:
+    """Return the share of intervals, of those with one, that hold what is true, and the share of data sets with one."""
+    _, truth, draw = WORLDS[world]
+    if world.startswith("IQM"):
+        truth, n_datasets = true_trim(float(world.split()[-1])), n_datasets // 8
+    low, high = draw(np.random.default_rng([FIRST_SEED, n_units, sorted(WORLDS).index(world)]), n_datasets, n_units)
+    shown = ~np.isnan(low)
+    held = (low <= truth + 1e-12) & (truth <= high + 1e-12)
+    return float(held[shown].mean()) if shown.any() else float("nan"), float(shown.mean())
+
+
+def main(n_datasets: int = N_DATASETS) -> None:
+    """Print the table as Markdown: units and what their intervals hold, in %."""
+    print("| world | units: what intervals hold, % |\n|---|---|")
+    for world, (sizes, _, _) in WORLDS.items():
+        each = ((n, *coverage(world, n, n_datasets)) for n in sizes)
+        cells = (f"{n}: {100 * held:.1f}" + ("" if shown > 0.95 else " of some") for n, held, shown in each)
+        print(f"| {world} | {'; '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
