@@ -78,7 +78,7 @@ def ours(board: Board) -> None:
     standing = stand(skill(logs.mean(axis=0)), DrawnSpread.of_units(skill(named.means(logs)), len(board.tasks)), level)
     pairs = standing.contrasts(range(n_entrants)).cells()
     present(standing.sets)
-    if any(cell.low is None for cell in cells[0]) or sum(cell is not None for cell in pairs[1]) < n_entrants:
+    if any(cell.low is None for cell in cells[0]) or int(np.isfinite(pairs[1].values).sum()) < n_entrants:
         raise NotMade("intervals or pairs are missing")
 
 

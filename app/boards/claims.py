@@ -483,7 +483,7 @@ def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
 
 SEEDS_THAT_FAIL = (
     "Sixteen seeds decide, and seeds that fail altogether may be among none of them: where one in ten does beside "
-    "others at 0.9, a claim whose value is exactly its threshold is supported in 19 of 100 cases, where it should be in 2.5."
+    "others at 0.9, a claim whose value is exactly its threshold is supported in 19 of 100 cases, and should be in 2.5."
 )
 """Source: `bench.claims`; docs/statistics.md."""
 
