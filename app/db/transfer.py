@@ -115,6 +115,13 @@ def read_note(folder: Path) -> Exported:
         raise BackupError(f"{folder} is not an export of plumbline: it has no {NAME}, which is written last.") from None
     except ValidationError as error:
         first = error.errors()[0]
+        if first["loc"] == ("product",) and first["type"] == "literal_error":
+            raise BackupError(f"{folder} is an export of {first['input']!r}, not of plumbline.") from None
+        if first["loc"] == ("format",) and first["type"] == "literal_error":
+            raise BackupError(
+                f"{folder} is an export of format {first['input']!r}, and this version, {release()}, reads format 1: "
+                "import it with the version that wrote it or a newer one."
+            ) from None
         where = ".".join(map(str, first["loc"])) or "as a whole"
         raise BackupError(
             f"{folder / NAME} is not the note of an export that this plumbline knows: {where}: {first['msg']}."

@@ -70,10 +70,10 @@ def cut(folder: Path) -> None:
     path.write_bytes(path.read_bytes()[:-9])
 
 
-def newer(folder: Path) -> None:
-    """Say that it is of a format to come."""
+def noted(folder: Path, **change: object) -> None:
+    """Say something else of it: a format to come, another product."""
     note = json.loads((folder / NAME).read_text())
-    (folder / NAME).write_text(json.dumps(note | {"format": 2}))
+    (folder / NAME).write_text(json.dumps(note | change))
 
 
 def with_row(folder: Path, table: str, change: dict[str, object]) -> None:
@@ -85,17 +85,26 @@ def with_row(folder: Path, table: str, change: dict[str, object]) -> None:
     (folder / NAME).write_text(json.dumps(note))
 
 
+def with_table(folder: Path) -> None:
+    """Add a table that a later version may have."""
+    (folder / "later.jsonl").touch()
+    listed = json.loads((folder / NAME).read_text())["tables"]
+    noted(folder, tables=listed | {"later": {"n_rows": 0, "sha256": sha256(b"").hexdigest()}})
+
+
 @pytest.mark.parametrize(
     ("break_it", "said"),
     [
         (cut, "is not whole"),
-        (newer, "format"),
+        (partial(noted, format=2), "of format 2, and this version, .* with the version that wrote it or a newer one"),
+        (partial(noted, product="mlflow"), "an export of 'mlflow', not of plumbline"),
+        (with_table, "has what this version, .*, does not know: later"),
         (partial(with_row, table="token", change={"power": 9}), "the column power"),
         (partial(with_row, table="token", change={"role": "emperor"}), "ck_token_role"),
         (partial(with_row, table="submission", change={"token_id": 999}), "fk_submission_token_id"),
         (lambda folder: (folder / NAME).unlink(), "has no export.json"),
     ],
-    ids=["cut", "newer", "column", "value", "reference", "note"],
+    ids=["cut", "newer", "product", "table", "column", "value", "reference", "note"],
 )
 def test_what_is_hostile_or_cut_leaves_nothing(
     filled: Site, postgres_url: str, migrated: str, tmp_path: Path, break_it: Callable[[Path], None], said: str
@@ -108,5 +117,5 @@ def test_what_is_hostile_or_cut_leaves_nothing(
             import_folder(tmp_path / "out", as_owner(url))
         with psycopg.connect(as_owner(url)) as connection:
             assert connection.execute("SELECT count(*) FROM token").fetchall() == [(0,)]
-    with pytest.raises(BackupError, match=r"in the database already|is not|has"):
+    with pytest.raises(BackupError, match=r"in the database already|is not|has|of format|not of"):
         import_folder(tmp_path / "out", as_owner(filled.database_url))
