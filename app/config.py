@@ -85,6 +85,21 @@ class Settings(BaseModel):
     cors: bool = Field(
         True, description="let pages of other sites read what needs no token; false in a network that is itself private"
     )
+    site_name: str = Field(
+        "plumbline",
+        min_length=1,
+        max_length=60,
+        description="name of your institution or server, on every page",
+    )
+    site_logo: Path | None = Field(
+        None, description="its logo, a .png or .svg file of at most 256 KiB; an SVG is drawn here and served as PNG"
+    )
+    site_accent: str | None = Field(
+        None, description="its colour, `#rrggbb`, told apart from the paper by 4.5:1; a second one is for dark pages"
+    )
+    site_about: Path | None = Field(None, description="Markdown file of who runs the server and what for, at /about")
+    site_imprint: Path | None = Field(None, description="Markdown file of the imprint, at /about#imprint")
+    site_contact: str | None = Field(None, description="e-mail or https address for questions, in the foot of pages")
     oidc_issuer: str | None = Field(
         None, description="address of your OpenID Connect provider; needs the three below and PLUMBLINE_BASE_URL"
     )
@@ -176,6 +191,41 @@ class Settings(BaseModel):
             ipaddress.ip_network(part)
         return parts
 
+    @field_validator("site_name")
+    @classmethod
+    def _is_one_line(cls, text: str) -> str:
+        if not text.isprintable() or not text.strip():
+            raise ValueError("expected one line of printable text")
+        return text.strip()
+
+    @field_validator("site_logo")
+    @classmethod
+    def _is_a_picture(cls, path: Path | None) -> Path | None:
+        if path is not None:
+            drawn_logo(read_at_most(path, MAX_LOGO_BYTES))
+        return path
+
+    @field_validator("site_about", "site_imprint")
+    @classmethod
+    def _is_a_text(cls, path: Path | None) -> Path | None:
+        if path is not None:
+            read_at_most(path, MAX_TEXT_BYTES).decode()
+        return path
+
+    @field_validator("site_accent")
+    @classmethod
+    def _is_legible(cls, text: str | None) -> str | None:
+        if text is not None:
+            accents_of(text)
+        return text
+
+    @field_validator("site_contact")
+    @classmethod
+    def _is_reached(cls, text: str | None) -> str | None:
+        if text is not None and not re.fullmatch(r"[^\s@<>()\[\]]+@[^\s@<>()\[\]]+|https://[^\s<>()\[\]]+", text):
+            raise ValueError("expected an e-mail address or an https address")
+        return text
+
     @field_validator("smtp_url")
     @classmethod
     def _is_of_mail(cls, url: str | None) -> str | None:
@@ -226,6 +276,11 @@ class Settings(BaseModel):
             domains,
             self.oidc_days,
         )
+
+    @property
+    def site_accents(self) -> tuple[str, str] | None:
+        """Return the accent colour on light paper and on dark."""
+        return None if self.site_accent is None else accents_of(self.site_accent)
 
     @property
     def own_address(self) -> str:
@@ -293,6 +348,89 @@ def _unknown(name: str) -> str:
         return f"{name} is not a setting any more: {instead}"
     near = difflib.get_close_matches(name, sorted(variable_names()), n=1, cutoff=0.0)
     return f"{name} is not a setting; did you mean {near[0]}?"
+
+
+# What an institution sets of its pages: a logo that is only pixels, and colours that can be read.
+
+MAX_LOGO_BYTES, MAX_TEXT_BYTES = 256 * 1024, 256 * 1024
+LOGO_HEIGHT_PX = 96
+PNG = b"\x89PNG\r\n\x1a\n"
+PAPERS = ("#fdfdfc", "#14171a")
+"""The paper of light and of dark pages, as static/plumbline.css has it."""
+LEAST_CONTRAST = 4.5
+"""Of text, by WCAG 2.2, 1.4.3."""
+
+
+def read_at_most(path: Path, most: int) -> bytes:
+    """Return a file. Raises ValueError where it cannot be read or is larger."""
+    try:
+        with path.open("rb") as opened:
+            content = opened.read(most + 1)
+    except OSError as error:
+        raise ValueError(error.strerror) from None
+    if len(content) > most:
+        raise ValueError(f"the file has more than {most // 1024} KiB")
+    return content
+
+
+def drawn_logo(content: bytes) -> bytes:
+    """Return a logo as PNG: one as it is, an SVG drawn here, so that no script or address in it reaches a browser.
+
+    Raises ValueError for anything else.
+    """
+    if content.startswith(PNG):
+        return content
+    import resvg_py  # drawing is loaded only where there is a logo
+
+    try:
+        drawn = bytes(resvg_py.svg_to_bytes(svg_string=content.decode(), height=LOGO_HEIGHT_PX))
+    except Exception as error:
+        raise ValueError(f"neither a PNG nor an SVG that can be drawn: {error}") from None
+    return drawn
+
+
+def accents_of(text: str) -> tuple[str, str]:
+    """Return a colour for light paper and one for dark; of one alone the second is it, made lighter until it is read.
+
+    Raises ValueError where one is no colour, or is too near its paper.
+
+    >>> accents_of("#a51c30")
+    ('#a51c30', '#c26572')
+    """
+    colors = text.lower().split()
+    if len(colors) not in (1, 2) or not all(re.fullmatch("#[0-9a-f]{6}", color) for color in colors):
+        raise ValueError("expected a colour as #rrggbb, or two of them, for light and dark pages")
+    light, *given = colors
+    dark = given[0] if given else next(
+        lighter
+        for lighter in (_mixed(light, share / 100) for share in range(101))
+        if contrast(lighter, PAPERS[1]) >= LEAST_CONTRAST
+    )  # fmt: skip
+    for color, paper in zip((light, dark), PAPERS, strict=True):
+        if (found := contrast(color, paper)) < LEAST_CONTRAST:
+            which = "light" if paper == PAPERS[0] else "dark"
+            raise ValueError(f"{color} has a contrast of {found:.1f}:1 on {which} pages; text needs {LEAST_CONTRAST}:1")
+    return light, dark
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours, from 1 to 21 (WCAG 2.2, relative luminance).
+
+    >>> contrast("#000000", "#ffffff")
+    21.0
+    """
+    low, high = sorted(map(_luminance, (one, other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _luminance(color: str) -> float:
+    shares = [part / 255 for part in bytes.fromhex(color[1:])]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _mixed(color: str, share: float) -> str:
+    return "#" + bytes(round(part + (255 - part) * share) for part in bytes.fromhex(color[1:])).hex()
 
 
 # Secrets among the settings: which they are, how hard to guess they must be, and reading them from files.

@@ -18,6 +18,8 @@ from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_fa
 from app.jobs.queue import QueuedJobs
 from app.program.version import release
 from app.reading import Readers
+from app.render.html import set_institution
+from app.render.institution import institution_of
 from app.rights.oidc import Provider
 from app.rights.visibility import narrow_to_reader
 from app.store import web_processes
@@ -135,6 +137,7 @@ def _make_api(
     lifespan: Lifespan[FastAPI] | None,
     heard_s: Callable[[], float] = lambda: math.inf,
 ) -> FastAPI:
+    set_institution(institution_of(settings))
     factory = narrow_to_reader(make_session_factory(engine))
     app = DescribedApi(
         title="plumbline",

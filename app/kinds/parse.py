@@ -78,7 +78,7 @@ def manifest_document(manifest: Manifest) -> dict[str, Any]:
         keys |= {key: defaults.get(key) for key in kind.part.model_fields}
     keys |= manifest.part.model_dump(mode="json", by_alias=True)
     # Where nothing is declared the document stays as short as it was asked for.
-    hidden = {"part"} if manifest.entrant_fields else {"part", "entrant_fields"}
+    hidden = {"part", *(key for key in ("entrant_fields", "news") if not getattr(manifest, key))}
     return with_part(manifest.model_dump(mode="json", by_alias=True, exclude=hidden), keys)
 
 

@@ -6,6 +6,7 @@ declared in the method's module in `app.boards`: `app.manifest.build` receives b
 
 import json
 import re
+from calendar import monthrange
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -608,6 +609,26 @@ class Nouns(Part):
         return (new.capitalize() if article[0].isupper() else new) + shown
 
 
+def _is_day(text: str) -> str:
+    try:
+        year, month, day = (int(part) for part in text.split("-"))
+        is_day = year > 0 and 1 <= day <= monthrange(year, month)[1] and text == f"{year:04}-{month:02}-{day:02}"
+    except ValueError:
+        is_day = False
+    if not is_day:
+        raise ValueError("expected a day such as 2026-01-31")
+    return text
+
+
+class NewsItem(Part):
+    """What is new in a benchmark: a day, and what its steward says of it. It is shown, and no part of any score."""
+
+    at: Annotated[str, AfterValidator(_is_day)] = Field(description="the day, such as 2026-01-31")
+    text: Annotated[str, StringConstraints(min_length=1, max_length=500)] = Field(
+        description="one plain sentence or two"
+    )
+
+
 class Common(Part):
     """The keys of a manifest that every kind of evidence has. `leaderboards` hold the classes of their methods."""
 
@@ -643,10 +664,17 @@ class Common(Part):
         description="what entrants are said to be: columns, filters and axes of every board; names of standard fields, "
         "or fields of the benchmark's own",
     )
+    news: Annotated[list[NewsItem], NOT_MEASURED] = Field(
+        default_factory=list, max_length=100, description="what is new, shown with the newest day first"
+    )
     claims: Annotated[dict[Name, Claim], NOT_MEASURED] = Field(
         default_factory=dict, description="contrasts that are decided for every entrant"
     )
     leaderboards: Annotated[list[Leaderboard], NOT_MEASURED] = Field(min_length=1, description="the boards")
+
+    def newest(self) -> list[NewsItem]:
+        """Return what is new, the newest day first."""
+        return sorted(self.news, key=lambda each: each.at, reverse=True)
 
     def task_ids(self) -> tuple[str, ...] | None:
         """Return the closed list of tasks, or None when tasks are open."""

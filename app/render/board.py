@@ -48,7 +48,7 @@ class Frame:
     """Where a reader is: the benchmark, its boards, the views of this one, its further tables; as (text, address).
 
     `board` and `view` are the addresses of the current ones. `measures` says what the board's numbers are, `origin` is
-    the address of this server, `cite` the BibTeX entry of the snapshot.
+    the address of this server, `cite` the BibTeX entry of the snapshot. `news` are its steward's, each a line.
     """
 
     title: str
@@ -61,6 +61,7 @@ class Frame:
     measures: str = ""
     origin: str = ""
     cite: str = ""
+    news: Sequence[str] = ()
 
     @property
     def board_title(self) -> str:

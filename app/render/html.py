@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import jinja2
 
@@ -16,9 +16,10 @@ from app.program.bundled import bundled
 from app.render import plot
 from app.render.columns import ShownColumn, entrant_numbers, shown_columns
 from app.render.drawings import MAX_DRAWN
+from app.render.institution import Institution
 from app.render.plot import WHISKER_WIDTH
 from app.render.saved import asset_url, scripts
-from app.render.text import markdown, moment, path_of_name, plain_words
+from app.render.text import markdown, moment, path_of_name, plain_words, rule_in_words
 
 __all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
@@ -40,6 +41,16 @@ class Page:
     def card(self) -> str:
         """Return the absolute address of the picture by which other sites preview the page, or nothing."""
         return ""
+
+
+def set_institution(own: Institution) -> None:
+    """Let every page of this process be one of an institution's."""
+    _environment().globals["own"] = own
+
+
+def institution() -> Institution:
+    """Return whose pages these are."""
+    return cast("Institution", _environment().globals["own"])
 
 
 def render_page(page: Page) -> bytes:
@@ -77,12 +88,14 @@ def _environment() -> jinja2.Environment:
         "numbered": entrant_numbers,
         "plain": plain_words,
         "plural": plural,
+        "rule": rule_in_words,
         "stated": in_words,
     }
     environment.globals |= {
         "stylesheet": asset_url("plumbline.css"),
         "scripts": scripts(),
         "whisker_width": WHISKER_WIDTH,
+        "own": Institution(),
     }
     environment.globals |= {"plot_width": plot.WIDTH, "plot_height": plot.HEIGHT, "max_drawn": MAX_DRAWN}
     return environment

@@ -69,6 +69,13 @@ class SearchPage(Page):
 
 
 @dataclass(frozen=True, kw_only=True)
+class AboutPage(Page):
+    """/about: who runs the server, as its settings say."""
+
+    template = "about.html"
+
+
+@dataclass(frozen=True, kw_only=True)
 class HelpPage(Page):
     """/help: the documentation of this version as HTML; `name` is the page's, empty for the index."""
 

@@ -643,7 +643,8 @@ class TablePage(Page):
         n_above = len(self.filter_note) + bool({"choice", "last_good"} & set(self.table.meta))
         known = how_it_is_known(self.table, self.statement, self.table.notes[n_above:], self.board)
         guide = self.view.facts.guide
-        return [*known, ("What may be claimed", [guide])] if guide and not self.guide else known
+        told = [("News", self.view.frame.news)] if self.view.frame and self.view.frame.news else []
+        return [*told, *known, *([("What may be claimed", [guide])] if guide and not self.guide else [])]
 
     @property
     def filter_note(self) -> Sequence[str]:

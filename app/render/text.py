@@ -79,6 +79,25 @@ def plain_words(term: str) -> str:
     return term.replace("_", " ")
 
 
+RULES = {
+    "prereg": "preregistration", "prereg_form": "form of the preregistration", "min_seeds": "enough seeds",
+    "prereg_benchmark": "benchmark of the preregistration", "prereg_unchanged": "preregistration unchanged",
+    "registered_by": "who registered it", "run_purpose": "purpose of the run", "dirty": "code committed",
+    "git_tag": "tag of the code", "attempt": "which try it is", "forensics": "copies and repeats",
+    "ladder": "better than what was shown", "quota": "tries left on the labels",
+}  # fmt: skip
+"""What pages call an admission rule where its name is not plain words."""
+
+
+def rule_in_words(rule: str) -> str:
+    """Return what pages call an admission rule.
+
+    >>> rule_in_words("dirty"), rule_in_words("registered_before_run")
+    ('code committed', 'registered before run')
+    """
+    return RULES.get(rule) or plain_words(rule)
+
+
 def markdown(text: str) -> Markup:
     """Return Markdown as HTML without anything that could run or load."""
     html = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)

@@ -21,6 +21,7 @@ from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import clip_for_message
 from app.render.help import help_on, help_pages
+from app.render.html import institution
 from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
 from app.render.saved import ICON
 from app.render.syndication import atom_feed, robots, sitemap
@@ -407,7 +408,7 @@ def show_help(name: str = "") -> Response:
 def feed(session: SessionDep, state: StateDep) -> Response:
     """Return the latest changes of all benchmarks."""
     base = state.settings.own_address
-    content = atom_feed(news.list_news(session, limit=50), "plumbline", base, "/feed.atom")
+    content = atom_feed(news.list_news(session, limit=50), institution().name, base, "/feed.atom")
     return Response(content, media_type="application/atom+xml")
 
 

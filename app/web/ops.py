@@ -27,6 +27,7 @@ from app.names import clip_for_message
 from app.program.version import code_version, release
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
+from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
@@ -87,10 +88,18 @@ def docs(request: Request) -> Response:
     return page("api.html", title="API", operations=list_operations(request.app.openapi()))
 
 
+@router.get("/about", summary="Who runs this server", responses=described(404, also=("html",)))
+def about() -> Response:
+    """Show who runs this server, its imprint and how to reach them, as its settings say."""
+    if not institution().has_page:
+        raise NotFound("Who runs this server has not said so here.")
+    return page("about.html", title="About")
+
+
 @router.get("/static/{name}", include_in_schema=False)
 def static(name: str) -> Response:
     """Return a file of the pages; its address changes with its content, so it may be kept for ever."""
-    asset = assets().get(f"/static/{name}")
+    asset = {**assets(), **institution().files}.get(f"/static/{name}")
     if asset is None:
         raise NotFound(f"There is no file {clip_for_message(name)} here, or no longer.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable"}

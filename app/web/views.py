@@ -279,6 +279,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
         measures=_measures(declared.manifest, board),
         origin=origin,
         cite=_cite(view, declared.manifest, origin + own),
+        news=[f"{each.at}: {each.text}" for each in declared.manifest.newest()],
     )
     return replace(view, frame=frame)
 
@@ -305,8 +306,7 @@ def _cite(view: TableView, manifest: Manifest, address: str) -> str:
 
 def origin_of(request: Request) -> str:
     """Return the address of this server: the public one of the settings, or where it listens."""
-    settings = get_state(request).settings
-    return (settings.base_url or f"http://{settings.host}:{settings.port}").rstrip("/")
+    return get_state(request).settings.own_address
 
 
 def name_links(declared: Declared) -> RowLinks:

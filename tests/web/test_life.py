@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.cases.walkthrough import BASE, GOOD, declare, send
+from tests.cases.walkthrough import BASE, GOOD, MANIFEST, declare, send
 from tests.fixtures import Site, SiteAfter
 
 
@@ -79,3 +79,20 @@ def test_the_list_and_the_document_say_that_it_is_retired(running: Site) -> None
     assert ["retired" in each for each in before] == [False, False]
     assert {each["retired"]["reason"] for each in after} == {"Its tasks are in every training set."}
     assert "Its tasks are in every training set." in running.http.get("/", headers={"accept": "text/html"}).text
+
+
+def test_news_are_on_the_pages_and_no_part_of_a_score(running: Site) -> None:
+    """The newest day first, as text; a day that there is not is refused; ranks and scores stay to the bit."""
+    before = running.http.get("/benchmarks/tiny/leaderboards/skill.json").json()["rows"]
+    news = "news: [{at: 2026-01-02, text: Begun}, {at: 2026-03-02, text: <b>t4</b> comes in May}]\n"
+    steward = running.auth("steward")
+    put = running.http.put("/benchmarks/tiny", content=MANIFEST + news, headers=steward)
+    wrong = running.http.put("/benchmarks/tiny", content=MANIFEST + news.replace("03-02", "02-30"), headers=steward)
+    running.work()
+    home = running.http.get("/benchmarks/tiny").text
+    board = running.http.get("/benchmarks/tiny/leaderboards/skill", headers={"Accept": "text/html"}).text
+
+    assert (put.status_code, wrong.status_code) == (200, 422)
+    for page in (home, board):
+        assert page.index("&lt;b&gt;t4&lt;/b&gt; comes in May") < page.index("Begun")
+    assert running.http.get("/benchmarks/tiny/leaderboards/skill.json").json()["rows"] == before
