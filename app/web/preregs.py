@@ -266,14 +266,20 @@ def show(sha256: str, session: SessionDep) -> Response:
         text=text,
         registered_at=stored.registered_at,
         outcomes=outcomes,
-        claims={slug: ShownTable(_beyond_one_submission(table)) for slug, table in published.items()},
+        claims={slug: _shown(_beyond_one_submission(table)) for slug, table in published.items()},
     )
+
+
+def _shown(table: Table) -> ShownTable:
+    """Return a table of verdicts with what CHAMBER's gap rule says beside: a registration may have been made by it."""
+    columns = tuple(replace(each, detail=each.detail and each.name != "gap_rule") for each in table.columns)
+    return ShownTable(replace(table, columns=columns))
 
 
 def _outcome(session: Session, submission: Submission) -> RegistrationOutcome:
     tables = [table for table in submissions.read_tables(session, submission.id) if table.name in BESIDE]
     reason = submissions.list_events(session, submission.id)[-1].reason
-    return RegistrationOutcome(submission.id, submission.status, reason, [ShownTable(table) for table in tables])
+    return RegistrationOutcome(submission.id, submission.status, reason, [_shown(table) for table in tables])
 
 
 def _published_claims(session: Session, sha256: str, citing: Sequence[Submission]) -> dict[str, Table]:

@@ -110,7 +110,10 @@ def _http_error(request: Request, error: Exception) -> Response:
         return _system_error(request, error.__cause__)  # type: ignore[arg-type]
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
         # The framework names the methods of the first route alone that has the path.
-        headers["Allow"] = ", ".join(_methods(request))
+        allowed = headers["Allow"] = ", ".join(_methods(request))
+        return answer(request, error.status_code, f"This address answers to {allowed} alone.", headers=headers)
+    if error.status_code == HTTPStatus.NOT_FOUND and error.detail == HTTPStatus.NOT_FOUND.phrase:
+        return answer(request, error.status_code, "There is nothing at this address.", headers=headers)
     detail = TOO_MANY.sub(r"One request has at most \2 \1.", str(error.detail))
     return answer(request, error.status_code, detail, headers=headers)
 

@@ -178,6 +178,7 @@ def test_a_registration_shows_the_verdicts_between_entrants(site: Site) -> None:
     document = site.http.get(f"{address}.json").json()
 
     assert page.index("Claims across submissions") < page.index("not supported") < page.index("Outcome:")
+    assert "By CHAMBER&#39;s gap rule" in page
     assert [row["verdict"] for row in document["claims"]["arm"]] == ["not supported", "inconclusive", "inconclusive"]
     assert [one["deviations"][0]["delivered"] for one in document["outcomes"]] == ["other", "mover"]
 
