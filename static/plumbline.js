@@ -127,9 +127,10 @@
   /* Who signed in is shown where their work is; a page that is kept for everybody does not know it. */
   const signedIn = /(?:^|; )__Host-plumbline-is=(\w+)\.([^;]+)/.exec(document.cookie), you = byId("you");
   if (you && !signedIn) you.textContent = "Sign in";
-  if (you && signedIn) {
+  /* Once: where htmx puts a whole page in place this runs again. */
+  if (you && signedIn && !byId("to-work")) {
     const [, role, name] = signedIn, work = document.createElement("a"), as = document.createElement("small");
-    Object.assign(work, {href: "/account#benchmarks", className: "less", textContent: "Your benchmarks"});
+    Object.assign(work, {id: "to-work", href: "/account#benchmarks", className: "less", textContent: "Your benchmarks"});
     as.textContent = ` ${role}`;
     you.replaceChildren(decodeURIComponent(name), as);
     you.title = `Signed in as ${decodeURIComponent(name)}, ${role}`;
