@@ -504,7 +504,7 @@ def claims_table(
     meta = {"interval": "calibrated, over seeds, tasks or families of tasks", "level": LEVEL,
             "compatible_interval": "paired percentile bootstrap over clusters, and over pairs within them",
             "n_resamples": N_RESAMPLES, "rng_seed": 0, "stream": "independent"}  # fmt: skip
-    notes = (
+    notes: tuple[str, ...] = (
         "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
         "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
     )

@@ -574,7 +574,7 @@ def _standard_field(given: Any) -> Any:
 
 Noun = Annotated[str, StringConstraints(pattern=r"^[^\W\d_]+([ -][^\W\d_]+)*$", max_length=30)]
 
-IN_TEXT = re.compile(r"(?<![\w/.:=-])(an? )?(entrant|task)(s?)(?![\w/:=-])", re.IGNORECASE)
+IN_TEXT = re.compile(r"(?<![\w/.:=-])(an? )?(entrant|task)(s?)(?![\w/=-]|:\S)", re.IGNORECASE)
 """The house's own words where they are words, and no part of a name, an address or a key."""
 
 

@@ -60,7 +60,8 @@ class ShownColumn:
         if self.column.kind == "number" and self.scale is None:
             ends = self.interval_text(row)
             return shown if ends is None else f"{shown} ({ends})"
-        if self.column.name.partition(":")[0] != "rank" or self.low_at is None or self.high_at is None or row[self.low_at] is None:
+        is_rank = self.column.name.partition(":")[0] == "rank"
+        if not is_rank or self.low_at is None or self.high_at is None or row[self.low_at] is None:
             return shown
         low, high = row[self.low_at], row[self.high_at]
         return f"{shown} ({low})" if low == high else f"{shown} ({low}{DASH}{high})"

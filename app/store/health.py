@@ -36,8 +36,12 @@ MOST_SIZES = 50
 
 @dataclass(frozen=True)
 class Counted:
-    """Figures of a server, for the benchmarks visible to the reader; sizes and workers are global."""
+    """Figures of a server, for the benchmarks visible to the reader; sizes and workers are global.
 
+    `now` is the database's clock, in seconds of the epoch.
+    """
+
+    now: float
     by_status: Mapping[str, int]
     failing: Mapping[str, int]
     faults: Mapping[str, int]
@@ -59,6 +63,7 @@ def count(session: Session) -> Counted:
     failing = select(Benchmark.slug, Benchmark.publish_tries).where(Benchmark.publish_tries > 0)
     silent_s = worker_silent_s(session)
     return Counted(
+        now=float(session.scalar(select(func.extract("epoch", func.clock_timestamp()))) or 0),
         by_status=counted,
         failing=_pairs(session.execute(failing)),
         faults=current.count_faults(session),

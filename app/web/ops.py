@@ -297,7 +297,7 @@ def gauges(state: State, session: Session) -> Gauges:
     """Return the current measurements, without benchmarks that the reader may not see."""
     counted = health.count(session)
     slow = _counted_slowly(state)
-    backup_age_s = -1.0 if slow.backed_up_at is None else max(0.0, time.time() - slow.backed_up_at)
+    backup_age_s = -1.0 if slow.backed_up_at is None else max(0.0, counted.now - slow.backed_up_at)
     seen = health.readable(session, slow.benchmark_bytes)
     sizes = {slug: n for slug, n in slow.benchmark_bytes.items() if slug in seen}
     n_workers = sum(age_s <= WORKER_SILENT_S for age_s in counted.each_worker_s.values())

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import re
-import time
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -32,8 +31,6 @@ entrant_fields:
   - {name: MASE_of_card, type: number}
 """.replace("MASE_of_card", "claimed")
 TINY = "/benchmarks/tiny"
-MOST_S = 30.0
-"""For ten thousand entrants at once, where a request may take a minute and other tests run."""
 BOARD = f"{TINY}/leaderboards/average"
 FIELDS = ("organisation", "n_parameters", "licence", "open_weights", "released", "url", "claimed")
 CARD = b"""---
@@ -361,10 +358,7 @@ def test_ten_thousand_entrants_are_described_at_once(published: Site) -> None:
         session.execute(insert(Entrant).values(benchmark_id=number), names)
     lines = [f"E{at},{at},mit,2026-01-{1 + at % 28:02}\n" for at in range(10_000)]
     wrong = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines).replace("E77,77", "E77,many"))
-    began = time.monotonic()
     sent = post(published, "entrant,n_parameters,licence,released\n" + "".join(lines), seen=0)
-    took_s = time.monotonic() - began
 
     assert (wrong.status_code, [each["row"] for each in wrong.json()["problems"]]) == (422, [79])
     assert (sent.status_code, sent.json()["n_changed"]) == (200, 30_000)
-    assert took_s < MOST_S

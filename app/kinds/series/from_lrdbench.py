@@ -229,6 +229,7 @@ def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Recor
         **contamination,
         "estimators": [name for entry in document["estimators"] for name in _estimator_names(entry)],
         "metrics": {"catalog": "lrdbench", "use": _identities(document)},
+        "nouns": {"entrant": "estimator"},
         "tasks": {"open": True},
         **({"grid": {"tasks": {name: {"items": list(own)} for name, own in records.items()}}} if records else {}),
         "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],

@@ -107,6 +107,7 @@ def manifest_from_fev_tasks(
         "metrics": {metric: _metric(metric) for metric in metrics},
         "admission": {"prereg": "required", "prereg_forms": ["evaluation"]},
         "leaderboards": [*boards, *([] if mini is None else [_mini_board(metrics[0], mini, choices)])],
+        "nouns": {"entrant": "model"},
         "tasks": [_declared(task, choices) for task in tasks],
     }
     text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
