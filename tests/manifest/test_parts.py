@@ -197,7 +197,17 @@ def test_what_decides_a_measurement_is_all_but_what_is_shown() -> None:
     manifest = series()
     decides = manifest.deciding()
     other = manifest.model_copy(update={"part": SeriesPart(mode="observational")})
-    shown = {"title", "description", "admission", "entrant_fields", "claims", "leaderboards", "nouns", "group_by"}
+    shown = {
+        "title",
+        "description",
+        "admission",
+        "entrant_fields",
+        "claims",
+        "leaderboards",
+        "nouns",
+        "group_by",
+        "news",
+    }
 
     assert set(Common.model_fields) - set(decides) == shown
     assert manifest.model_copy(update={"title": "Another"}).deciding() == decides
