@@ -254,7 +254,7 @@ UNCERTAINTY = (
         "where the interval of their difference, at the level of all pairs, lies within what does not matter; "
         "undecided where neither is shown. All of it holds simultaneously. Not separable is not equivalent: few data "
         "show neither.",
-        "|difference| + critical value × standard error ≤ smallest difference",
+        "smallest difference ≥ |difference| + critical value × standard error",
         "Schuirmann 1987, two one-sided tests; with the critical value of all pairs",
     ),
     GlossaryEntry(

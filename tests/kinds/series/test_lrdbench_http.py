@@ -280,7 +280,7 @@ def test_failed_records_are_narrowed_in_every_format(shared_site: Site, run: Run
     assert len(rows) * 2 == len(everyone)
     assert f'<a href="/benchmarks/{slug}/entrants/DMA">' in page
     assert f'<a href="/benchmarks/{slug}/entrants/Variance">' not in page
-    assert "<summary>Entrants</summary>" in page
+    assert "<summary>Estimators</summary>" in page
 
 
 def test_a_slow_reader_of_the_raw_rows_holds_no_connection(shared_site: Site, run: Run) -> None:
