@@ -60,7 +60,7 @@ def python(elsewhere: Path) -> Path:
 
 def build(source: Path, target: Path) -> Path:
     """Build the wheel from a copy without git and return it."""
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "tests", "bench", "docs", "__pycache__"))
+    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "tests", "bench", "__pycache__"))
     pip(sys.executable, "wheel", "--no-deps", "--no-build-isolation", f"--wheel-dir={target}", str(source))
     shutil.rmtree(source)
     (wheel,) = target.glob("*.whl")
