@@ -1,14 +1,15 @@
 """Everything: the tables by subject in migrations/initial/*.sql, the history that is never rewritten, the job queue.
 
-As 0.1.0 was released with it, and so never edited again, nor are the files that it reads: tests/db/test_releases.py
-holds their digest, and docs/operations.md, "Changing the schema", says how the schema grows. There is no downgrade:
-before it there is nothing to go back to.
+As 0.1.0 was released with it, and so what it runs is never another again: tests/db/test_releases.py holds its digest,
+and docs/operations.md, "Changing the schema", says how the schema grows. There is no downgrade: before it there is
+nothing to go back to.
 """
 
 from collections.abc import Iterator
 from pathlib import Path
 
 from alembic import op
+from procrastinate.schema import SchemaManager
 
 SUBJECTS = Path(__file__).parent.parent / "initial"
 
@@ -132,13 +133,14 @@ def _let_drafts_go(table: str, rows: str) -> str:
 
 
 def _make_queue() -> Iterator[str]:
-    """Run procrastinate's own SQL (MIT) in a schema of its own: that of its release 3.10, whichever is installed later.
+    """Run procrastinate's own SQL, that of the installed library, in a schema of its own.
 
-    A later release of it that changes its schema gets a revision that applies the library's own migration files.
+    A later release of it that changes its schema gets a revision that applies the library's own migration files, where
+    a database does not have what they add.
     """
     yield "CREATE SCHEMA queue"
     yield "SET LOCAL search_path TO queue"
-    yield (SUBJECTS / "queue" / "procrastinate.sql").read_text(encoding="utf-8")
+    yield SchemaManager.get_schema()
     yield "SET LOCAL search_path TO public, queue"
 
 
