@@ -6,7 +6,7 @@ And /invitation and /benchmarks/{slug}/join, where somebody who has no token yet
 addresses that programs write to (`app.web.forms`).
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
@@ -17,7 +17,7 @@ from starlette.responses import Response
 from app.db.models import SCOPES, Benchmark
 from app.errors import NotFound
 from app.names import SLUG_PATTERN, is_holder
-from app.render.pages import InvitationRow, RefusedForm
+from app.render.pages import InvitationRow
 from app.rights import invitations, roles, tokens
 from app.rights.policy import allows
 from app.store import audit, benchmark_rows, benchmarks
@@ -29,8 +29,9 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
+from app.web.kept_forms import UNSENT, Kept
 from app.web.requests import Body
-from app.web.state import SessionDep, State, StateDep
+from app.web.state import SessionDep, State, StateDep, get_state
 from app.web.tokens import UNCACHED
 from app.web.views import json_answer, page
 
@@ -83,25 +84,15 @@ def show_people(
     slug: str, request: Request, state: StateDep, caller: Annotated[Caller, may("see who has a role")]
 ) -> Response:
     """Show who has a role in a benchmark, who is invited and who may read it; its stewards decide this here."""
-    return _people(slug, request, state, caller, {}, None)
+    return _people(slug, request, state, caller, UNSENT)
 
 
-def show_people_again(
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def show_people_again(request: Request, caller: Caller, kept: Kept) -> Response:
     """Return the page of the people of a benchmark with what was written in the form that invites them."""
-    del answered
-    return _people(kept.get("benchmark", ""), request, state, caller, kept, refusal)
+    return _people(kept.fields.get("benchmark", ""), request, get_state(request), caller, kept)
 
 
-def _people(
-    slug: str, request: Request, state: State, caller: Caller, kept: Mapping[str, str], refusal: RefusedForm | None
-) -> Response:
+def _people(slug: str, request: Request, state: State, caller: Caller, kept: Kept) -> Response:
     appoints = allows("appoint or remove a steward", caller)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
@@ -121,8 +112,8 @@ def _people(
                 invitations=_invitations(session, [slug]),
                 roles=(*GIVEN_BY_STEWARDS, "steward") if appoints else GIVEN_BY_STEWARDS,
                 form_key=form_key_of(request),
-                kept=kept,
-                refusal=refusal,
+                kept=kept.fields,
+                refusal=kept.refusal,
                 joins=f"{state.settings.own_address}/benchmarks/{slug}/join" if is_open else None,
             )
         )

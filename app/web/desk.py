@@ -1,8 +1,7 @@
 """/desk/{slug}: what waits for its stewards, a withdrawal with its reason, another manifest and its effect."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Form, Request
@@ -15,7 +14,7 @@ from app.db.models import StoredFingerprint, Submission, SubmissionEvent
 from app.errors import FieldRejected, Forbidden, Problem
 from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
-from app.render.pages import Flagged, RefusedForm
+from app.render.pages import Flagged
 from app.rights import roles, sessions
 from app.store import audit, benchmark_rows, benchmarks, current, grids, labels, sql, submissions
 from app.store.audit import Change
@@ -25,9 +24,9 @@ from app.store.tries import refused_here
 from app.web.caller import Caller, may
 from app.web.cookies import session_secret
 from app.web.description import described
-from app.web.kept_forms import keeping
+from app.web.kept_forms import UNSENT, Kept, keeping
 from app.web.requests import Reason
-from app.web.state import SessionDep, State, StateDep
+from app.web.state import SessionDep, StateDep, get_state
 from app.web.views import page
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -35,23 +34,14 @@ ADDRESS = "/desk/{slug}"
 WAITING = ("received", "evaluated", "set_aside")
 LATE = ("overdue", "never_reported")
 MOST = 50
-EMPTY: Mapping[str, str] = MappingProxyType({})
 
 
-def _show_again(
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
     """Return the desk with what was written in a form of it, and why that was refused."""
-    del answered
     slug = request.path_params["slug"]
-    with state.sessions() as session:
+    with get_state(request).sessions() as session:
         roles.require(session, "see the stewards' desk", caller, benchmark_rows.find_benchmark(session, slug))
-        return _desk(slug, request, session, kept=kept, refusal=refusal)
+        return _desk(slug, request, session, kept=kept)
 
 
 router = APIRouter(route_class=keeping(_show_again), tags=["benchmarks"])
@@ -145,8 +135,7 @@ def _desk(
     text: str | None = None,
     diff: Sequence[tuple[str, str]] = (),
     preview: dict[str, Any] | None = None,
-    kept: Mapping[str, str] = EMPTY,
-    refusal: RefusedForm | None = None,
+    kept: Kept = UNSENT,
 ) -> Response:
     declared = benchmarks.find_declared(session, slug)
     number, secret, now = declared.benchmark.id, session_secret(request), sql.now(session)
@@ -165,9 +154,9 @@ def _desk(
         disputes=waiting_here(session, number),
         late=[(each, each.outcome(now)) for each in late[:MOST]],
         withdrawn=_withdrawn(session, number),
-        manifest=kept.get("manifest", declared.version.yaml.decode()) if text is None else text,
-        kept=kept,
-        refusal=refusal,
+        manifest=kept.fields.get("manifest", declared.version.yaml.decode()) if text is None else text,
+        kept=kept.fields,
+        refusal=kept.refusal,
         version=declared.version.version,
         diff=diff,
         preview=preview,

@@ -20,7 +20,6 @@ from app.files.uploads import ReceivedFile, promised_suffix
 from app.manifest.model import EntrantField
 from app.names import clip_for_message, first_few
 from app.receiving.entrant_fields import MOST_BYTES, SUFFIXES, read_card, read_file
-from app.render.pages import RefusedForm
 from app.render.text import name_in_path, path_of_name
 from app.rights import policy, roles, sessions
 from app.rights.policy import refuse_other_entrants
@@ -34,9 +33,9 @@ from app.web.cookies import session_secret
 from app.web.description import described, table_routes
 from app.web.documents import CardDocument, EntrantFieldsDocument, TableDocument
 from app.web.forms import FIELDS, FILES
-from app.web.kept_forms import keeping
+from app.web.kept_forms import UNSENT, Kept, keeping
 from app.web.requests import received_files, spool
-from app.web.state import SessionDep, State, StateDep
+from app.web.state import SessionDep, StateDep, get_state
 from app.web.views import (
     FieldsTo,
     SnapshotNumber,
@@ -127,18 +126,10 @@ def _received(file: UploadFile, folder: Path) -> ReceivedFile:
     return ReceivedFile(sent.name, sent.path, suffix, 0)
 
 
-def _show_again(
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
     """Return the form of an entrant with what was typed in it, why that was refused, and what holds now."""
-    del answered
-    with state.sessions() as session:
-        return _form(request, session, caller, kept, refusal)
+    with get_state(request).sessions() as session:
+        return _form(request, session, caller, kept)
 
 
 one_router = APIRouter(route_class=keeping(_show_again), tags=["entrants"], max_body_size=MOST_BYTES + (1 << 16))
@@ -286,12 +277,10 @@ def show_form(slug: str, entrant: str, request: Request, session: SessionDep, st
     """Show the form that changes what an entrant is, filled in with what it is."""
     if (caller := _signed_in(request, state)) is None:
         return RedirectResponse(f"/login?next=/edit/{slug}/{path_of_name(name_in_path(entrant))}", 303, PRIVATE)
-    return _form(request, session, caller, {}, None)
+    return _form(request, session, caller, UNSENT)
 
 
-def _form(
-    request: Request, session: Session, caller: Caller, kept: Mapping[str, str], refusal: RefusedForm | None
-) -> Response:
+def _form(request: Request, session: Session, caller: Caller, kept: Kept) -> Response:
     slug, name = request.path_params["slug"], name_in_path(request.path_params["entrant"])
     declared = benchmarks.find_declared(session, slug)
     row = entrants.find_entrant(session, declared.benchmark.id, name)
@@ -299,10 +288,10 @@ def _form(
     refuse_other_entrants(caller, [name])
     fields = declared.manifest.entrant_fields
     stored = _written(fields, entrant_fields.stated(session, declared.benchmark.id).get(name, {}))
-    typed = {field.name: kept[field.name] for field in fields if field.name in kept}
+    typed = {field.name: kept.fields[field.name] for field in fields if field.name in kept.fields}
     shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=_form_key(request),
-                 entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed}, refusal=refusal,
-                 seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
+                 entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed},
+                 refusal=kept.refusal, seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
     shown.headers.update(PRIVATE)
     return shown
 

@@ -3,9 +3,9 @@
 A form asks by `dry_run=true` in its address, as a program does. Used where there is much to write in a form.
 """
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from fastapi import Request
 from fastapi.exceptions import RequestValidationError
@@ -21,23 +21,22 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import refuse_cross_site
 from app.web.problems import rejected_of, status_of
 from app.web.requests import TYPED, yaml_of
-from app.web.state import State, get_state
+from app.web.state import get_state
 
 
-class ShowAgain(Protocol):
-    """Shows the page of a form again. Raises a PlumblineError where its sender may not see the page."""
+@dataclass(frozen=True)
+class Kept:
+    """A form as it was sent: what was written in it, and why that was refused or what a dry run answered."""
 
-    def __call__(
-        self,
-        request: Request,
-        state: State,
-        caller: Caller,
-        kept: Mapping[str, str],
-        refusal: RefusedForm | None,
-        answered: Mapping[str, Any] | None,
-    ) -> Response:
-        """Return the page with what was written, and why that was refused or what a dry run answered."""
-        ...
+    fields: Mapping[str, str] = field(default_factory=dict)
+    refusal: RefusedForm | None = None
+    answered: Mapping[str, Any] | None = None
+
+
+UNSENT = Kept()
+
+ShowAgain = Callable[[Request, Caller, Kept], Response]
+"""Shows the page of a form again. Raises a PlumblineError where its sender may not see the page."""
 
 
 def keeping(show: ShowAgain, *, always: bool = False) -> type[CheckedFirst]:
@@ -87,22 +86,15 @@ async def _again(
     await fields.close()
     asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
     refusal = None if error is None else RefusedForm(rejected_of(error), asks)
-    return await run_in_threadpool(_shown, show, request, kept, refusal, answered)
+    return await run_in_threadpool(_shown, show, request, Kept(kept, refusal, answered))
 
 
-def _shown(
-    show: ShowAgain,
-    request: Request,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response | None:
+def _shown(show: ShowAgain, request: Request, kept: Kept) -> Response | None:
     """Return the page where a page of ours sent the form in a session that may see it, whatever key the form has."""
-    state = get_state(request)
     known: Caller | None = getattr(request.state, "caller", None)
     try:
         refuse_cross_site(request)
-        caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, state)
-        return show(request, state, replace(caller, is_fresh=True), kept, refusal, answered)
+        caller = known or find_caller(Request({**request.scope, "method": "GET"}), None, get_state(request))
+        return show(request, replace(caller, is_fresh=True), kept)
     except PlumblineError:
         return None

@@ -25,7 +25,7 @@ from app.kinds.reader import Evidence
 from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.first_look import look
-from app.render.pages import RefusedForm, ShownTable
+from app.render.pages import ShownTable
 from app.rights.policy import require
 from app.turns import Turn
 from app.values.table import Table
@@ -34,7 +34,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DraftedDocument
-from app.web.kept_forms import keeping
+from app.web.kept_forms import UNSENT, Kept, keeping
 from app.web.requests import TYPED, gone, received_files, spool
 from app.web.state import State, StateDep
 from app.web.views import json_answer, page
@@ -82,20 +82,13 @@ def show_new(request: Request, state: StateDep) -> Response:
     caller = signed_in(request, state)
     if caller is None:
         return RedirectResponse(f"/login?next={ADDRESS}", 303, PRIVATE)
-    return show_again(request, state, caller, {}, None, None)
+    return show_again(request, caller, UNSENT)
 
 
-def show_again(
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def show_again(request: Request, caller: Caller, kept: Kept) -> Response:
     """Return the page with a draft, with a manifest that was sent to be created, or with neither yet."""
-    del state
     require("create a benchmark", caller)
+    answered = kept.answered
     drafted = answered if answered is not None and "yaml" in answered else None
     shown = page(
         "new.html",
@@ -103,10 +96,10 @@ def show_again(
         form_key=form_key_of(request),
         drafted=drafted,
         boards=[] if drafted is None else list(_boards(drafted)),
-        text=kept.get(TYPED, "") if drafted is None else drafted["yaml"],
-        refusal=refusal,
+        text=kept.fields.get(TYPED, "") if drafted is None else drafted["yaml"],
+        refusal=kept.refusal,
         would_be=answered if drafted is None else None,
-        kept=kept,
+        kept=kept.fields,
         none=NO_COLUMN,
     )
     shown.headers.update(PRIVATE)

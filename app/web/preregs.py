@@ -18,7 +18,7 @@ from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
-from app.render.pages import RefusedForm, RegistrationOutcome, ShownTable, citing_table, submit_example
+from app.render.pages import RegistrationOutcome, ShownTable, citing_table, submit_example
 from app.render.text import name_in_path
 from app.rights import roles
 from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
@@ -33,9 +33,9 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described, table_routes
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument, ReleasedDocument, TableDocument
-from app.web.kept_forms import keeping
+from app.web.kept_forms import UNSENT, Kept, keeping
 from app.web.requests import TYPED, YAML_REQUEST, Body, Reason, Text, yaml_body
-from app.web.state import SessionDep, State, StateDep
+from app.web.state import SessionDep, State, StateDep, get_state
 from app.web.views import (
     around,
     csv_answer,
@@ -91,30 +91,15 @@ def show_form(slug: str, request: Request, state: StateDep) -> Response:
     caller = signed_in(request, state)
     if caller is None:
         return RedirectResponse(f"/login?next=/register/{slug}", 303, {"Cache-Control": "no-store"})
-    return _form(slug, request, state, caller, {}, None, None)
+    return _form(slug, request, state, caller, UNSENT)
 
 
-def _show_again(
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
     """Return the form with what was written."""
-    return _form(request.query_params.get("benchmark", ""), request, state, caller, kept, refusal, answered)
+    return _form(request.query_params.get("benchmark", ""), request, get_state(request), caller, kept)
 
 
-def _form(
-    slug: str,
-    request: Request,
-    state: State,
-    caller: Caller,
-    kept: Mapping[str, str],
-    refusal: RefusedForm | None,
-    answered: Mapping[str, Any] | None,
-) -> Response:
+def _form(slug: str, request: Request, state: State, caller: Caller, kept: Kept) -> Response:
     with state.sessions() as session:
         refuse_uninvited(session, "register", caller, slug)
         manifest = benchmarks.find_declared(session, slug).manifest
@@ -122,10 +107,10 @@ def _form(
             "register.html",
             title=f"Register a run of {manifest.title}",
             manifest=manifest,
-            text=kept.get(TYPED, submit_example(manifest).prereg or ""),
+            text=kept.fields.get(TYPED, submit_example(manifest).prereg or ""),
             form_key=form_key_of(request),
-            refusal=refusal,
-            answered=answered,
+            refusal=kept.refusal,
+            answered=kept.answered,
             preregs=preregs.list_own(session, slug, caller.id),
         )
     shown.headers["Cache-Control"] = "no-store"
