@@ -6,7 +6,7 @@ Made by the web, rendered by `app.render.html`.
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, ClassVar
 
@@ -16,7 +16,7 @@ from app.db.models import BrowserSession, Invitation, Snapshot, StoredPrereg, To
 from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
-from app.manifest.model import Manifest
+from app.manifest.model import EntrantField, Manifest
 from app.render.board import BoardRows, Frame
 from app.render.columns import ShownColumn, TaskMap, build_ranks_map, shown_columns
 from app.render.drawings import Drawing, Drawings
@@ -592,6 +592,26 @@ class RefusedForm:
 
 
 @dataclass(frozen=True, kw_only=True)
+class EntrantFormPage(Page):
+    """The form that changes what an entrant is; without one, the form that takes a file of many.
+
+    `values` are as they are typed, `seen` is the last change that they include, `own` are the entrants to choose from,
+    and `form_key` is that of the session. Of a form that was refused, `values` are what was typed, `now` what holds.
+    """
+
+    template = "entrant_form.html"
+    slug: str
+    fields: Sequence[EntrantField]
+    form_key: str | None
+    entrant: str | None
+    own: Sequence[str]
+    values: Mapping[str, str] = field(default_factory=dict)
+    seen: int = 0
+    now: Mapping[str, str] = field(default_factory=dict)
+    refusal: RefusedForm | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class DisputesPage(Page):
     """The disputes of a submission that its reader may see, with the form to raise another."""
 
@@ -996,8 +1016,8 @@ def _parameters(operation: Json) -> Iterator[ApiField]:
 def _body_fields(description: Json, operation: Json) -> Iterator[ApiField]:
     for content in operation.get("requestBody", {}).get("content", {}).values():
         schema = _resolve(description, content["schema"])
-        for name, field in schema.get("properties", {}).items():
-            yield ApiField(name, "body", name in schema.get("required", ()), _about(field, field))
+        for name, each in schema.get("properties", {}).items():
+            yield ApiField(name, "body", name in schema.get("required", ()), _about(each, each))
 
 
 def _resolve(description: Json, schema: Json) -> Json:

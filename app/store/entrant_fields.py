@@ -61,8 +61,10 @@ def write(
     source: str,
     by_id: int,
     seen: int | None = None,
-) -> dict[str, dict[str, Cell]]:
-    """Store the values of entrants that are new, and return those, by entrant and field; None takes a value back.
+) -> tuple[dict[str, dict[str, Cell]], dict[str, dict[str, Cell]]]:
+    """Store the values of entrants that are new; return those, and all before, by entrant and field.
+
+    None takes a value back.
 
     With `seen`, the number of the last change that its writer has read, what somebody else changed since is refused:
     raises Conflict with who, when and what. Without it both are kept, and the later one holds.
@@ -89,7 +91,7 @@ def write(
         session.execute(insert(EntrantField), rows)
         # Pages of boards have these values as columns.
         benchmark_rows.mark_boards_changed(session, benchmark.id)
-    return new
+    return new, before
 
 
 def _is_same(stored: Cell, value: Cell) -> bool:
@@ -195,6 +197,13 @@ def last_change(session: Session, benchmark_id: int) -> int:
 def history_table(session: Session, entrant: Entrant, fields: Sequence[Declared]) -> Table:
     """Return every change of what an entrant is said to be, the newest first."""
     titles = {field.name: field.label for field in fields}
+    changes = (
+        select(EntrantField, Token.name)
+        .join(Token, Token.id == EntrantField.by_id)
+        .where(EntrantField.entrant_id == entrant.id)
+        .order_by(EntrantField.id.desc())
+        .limit(MOST_HISTORY)
+    )
     columns = (
         Column("at", "When", "time"),
         Column("field", "Field", "text"),
@@ -205,7 +214,7 @@ def history_table(session: Session, entrant: Entrant, fields: Sequence[Declared]
     rows = tuple(
         (change.at.isoformat(), titles.get(change.field, change.field), _in_cell(change.value), by,
          SOURCES[change.source])
-        for change, by in _changes(session, entrant.id, true())[:MOST_HISTORY]
+        for change, by in session.execute(changes)
     )  # fmt: skip
     return Table("fields", "Changes", columns, rows)
 
@@ -214,16 +223,6 @@ SOURCES = {"file": "a file of entrants", "value": "one by one", "card": "its mod
 
 
 def _in_cell(value: Any) -> str:
-    return "taken back" if value is None else {True: "yes", False: "no"}.get(value, str(value)) if isinstance(
-        value, bool) else str(value)  # fmt: skip
-
-
-def _changes(session: Session, entrant_id: int, condition: ColumnElement[bool]) -> Sequence[tuple[EntrantField, str]]:
-    query = (
-        select(EntrantField, Token.name)
-        .join(Token, Token.id == EntrantField.by_id)
-        .where(EntrantField.entrant_id == entrant_id, condition)
-        .order_by(EntrantField.id.desc())
-        .limit(MOST_HISTORY)
-    )
-    return [(change, by) for change, by in session.execute(query)]
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "taken back" if value is None else str(value)

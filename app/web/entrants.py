@@ -14,22 +14,22 @@ from starlette.datastructures import UploadFile as Received
 from starlette.responses import RedirectResponse, Response
 
 from app.boards.entrant_fields import Values, read_values, with_fields
-from app.errors import FieldRejected, Forbidden, Problem, TooLarge, Unauthenticated
+from app.errors import FieldRejected, Forbidden, Problem, TooLarge
 from app.files.tables import BadRecord, object_of
 from app.files.uploads import ReceivedFile, promised_suffix
 from app.manifest.model import EntrantField
 from app.names import clip_for_message, first_few
 from app.receiving.entrant_fields import MOST_BYTES, SUFFIXES, read_card, read_file
 from app.render.text import name_in_path, path_of_name
-from app.rights import policy, roles, sessions
+from app.rights import policy, roles
 from app.rights.policy import refuse_other_entrants
 from app.store import audit, benchmarks, entrant_fields, entrants, snapshots
 from app.store.audit import Change
 from app.store.benchmarks import Declared
 from app.values.table import Cell, Column, Table
-from app.web.caller import PUBLIC, Caller, find_caller, may
+from app.web.caller import PUBLIC, Caller, may, signed_in
 from app.web.checked_first import CheckedFirst
-from app.web.cookies import session_secret
+from app.web.cookies import form_key_of
 from app.web.description import described, table_routes
 from app.web.documents import CardDocument, EntrantFieldsDocument, TableDocument
 from app.web.forms import FIELDS, FILES
@@ -228,8 +228,7 @@ def _write(
     """Store the values of entrants that are the caller's to change, and answer which are new."""
     benchmark = declared.benchmark
     _refuse_foreign(session, declared, caller, list(values))
-    before = entrant_fields.stated(session, benchmark.id)
-    new = entrant_fields.write(session, benchmark, values, source, caller.id, seen)
+    new, before = entrant_fields.write(session, benchmark, values, source, caller.id, seen)
     few = list(new)[:MOST_NAMED]
     change = Change({name: {field: before.get(name, {}).get(field) for field in new[name]} for name in few},
                     {**{name: new[name] for name in few}, "n_entrants": len(new)})  # fmt: skip
@@ -260,14 +259,14 @@ forms_router = APIRouter(route_class=CheckedFirst, include_in_schema=False)
 @forms_router.get("/edit/{slug}", dependencies=PUBLIC)
 def show_own(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show the entrants that whoever is signed in may describe, and the form that takes a file of them."""
-    if (caller := _signed_in(request, state)) is None:
+    if (caller := signed_in(request, state)) is None:
         return RedirectResponse(f"/login?next=/edit/{slug}", 303, PRIVATE)
     declared = benchmarks.find_declared(session, slug)
     decides = roles.allows(session, ACTION, caller, declared.benchmark)
     owners = entrants.owners_of(session, declared.benchmark.id, entrants.names(session, declared.benchmark.id))
     own = sorted(name for name, owner in owners.items() if decides or owner == caller.id)
     shown = page("entrant_form.html", title=f"What the entrants of {declared.manifest.title} are", slug=slug, own=own,
-                 fields=declared.manifest.entrant_fields, form_key=_form_key(request), entrant=None)  # fmt: skip
+                 fields=declared.manifest.entrant_fields, form_key=form_key_of(request), entrant=None)  # fmt: skip
     shown.headers.update(PRIVATE)
     return shown
 
@@ -275,7 +274,7 @@ def show_own(slug: str, request: Request, session: SessionDep, state: StateDep) 
 @forms_router.get("/edit/{slug}/{entrant:path}", dependencies=PUBLIC)
 def show_form(slug: str, entrant: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show the form that changes what an entrant is, filled in with what it is."""
-    if (caller := _signed_in(request, state)) is None:
+    if (caller := signed_in(request, state)) is None:
         return RedirectResponse(f"/login?next=/edit/{slug}/{path_of_name(name_in_path(entrant))}", 303, PRIVATE)
     return _form(request, session, caller, UNSENT)
 
@@ -289,7 +288,7 @@ def _form(request: Request, session: Session, caller: Caller, kept: Kept) -> Res
     fields = declared.manifest.entrant_fields
     stored = _written(fields, entrant_fields.stated(session, declared.benchmark.id).get(name, {}))
     typed = {field.name: kept.fields[field.name] for field in fields if field.name in kept.fields}
-    shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=_form_key(request),
+    shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=form_key_of(request),
                  entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed},
                  refusal=kept.refusal, seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
     shown.headers.update(PRIVATE)
@@ -308,14 +307,3 @@ def _written(fields: Sequence[EntrantField], stored: Mapping[str, Cell]) -> dict
         for field in fields
         if (value := stored.get(field.name)) is not None
     }
-
-
-def _signed_in(request: Request, state: StateDep) -> Caller | None:
-    try:
-        return None if session_secret(request) is None else find_caller(request, None, state)
-    except Unauthenticated:
-        return None
-
-
-def _form_key(request: Request) -> str:
-    return sessions.form_key(session_secret(request) or "")
