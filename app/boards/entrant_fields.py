@@ -11,10 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from app.errors import FieldRejected, Problem
-from app.manifest.model import EntrantField
+from app.manifest.model import EntrantField, is_day
 from app.names import TEXT_RULE, clip_for_message, is_plain_text
 from app.prereg.fields import nearest
 from app.values.table import LARGEST, Cell, Column, Kind, Table
@@ -90,12 +88,7 @@ def _flag(given: Any) -> bool | None:
 
 
 def _day(given: Any) -> str | None:
-    if not isinstance(given, str) or re.fullmatch(r"\d{4}-\d\d-\d\d", given, re.ASCII) is None:
-        return None
-    try:
-        return str(np.datetime64(given, "D"))
-    except ValueError:
-        return None
+    return given if isinstance(given, str) and is_day(given) else None
 
 
 def _url(given: Any) -> str | None:

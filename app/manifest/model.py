@@ -585,18 +585,27 @@ class Nouns(Part):
     task: Noun = Field("task", description="such as data set or environment")
 
     def say(self, text: str, names: Collection[str] = ()) -> str:
-        """Return a text with the field's own nouns; `names` in it stay as they are.
+        """Return a text with the field's own nouns; `names` in it stay as they are, and so do nouns that are there.
 
         >>> Nouns(entrant="model", task="data set").say("Entrants by tasks; for an entrant a task. Task Nine leads.",
         ...                                             ["Task Nine"])
         'Models by data sets; for a model a data set. Task Nine leads.'
+        >>> Nouns(task="forecasting task").say("Tasks. Forecasting tasks; a forecasting task.")
+        'Forecasting tasks. Forecasting tasks; a forecasting task.'
         """
         if (self.entrant, self.task) == ("entrant", "task"):
             return text
-        kept = [name for name in names if name in text and IN_TEXT.search(name)]
+        kept = [name for name in {*names, *self._spelt} if name in text and IN_TEXT.search(name)]
         longest_first = "|".join(map(re.escape, sorted(kept, key=len, reverse=True)))
         parts = re.split(rf"(?<!\w)({longest_first})(?!\w)", text) if kept else [text]
         return "".join(part if part in kept else IN_TEXT.sub(self._noun, part) for part in parts)
+
+    @property
+    def _spelt(self) -> Iterator[str]:
+        """Yield nouns of several words as they may stand in a text: one with "task" in it is not replaced in there."""
+        for noun in (self.entrant, self.task):
+            for spelt in (noun, plural(noun)) if IN_TEXT.fullmatch(noun) is None else ():
+                yield from (spelt, spelt[0].upper() + spelt[1:])
 
     def _noun(self, found: re.Match[str]) -> str:
         article, word, many = found.groups()
@@ -609,13 +618,17 @@ class Nouns(Part):
         return (new.capitalize() if article[0].isupper() else new) + shown
 
 
-def _is_day(text: str) -> str:
+def is_day(text: str) -> bool:
+    """Say whether a text is a day that there is, such as 2026-01-31."""
     try:
         year, month, day = (int(part) for part in text.split("-"))
-        is_day = year > 0 and 1 <= day <= monthrange(year, month)[1] and text == f"{year:04}-{month:02}-{day:02}"
+        return year > 0 and 1 <= day <= monthrange(year, month)[1] and text == f"{year:04}-{month:02}-{day:02}"
     except ValueError:
-        is_day = False
-    if not is_day:
+        return False
+
+
+def _as_day(text: str) -> str:
+    if not is_day(text):
         raise ValueError("expected a day such as 2026-01-31")
     return text
 
@@ -623,7 +636,7 @@ def _is_day(text: str) -> str:
 class NewsItem(Part):
     """What is new in a benchmark: a day, and what its steward says of it. It is shown, and no part of any score."""
 
-    at: Annotated[str, AfterValidator(_is_day)] = Field(description="the day, such as 2026-01-31")
+    at: Annotated[str, AfterValidator(_as_day)] = Field(description="the day, such as 2026-01-31")
     text: Annotated[str, StringConstraints(min_length=1, max_length=500)] = Field(
         description="one plain sentence or two"
     )
