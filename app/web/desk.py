@@ -16,7 +16,7 @@ from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged
 from app.rights import roles, sessions
-from app.store import audit, benchmark_rows, benchmarks, current, grids, labels, sql, submissions
+from app.store import audit, benchmark_rows, benchmarks, grids, labels, sql, submissions
 from app.store.audit import Change
 from app.store.disputes import waiting_here
 from app.store.preregs import list_registrations
@@ -27,6 +27,7 @@ from app.web.description import described
 from app.web.kept_forms import UNSENT, Kept, keeping
 from app.web.requests import Reason
 from app.web.state import SessionDep, StateDep, get_state
+from app.web.submissions import withdraw_locked
 from app.web.views import page
 
 PRIVATE = {"Cache-Control": "no-store"}
@@ -78,11 +79,7 @@ def withdraw(
         stored = submissions.lock_submission(session, submission)
         if submissions.slug_of(session, stored) != slug:
             raise Forbidden(f"Submission {submission} is not of {slug}.")
-        before = {"status": stored.status}
-        current.withdraw(session, stored, reason)
-        audit.record(session, caller.act, 303, Change(before, {"status": stored.status}, reason, slug))
-        benchmark_rows.mark_data_changed(session, stored.benchmark_id)
-        state.jobs.defer_refresh(session, stored.benchmark_id)
+        withdraw_locked(session, state, caller, stored, reason, 303)
 
     state.transact(take_off)
     return RedirectResponse(f"/submissions/{submission}", 303, PRIVATE)

@@ -533,19 +533,25 @@ def withdraw(
         stored = submissions.lock_submission(session, submission)
         benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
         roles.require(session, "withdraw a submission", caller, benchmark, stored.token_id)
-        before = {"status": stored.status}
-        current.withdraw(session, stored, order.reason)
-        change = Change(before, {"status": stored.status}, order.reason, submissions.slug_of(session, stored))
-        audit.record(session, caller.act, 200, change)
-        described_now = describe(session, stored)
-        if current.was_current(session, stored.id):
-            benchmark_rows.mark_data_changed(session, stored.benchmark_id)
-            state.jobs.defer_refresh(session, stored.benchmark_id)
-        else:
-            benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
-        return described_now
+        withdraw_locked(session, state, caller, stored, order.reason, 200)
+        return describe(session, stored)
 
     return json_answer(state.transact(take_off))
+
+
+def withdraw_locked(
+    session: Session, state: State, caller: Caller, stored: Submission, reason: str, status: int
+) -> None:
+    """Withdraw a locked submission for a caller who may, answered with `status`; boards follow if it was on one."""
+    before = {"status": stored.status}
+    current.withdraw(session, stored, reason)
+    change = Change(before, {"status": stored.status}, reason, submissions.slug_of(session, stored))
+    audit.record(session, caller.act, status, change)
+    if current.was_current(session, stored.id):
+        benchmark_rows.mark_data_changed(session, stored.benchmark_id)
+        state.jobs.defer_refresh(session, stored.benchmark_id)
+    else:
+        benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
 
 
 def _number(text: str) -> int:
