@@ -17,8 +17,6 @@ from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
 
-DRAFT_LABEL = "A draft, which the stewards of this benchmark alone see; it is no board of it yet."
-
 QUICK_FROM, QUICK_RESAMPLES = 600, 200
 """Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""
 
@@ -84,8 +82,8 @@ def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> 
     return in_nouns(labelled, evidence.manifest.nouns)
 
 
-def draft_board(spec: Leaderboard, evidence: BoardEvidence) -> Table:
-    """Return a board that is not in the manifest yet, labelled as one.
+def draft_board(spec: Leaderboard, evidence: BoardEvidence, label: str) -> Table:
+    """Return a board that is in no published manifest yet; its first note, `label`, says so.
 
     Raises FieldRejected, and BoardUnavailable.
 
@@ -94,13 +92,13 @@ def draft_board(spec: Leaderboard, evidence: BoardEvidence) -> Table:
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="later", method="mean", metric="error")
-    >>> draft = draft_board(board, BoardEvidence.of_rows(benchmark(board), rows()))
+    >>> draft = draft_board(board, BoardEvidence.of_rows(benchmark(board), rows()), "A draft.")
     >>> draft.name, [row[:2] for row in draft.rows]
     ('draft/later', [(1, 'Good'), (2, 'Fair'), (3, 'Poor')])
     """
     chosen = understand(evidence.manifest, spec, evidence.entrants(), Choice(), evidence.open_tasks())
     board = _compute(chosen, evidence)
-    return replace(board, name=f"draft/{spec.name}", notes=(DRAFT_LABEL, *board.notes))
+    return replace(board, name=f"draft/{spec.name}", notes=(label, *board.notes))
 
 
 @dataclass(frozen=True)

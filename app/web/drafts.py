@@ -35,8 +35,10 @@ router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
 ADDRESS = "/benchmarks/{slug}/draft"
 PRIVATE = {"Cache-Control": "no-store"}
 NOT_PUBLISHED = "It is not published: stewards of this benchmark alone see it."
+LABEL = "A draft, which the stewards of this benchmark alone see; it is no board of it yet."
 COLUMNS = (Column("board", "Board", "text"), Column("title", "Title", "text"), Column("method", "Method", "text"))
 Changing = Annotated[Caller, may("change the draft of a manifest")]
+Seeing = Annotated[Caller, may("see the draft of a manifest")]
 SEEING = [may("see the draft of a manifest")]
 BoardName = Annotated[str, Path(max_length=200, description="the name of the board")]
 
@@ -125,9 +127,10 @@ def show_draft(slug: str, request: Request, session: SessionDep) -> Response:
     f"{ADDRESS}/{{board}}",
     summary="A board of the draft (.csv, .json; stewards)",
     responses=described(403, 404, answer=TableDocument, also=TABLE),
-    dependencies=SEEING,
 )
-def show_board(slug: str, board: BoardName, request: Request, session: SessionDep, state: StateDep) -> Response:
+def show_board(
+    slug: str, board: BoardName, request: Request, session: SessionDep, state: StateDep, caller: Seeing
+) -> Response:
     """Compute a board of the draft of the published evidence (stewards of the benchmark only)."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
     declared = benchmarks.load_draft(session, benchmark).declared
@@ -138,8 +141,9 @@ def show_board(slug: str, board: BoardName, request: Request, session: SessionDe
         raise NotFound(f"Nothing of {slug} is published yet, so there is nothing to compute the draft of.")
     allow(session, LONG_REQUESTS)
     manifest = grids.with_grids(session, declared, snapshots.load_standings(session, shown.id))
-    evidence = snapshot_evidence(session, benchmark, shown, state.rows, manifest=manifest)
-    view = view_of(session, benchmarks.load_declared(session, benchmark), _table(spec, evidence), shown)
+    with state.computing.taken_in_thread(caller.owner):
+        table = _table(spec, snapshot_evidence(session, benchmark, shown, state.rows, manifest=manifest))
+    view = view_of(session, benchmarks.load_declared(session, benchmark), table, shown)
     links = [("The draft", ADDRESS.format(slug=slug))]
     answer = table_answer(request, around(view, f"{links[0][1]}/{name}", links, name_links(declared)), fmt)
     answer.headers.update(PRIVATE)
@@ -155,6 +159,6 @@ def _board(manifest: Manifest, name: str) -> Leaderboard:
 
 def _table(spec: Leaderboard, evidence: BoardEvidence) -> Table:
     try:
-        return draft_board(spec, for_a_reader(evidence, spec))
+        return draft_board(spec, for_a_reader(evidence, spec), LABEL)
     except BoardUnavailable as error:
         return Table(f"draft/{spec.name}", spec.title or spec.name, (), (), (str(error),), {"unavailable": str(error)})

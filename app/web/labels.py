@@ -35,7 +35,7 @@ from app.store.disclosed import disclosed_table
 from app.store.labels import Closing, Commitment, LabelsPut
 from app.store.publication import Inputs
 from app.store.snapshots import with_names
-from app.turns import Turn, owner_of_token
+from app.turns import Turn
 from app.values.table import Cell, Column, Table
 from app.web.caller import PUBLIC, Caller, Uploader, may
 from app.web.checked_first import CheckedFirst
@@ -395,7 +395,7 @@ def show_exact(
     spec = _board(declared, boards, board)
     address, fmt = split_format(request.url.path)
     allow(session, LONG_REQUESTS)
-    with state.computing.taken_in_thread(owner_of_token(caller.id)):
+    with state.computing.taken_in_thread(caller.owner):
         table = exact_board(session, declared.benchmark.id, spec)
     view = view_of(session, declared, _in_full(table) if fmt == "html" else table, None)
     links = [("The published board", f"/benchmarks/{slug}/leaderboards/{spec.name}")]

@@ -41,6 +41,7 @@ from app.web.views import json_answer, page
 
 ADDRESS = "/new-benchmark"
 PRIVATE = {"Cache-Control": "no-store"}
+LABEL = "A draft, which nobody but you sees; nothing is stored yet."
 MOST_COLUMNS = 5_000
 NO_COLUMN = "(none)"
 """As `app.receiving.drafting` has it, which this process does not load."""
@@ -169,7 +170,7 @@ def _compute(
     for spec in manifest.leaderboards:
         try:
             with state.computing.taken_in_thread(caller.owner):
-                tables.append(draft_board(spec, for_a_reader(evidence, spec)))
+                tables.append(draft_board(spec, for_a_reader(evidence, spec), LABEL))
         except (Busy, BoardUnavailable, FieldRejected) as error:
             problems.append(Problem(f"{spec.name} cannot be shown: {error}"))
     return tables, problems

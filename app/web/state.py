@@ -84,8 +84,9 @@ def computing_turns() -> Turns:
 
 @dataclass(frozen=True)
 class State:
-    """One per process. Boards of dry runs and previews are computed in turns; `reads` are those of tokens.
+    """One per process. `reads` are those of tokens.
 
+    Boards that are computed within a request take turns (`computing`), but for those of readers' choices.
     `heard_s` says how long ago the Postgres itself answered, past any pooler.
     """
 
