@@ -1,12 +1,9 @@
-"""Pages as bytes ready to be sent, and the shelves that hold them. Used by `app.web.page_cache` and
-`app.web.renderer`.
-"""
+"""Pages as bytes ready to be sent."""
 
 import base64
 import gzip
 import hashlib
 import math
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -176,31 +173,6 @@ def _encoded(headers: Headers, body: bytes, encoding: Sequence[tuple[bytes, byte
         body={"type": "http.response.body", "body": body},
         head={"type": "http.response.body", "body": b""},
     )
-
-
-class Shelf:
-    """A cache of pages up to a number of bytes; the oldest pages are dropped first."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.pages: OrderedDict[bytes, CachedPage] = OrderedDict()
-        self._max_bytes = max_bytes
-        self._n_bytes = 0
-
-    def put(self, address: bytes, page: CachedPage) -> None:
-        """Store a page in place of the previous one, unless it is too large."""
-        self.drop(address)
-        if page.size > self._max_bytes // 4:
-            return
-        self.pages[address] = page
-        self._n_bytes += page.size + len(address)
-        while self._n_bytes > self._max_bytes:
-            self.drop(next(iter(self.pages)))
-
-    def drop(self, address: bytes) -> None:
-        """Keep a page no longer."""
-        dropped = self.pages.pop(address, None)
-        if dropped is not None:
-            self._n_bytes -= dropped.size + len(address)
 
 
 @lru_cache(maxsize=256)

@@ -1,6 +1,6 @@
 """The published-page cache: a small ASGI app in front of FastAPI that answers from bytes in memory.
 
-Made by `app.main`. However many wait for a page, it is rendered once; when its benchmark changes the old one is
+However many wait for a page, it is rendered once; when its benchmark changes the old one is
 served, marked stale, until the new one is there, but never longer than a setting says, and no longer once all web
 processes have been asked to show the new one (`renew`). As long as the database cannot answer, it is served as it is.
 """
@@ -23,6 +23,7 @@ from psycopg.conninfo import make_conninfo
 from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.cache import Cache
 from app.db.engine import patience_with
 from app.errors import Busy
 from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANNEL
@@ -37,7 +38,6 @@ from app.web.kept_pages import (
     CachedAnswer,
     CachedPage,
     Headers,
-    Shelf,
     accepts_gzip,
     keep,
 )
@@ -207,7 +207,7 @@ class Freshness:
 class PublishedPages:
     """Serve published pages from memory and hand everything else on.
 
-    Addresses with a query have a shelf of their own: there is no end of queries, and they must not push out the pages
+    Addresses with a query have a cache of their own: there is no end of queries, and they must not push out the pages
     that everybody reads. With `max_stale_s` of 0 nothing old is ever served, and nothing is made ahead.
     """
 
@@ -223,8 +223,8 @@ class PublishedPages:
         sees_more: Callable[[Scope], Awaitable[bool]] | None = None,
     ) -> None:
         self._app = app
-        self._plain = Shelf(max_bytes // 2)
-        self._queried = Shelf(max_bytes // 2)
+        self._plain: Cache[CachedPage] = Cache(max_bytes // 2)
+        self._queried: Cache[CachedPage] = Cache(max_bytes // 2)
         self._freshness = freshness
         self._max_stale_s = max_stale_s
         self._pages = RenderQueue.through(app, [] if renderer is None else [renderer], 1)
@@ -289,10 +289,10 @@ class PublishedPages:
 
     def _kept(self, ask: Ask, part: Part) -> CachedPage | None:
         """Return the page that is kept, unless its benchmark is public no longer."""
-        shelf = self._shelf(ask)
+        cache = self._cache_of(ask)
         if self._freshness.is_withdrawn(part):
-            shelf.drop(ask.address)
-        return shelf.pages.get(ask.address)
+            cache.drop(ask.address)
+        return cache.get(ask.address)
 
     def _may_be_shown(self, part: Part, page: CachedPage, stale_s: float) -> bool:
         return stale_s < self._max_stale_s and not self._freshness.is_refused(part, page.count)
@@ -330,7 +330,7 @@ class PublishedPages:
             return answer, None if since is None else self._freshness.clock() - max(since, flight.began_at)
 
     def _may_hurry(self, ask: Ask) -> bool:
-        page, now = self._shelf(ask).pages.get(ask.address), self._freshness.clock()
+        page, now = self._cache_of(ask).get(ask.address), self._freshness.clock()
         if page is None or now - page.hurried_at < PAUSE_S:
             return False
         page.hurried_at = now
@@ -340,7 +340,7 @@ class PublishedPages:
         """Return the render of a page that is under way, or begin one."""
         flight = self._flights.get(ask.address)
         if flight is None:
-            turn = Turn.of(owner, _priority(ask, self._shelf(ask).pages.get(ask.address)))
+            turn = Turn.of(owner, _priority(ask, self._cache_of(ask).get(ask.address)))
             flight = self._flights[ask.address] = Flight(ask, turn)
             flight.task = asyncio.create_task(self._land(flight, part))
             flight.task.add_done_callback(_look_at)
@@ -351,9 +351,9 @@ class PublishedPages:
     async def _land(self, flight: Flight, part: Part) -> CachedPage | CachedAnswer:
         """Render a page and keep it, but not more often than once in a while."""
         ask, clock = flight.ask, self._freshness.clock
-        shelf = self._shelf(ask)
+        cache = self._cache_of(ask)
         try:
-            page = shelf.pages.get(ask.address)
+            page = cache.get(ask.address)
             if page is not None:
                 pause_s = page.tried_at + min(PAUSE_S, self._max_stale_s / 2) - clock()
                 with suppress(TimeoutError):
@@ -369,7 +369,7 @@ class PublishedPages:
             read_at = flight.began_at if page is None else page.read_at
             kept = keep(ask, _for_caches(ask, part, answer), count, flight.began_at, read_at)
             kept.hurried_at = -math.inf if page is None else page.hurried_at
-            shelf.put(ask.address, kept)
+            cache.keep(ask.address, kept, kept.size + len(ask.address))
         except Busy:
             return TOO_MANY
         else:
@@ -394,7 +394,7 @@ class PublishedPages:
             return
         home = f"/benchmarks/{slug}"
         for ask in [*self._popular(home), *map(plain_ask, main_addresses(home, boards))]:
-            part, page = part_of(ask.path), self._plain.pages.get(ask.address)
+            part, page = part_of(ask.path), self._plain.get(ask.address)
             is_wanted = page is None or self._freshness.clock() - page.read_at < POPULAR_S
             if part is not None and is_wanted:
                 self._fly(ask, part, OWN)
@@ -424,8 +424,8 @@ class PublishedPages:
         since = self._freshness.clock() - HOT_S
         hot = [
             (page.read_at, page.ask, part)
-            for shelf in (self._plain, self._queried)
-            for page in shelf.pages.values()
+            for cache in (self._plain, self._queried)
+            for page in cache.held().values()
             if page.read_at > since
             and (part := part_of(page.ask.path)) in counts
             and part is not None
@@ -437,7 +437,7 @@ class PublishedPages:
 
     def _popular(self, home: str) -> list[Ask]:
         """Return the cached pages of a benchmark, most recently read first, since somebody may be waiting for them."""
-        kept = [page for page in self._plain.pages.values() if page.ask.path.startswith(f"{home}/")]
+        kept = [page for page in self._plain.held().values() if page.ask.path.startswith(f"{home}/")]
         return [page.ask for page in sorted(kept, key=lambda page: page.read_at, reverse=True)]
 
     def flights(self) -> list[Flight]:
@@ -453,7 +453,7 @@ class PublishedPages:
             with suppress(asyncio.CancelledError, Exception):
                 await task
 
-    def _shelf(self, ask: Ask) -> Shelf:
+    def _cache_of(self, ask: Ask) -> Cache[CachedPage]:
         return self._queried if ask.query else self._plain
 
 
