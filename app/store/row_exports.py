@@ -6,7 +6,7 @@ rewritten.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import repeat
@@ -96,8 +96,7 @@ def parts_of(
     return parts
 
 
-# Every row of a submission as it was stored, a part at a time, so that no more than that is in memory. Each part is
-# read in a session of its own: a reader who is slow holds no connection, and rows are never rewritten.
+# Every row of a submission as it was stored, a part at a time, so that no more than that is in memory.
 
 SENT_PART_ROWS = 10_000
 
@@ -117,13 +116,10 @@ VALUES_AT = 6
 def read_sent(sessions: SessionFactory, submission: int, part_rows: int = SENT_PART_ROWS) -> Iterator[Table]:
     """Yield the rows in the order of the upload, as tables of the same columns; one of no rows where there is none."""
     columns, kept = read_for_export(sessions, partial(_sent_columns, submission=submission))
-    after: int | None = -1
-    while after is not None:
-        rows = read_for_export(sessions, partial(_part, submission=submission, after=after, n_rows=part_rows))
-        if rows or after < 0:
+    for part, rows in enumerate(read_in_parts(sessions, partial(_sent_part, submission=submission), part_rows)):
+        if rows or part == 0:
             cells = tuple((*(row[at] for at in kept), *row[VALUES_AT], *row[VALUES_AT + 1 :]) for row in rows)
             yield Table("scores", f"Rows of submission {submission}", columns, cells)
-        after = rows[-1][0] if len(rows) == part_rows else None
 
 
 def _sent_columns(session: Session, submission: int) -> tuple[tuple[Column, ...], tuple[int, ...]]:
@@ -150,9 +146,24 @@ def _sent_columns(session: Session, submission: int) -> tuple[tuple[Column, ...]
     return columns, (1, 2, *(3 + at for at in used))
 
 
-def _part(session: Session, submission: int, after: int, n_rows: int) -> Sequence[tuple[Any, ...]]:
+def _sent_part(session: Session, after: int, n_rows: int, submission: int) -> Sequence[tuple[Any, ...]]:
     with bulk_cursor(session) as cursor:
         return cursor.execute(READ, (submission, after, n_rows)).fetchall()
+
+
+def read_in_parts(
+    sessions: SessionFactory, read: Callable[..., Sequence[tuple[Any, ...]]], n_rows: int
+) -> Iterator[Sequence[tuple[Any, ...]]]:
+    """Yield rows in the order of their positions, `n_rows` at a time; `read(session, *, after, n_rows)` reads a part.
+
+    A row begins with its position. Each part is read in a session of its own: a reader who is slow holds no connection,
+    and rows are never rewritten.
+    """
+    after: int | None = -1
+    while after is not None:
+        rows = read_for_export(sessions, partial(read, after=after, n_rows=n_rows))
+        yield rows
+        after = rows[-1][0] if len(rows) == n_rows else None
 
 
 # Tables of rows as they were submitted, without statistics: tasks, one task, one entrant.

@@ -18,9 +18,10 @@ from app.db.engine import SessionFactory, read_for_export
 from app.db.models import Entrant, Entry, Score, StoredTask, Submission
 from app.kinds.contract import CsvRow, RawFile
 from app.store import snapshots
+from app.store.row_exports import read_in_parts
 from app.store.rows import STRATUM
 from app.store.sql import one_of
-from app.values.scores import NONE, Coded, ScoreTable
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
 ROLE, DIAGNOSTIC = "role", "diagnostic"
@@ -83,23 +84,16 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
 
 
 def read_parts(sessions: SessionFactory, pairs: Sequence[tuple[int, int]]) -> Iterator[ScoreTable]:
-    """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS, each read in a session of its own.
-
-    So a reader who is slow holds no connection, and one who goes away leaves nothing open; rows are never rewritten.
-    """
+    """Yield the rows of `app.store.rows.read_records` in parts of PART_ROWS."""
     for run in _runs(pairs):
-        after: int | None = -1
-        while after is not None:
-            stored, rows = read_for_export(sessions, partial(_read_part, run=run, after=after))
+        stored = read_for_export(sessions, partial(_columns, submission_id=run.submission))
+        for rows in read_in_parts(sessions, partial(_read_part, _rows(run)), PART_ROWS):
             if rows:
-                yield _to_table(rows, tuple(stored))
-            after = rows[-1][0] if len(rows) == PART_ROWS else None
+                yield _to_table([(*row, stored) for row in rows], tuple(stored))
 
 
-def _read_part(session: Session, run: "_Run", after: int) -> tuple[list[str], list[tuple[Any, ...]]]:
-    stored = _columns(session, run.submission)
-    query = _rows(run).where(Score.position > after).limit(PART_ROWS)
-    return stored, [(*row, stored) for row in session.execute(query)]
+def _read_part(query: Select[Any], session: Session, after: int, n_rows: int) -> Sequence[tuple[Any, ...]]:
+    return [tuple(row) for row in session.execute(query.where(Score.position > after).limit(n_rows))]
 
 
 @dataclass(frozen=True)
@@ -140,30 +134,24 @@ def _rows(run: _Run) -> Select[Any]:
 
 def _to_table(rows: Sequence[tuple[Any, ...]], columns: tuple[str, ...]) -> ScoreTable:
     names = list(dict.fromkeys(name for row in rows for name in row[8] or {}))
-    recorded = {name: _code([(row[8] or {}).get(name) for row in rows]) for name in names}
+    recorded = {name: Coded.of([(row[8] or {}).get(name) for row in rows]) for name in names}
     strata = [None if row[3] is None else json.dumps(row[3], sort_keys=True) for row in rows]
     place = {name: at for at, name in enumerate(columns)}
     values = np.full((len(rows), len(columns)), np.nan)
     for at, row in enumerate(rows):
         values[at, [place[name] for name in row[10]]] = [np.nan if value is None else value for value in row[9]]
     return ScoreTable(
-        entrant=_code([row[1] for row in rows]),
-        task=_code([row[2] for row in rows]),
+        entrant=Coded.of([row[1] for row in rows]),
+        task=Coded.of([row[2] for row in rows]),
         columns=columns,
         values=values,
         leaked=np.zeros(len(rows), dtype=np.bool_),
         file=np.array([row[5] for row in rows], dtype=np.int64),
         row=np.array([row[6] for row in rows], dtype=np.int64),
-        item=_code([row[4] for row in rows]),
-        reason=_code([row[7] for row in rows]),
-        recorded={**recorded, STRATUM: _code(strata)},
+        item=Coded.of([row[4] for row in rows]),
+        reason=Coded.of([row[7] for row in rows]),
+        recorded={**recorded, STRATUM: Coded.of(strata)},
     )
-
-
-def _code(words: Sequence[str | None]) -> Coded:
-    numbers: dict[str, int] = {}
-    codes = [NONE if word is None else numbers.setdefault(word, len(numbers)) for word in words]
-    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
 
 
 def raw_rows(sessions: SessionFactory, snapshot_id: int, file: RawFile) -> Iterator[Iterable[CsvRow]]:

@@ -11,6 +11,8 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+import numpy as np
+
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 NONE = -1
@@ -23,6 +25,13 @@ class Coded:
 
     words: tuple[str, ...]
     codes: IntArray
+
+    @classmethod
+    def of(cls, words: Sequence[str | None]) -> "Coded":
+        """Return a column of words or nulls, its dictionary in the order of their first rows."""
+        numbers: dict[str, int] = {}
+        codes = [NONE if word is None else numbers.setdefault(word, len(numbers)) for word in words]
+        return cls(tuple(numbers), np.array(codes, dtype=np.int64))
 
     def at(self, position: int) -> str | None:
         """Return the word of one row."""

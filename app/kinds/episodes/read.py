@@ -42,7 +42,7 @@ from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import Manifest, Metric, part_of
 from app.values.facts import BundleFacts, RunFacts
 from app.values.fingerprints import FEW_DECIMALS
-from app.values.scores import NONE, Coded, ScoreTable
+from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
 SUFFIXES = (".csv", ".json", ".jsonl", ".eval", ".txt", ".yaml", ".yml")
@@ -313,16 +313,16 @@ class EpisodeRows:
         columns = self._columns
         values = np.array(columns.values, dtype=np.float64).reshape(len(columns.row), len(self._metrics))
         return ScoreTable(
-            entrant=_code(columns.entrant),
-            task=_code(columns.task),
+            entrant=Coded.of(columns.entrant),
+            task=Coded.of(columns.task),
             columns=tuple(self._metrics),
             values=values,
             leaked=np.zeros(len(columns.row), dtype=np.bool_),
             file=np.array(columns.file, dtype=np.int64),
             row=np.array(columns.row, dtype=np.int64),
-            condition=_code(columns.condition) if any(columns.condition) else None,
+            condition=Coded.of(columns.condition) if any(columns.condition) else None,
             seed=np.array(columns.seed, dtype=np.int64),
-            item=_code(columns.item),
+            item=Coded.of(columns.item),
             traits=np.array(columns.traits, dtype=np.int64),
         )
 
@@ -337,12 +337,6 @@ class EpisodeRows:
         if cell.has(column):
             self.measured_columns.add(column)
         return cell.score(column, metric, is_boolean=column in cell.boolean or name in self._where.boolean)
-
-
-def _code(words: Sequence[str | None]) -> Coded:
-    numbers: dict[str, int] = {}
-    codes = [NONE if word is None else numbers.setdefault(word, len(numbers)) for word in words]
-    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
 
 
 # The many-digit values of an episode beside its metrics, such as a force.
