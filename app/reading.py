@@ -138,7 +138,7 @@ class Readers:
             room=settings.max_waiting_readings,
             wait_s=settings.max_wait_s,
             costly_s=COSTLY_S,
-            busy="Too many uploads are in hand; send this one again a little later.",
+            busy="Too many uploads are being read; send this one again a little later.",
         )
         # What is done beside a reading, in threads of this process: copying files, and storing what was read.
         self.beside = Turns(MOST_BESIDE)
@@ -211,7 +211,9 @@ class Readers:
             mib = settings.max_reading_mib
             raise TooLarge(f"Reading this upload needs more than {mib:,} MiB of memory; send less at a time.")
         if ended.status != 0:
-            raise EvidenceRejected("The files cannot be read.", [Problem("the reader of these files gave up on them")])
+            raise EvidenceRejected(
+                "The files cannot be read.", [Problem("the process that read them ended without a result")]
+            )
 
 
 class _Stoppable:

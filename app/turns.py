@@ -30,7 +30,7 @@ SLICE_S, FAR_MORE = 1.0, 2.0
 Equals never stop each other, and whoever stopped somebody is not stopped by them until it has used twice as much.
 """
 LOOKS_EVERY_S = 0.2
-BUSY = "Too many requests are in hand; send this one again a little later."
+BUSY = "Too many requests are being answered; send this one again a little later."
 
 
 def owner_of_token(token_id: int) -> str:

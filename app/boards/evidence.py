@@ -1,6 +1,6 @@
 """What boards are computed from, and one board of it: for publications, readers, dry runs, previews and replays alike.
 
-Made by `app.jobs.evidence` of what a database has, or of rows in memory.
+Of what a database has (`app.jobs.evidence`), or of rows in memory.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence

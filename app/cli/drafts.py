@@ -23,7 +23,6 @@ from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
-from app.manifest.model import Manifest as ManifestValue
 from app.names import count
 from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json
 from app.render.glossary import glossary_entries
@@ -168,7 +167,7 @@ def check(
         _ask_server(declared, content, server, token)
 
 
-def describe(manifest: ManifestValue) -> Iterator[str]:
+def describe(manifest: Manifest) -> Iterator[str]:
     """Yield what a manifest comes to, and what it leaves open."""
     tasks = manifest.task_ids()
     listed = "open tasks" if tasks is None else count(len(tasks), "task")
@@ -184,7 +183,7 @@ def describe(manifest: ManifestValue) -> Iterator[str]:
         yield "Note: runs need no preregistration."
 
 
-def _ask_server(manifest: ManifestValue, content: bytes, server: str, token: str | None) -> None:
+def _ask_server(manifest: Manifest, content: bytes, server: str, token: str | None) -> None:
     """Send the manifest as a dry run: as a new benchmark, or as a version of the one that is there."""
     with RemoteServer(server, token) as remote:
         known = {each["slug"] for each in remote.get_json("/benchmarks.json")}
@@ -218,7 +217,7 @@ def compute_boards(manifest: Path, results: Sequence[Path], name: str | None) ->
     return OfflineBenchmark(declared, [submission], described=read.facts.described).tables()
 
 
-def read_results(manifest: ManifestValue, results: Sequence[Path], name: str | None) -> Evidence:
+def read_results(manifest: Manifest, results: Sequence[Path], name: str | None) -> Evidence:
     """Return results as the evidence of a manifest, and tell the warnings. Raises EvidenceRejected."""
     with zipped_folders(results) as files:
         uploads = [SentFile(path.name, path) for path in files]

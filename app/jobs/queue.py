@@ -26,7 +26,6 @@ from sqlalchemy.orm import Session
 from app.db.engine import CONNECT_OPTIONS, JOBS, make_engine, make_session_factory, patience_with
 from app.jobs import notifying
 from app.jobs import refresh as refreshing
-from app.jobs import refresh as sweeping
 from app.jobs.notifying import NOWHERE, Outgoing
 from app.jobs.refresh import at_work, is_at_work
 from app.jobs.refresh import seal as seal_events
@@ -72,7 +71,7 @@ def make_app(
     @app.task(name="sweep", queueing_lock="sweep")
     async def sweep(timestamp: int) -> None:
         await drop_lost(app, engine)
-        await asyncio.to_thread(sweeping.sweep, sessions, jobs)
+        await asyncio.to_thread(refreshing.sweep, sessions, jobs)
 
     @app.periodic(cron="* * * * *")
     @app.task(name="seal", queueing_lock="seal")
@@ -83,7 +82,7 @@ def make_app(
     @app.task(name="prune", queueing_lock="prune")
     async def prune(timestamp: int) -> None:
         if kept_days is not None:
-            await asyncio.to_thread(sweeping.prune, sessions, kept_days)
+            await asyncio.to_thread(refreshing.prune, sessions, kept_days)
 
     # A lock of its own, so that slow receivers delay no boards.
     @app.periodic(cron="* * * * * */5")
@@ -181,7 +180,7 @@ def run_worker(
         async with app.open_async():
             engine = make_engine(database_url, pool_size=1)
             await drop_lost(app, engine)
-            await asyncio.to_thread(sweeping.mark_faulty, make_session_factory(engine))
+            await asyncio.to_thread(refreshing.mark_faulty, make_session_factory(engine))
             # Referenced by a name, because the loop itself keeps no task alive.
             beats = None if beside is None else asyncio.create_task(beside())  # noqa: F841
             # The libraries' hundreds of thousands of permanent objects would take 0.2 s in each garbage collection.

@@ -28,7 +28,7 @@ from app.values.table import Cell, Column, Table
 
 
 def never(manifest: Manifest) -> bool:
-    """Say no for every benchmark."""
+    """Return False for every benchmark."""
     del manifest
     return False
 
@@ -297,7 +297,7 @@ class Kind:
 NO_FACTS = PageFacts()
 
 
-# What an evidence kind makes of the files of a submission. Made by each kind, taken by `app.kinds.reader`.
+# What an evidence kind makes of the files of a submission.
 
 
 @dataclass(frozen=True)

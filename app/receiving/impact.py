@@ -200,7 +200,10 @@ def preview_of(session: Session, declared: Declared, manifest: Manifest, kept: K
     gone = {spec.name for spec in declared.manifest.leaderboards} - {spec.name for spec in manifest.leaderboards}
     return {
         "reason": None,
-        "boards": [*boards, *({"board": name, "lines": ["It would be gone."]} for name in sorted(gone))],
+        "boards": [
+            *boards,
+            *({"board": name, "lines": ["No longer a board."]} for name in sorted(gone)),
+        ],
     }
 
 

@@ -1,7 +1,7 @@
 """A board as its page shows it: where it stands among the other boards, what can be taken from it, and its rows, each
 with a bar of the ranks that it may have and a whisker on an axis fitted to the rows shown.
 
-Made by `app.web` (frame) and `app.render.table_page` (rows); drawn by `templates/board.html`. Positions are percent of
+Drawn by `templates/board.html`. Positions are percent of
 a column's width, so that a wide screen shows wide pictures.
 """
 

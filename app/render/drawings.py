@@ -33,8 +33,7 @@ MAX_DRAWN = 12
 
 # A picture as shapes in the units of its drawing; a template writes them as SVG, in a page or as a file.
 #
-# Made by the other modules of this package, asked for by `app.render.drawings`. A shape's look is a class of the
-# stylesheet, so that a picture follows the colours of the page.
+# A shape's look is a class of the stylesheet, so that a picture follows the colours of the page.
 
 Tag = Literal["path", "circle", "rect", "text"]
 

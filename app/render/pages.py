@@ -453,7 +453,7 @@ def glossary_table(entries: Sequence[GlossaryEntry]) -> Table:
     return Table("glossary", "Glossary", columns, rows)
 
 
-# The pages of whoever submits in a browser. Made by `app.web.submit_page` and `app.web.submit_page`.
+# The pages of whoever submits in a browser.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -480,7 +480,7 @@ class SubmitPage(Page):
 class RegisterPage(Page):
     """The form that registers a run, `text` in its field: what was written, or an example.
 
-    `answered` is what a check of it was answered with. Made by `app.web.preregs`.
+    `answered` is what a check of it was answered with.
     """
 
     template = "register.html"
@@ -497,7 +497,7 @@ class NewBenchmarkPage(Page):
     """A new benchmark: the form that sends results, what was `drafted` of them with its `boards`, and its manifest.
 
     `would_be` is what a check of the `text` was answered with, `kept` what was written in fields. `none` is the word
-    for no column. Made by `app.web.new_benchmark`.
+    for no column.
     """
 
     template = "new.html"
@@ -571,7 +571,7 @@ def _seeds(manifest: Manifest) -> list[int]:
     return seeds if len(seeds) <= MOST_SHOWN else []
 
 
-# The page of a benchmark's stewards. Made by `app.web.desk`.
+# The page of a benchmark's stewards.
 
 
 @dataclass(frozen=True)
@@ -775,8 +775,8 @@ def _written(values: Mapping[str, Any] | None) -> str | None:
 
 # The pages after signing in: account, tokens, invitations, and the people of a benchmark.
 #
-# Made by `app.web.sessions`, `app.web.account` and `app.web.forms`. `form_key` is what every form of a session
-# carries in its address (`app.web.forms`); null for who came with a token, so that no form is shown.
+# `form_key` is what every form of a session carries in its address (`app.web.forms`); null for who came with a token,
+# so that no form is shown.
 
 
 @dataclass(frozen=True, kw_only=True)

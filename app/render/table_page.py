@@ -88,7 +88,7 @@ class RowChoice:
         return not self.is_one and any(is_chosen for _, is_chosen in self.values)
 
 
-# A table with its drawings inside the page of another table. Made by the web for the pages of entrants and tasks.
+# A table with its drawings inside the page of another table, as the pages of entrants and tasks have them.
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Panel:
         return " ".join(self.table.notes) or rows_in_words(len(self.table.rows))
 
 
-# The form by which a reader filters a board and has it computed anew, without scripts. Made by `app.web.explore`.
+# The form by which a reader filters a board and has it computed anew, without scripts.
 #
 # Choices that are too many to offer can still be written into an address.
 
@@ -192,8 +192,6 @@ class ExploreForm:
 
 
 # The view that the page, the CSV and the JSON of a table are made from, so that the three cannot disagree.
-#
-# Made by `app.web` and `app.cli.drafts`, shown by `app.render.table_page`.
 
 
 @dataclass(frozen=True)

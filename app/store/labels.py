@@ -1,7 +1,6 @@
 """Private labels as they are stored: the labels, the commitment to them, their parts, and the close."""
 
 import json
-import math
 import secrets
 import struct
 import zlib
@@ -26,7 +25,7 @@ from app.db.models import (
     Token,
 )
 from app.errors import Conflict
-from app.kinds.labels import KindLabels, Opening, Rung, parts_key
+from app.kinds.labels import KindLabels, Opening, parts_key
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, PUBLIC_PART, Manifest, Scoring
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -421,18 +420,6 @@ def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
         row=None if row is None else unpack_integers(row),
     )
     return labels if with_items else replace(labels, items=(), digest=digest_of(labels))
-
-
-PER_BOARD, PER_METRIC, PER_TASK, MANY_TASKS = 5, 9, 6, 100
-"""Numbers per ordered pair in the pairwise tables, over all metrics, and in the tests of a task."""
-
-
-# What was disclosed of private labels: every scored entrant, whether it was shown, and each owner's best.
-
-
-def _packed_answers(rung: Rung) -> dict[str, float | None]:
-    """Return a rung for JSON, which has no infinite number."""
-    return {"score": rung.score, "error": rung.error if math.isfinite(rung.error) else None}
 
 
 # How often an owner may have something scored against private labels.

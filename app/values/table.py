@@ -26,8 +26,7 @@ Cell = str | int | float | bool | None
 
 # The rows of a table stored column by column, as arrays: a table of all pairs has too many for Python tuples.
 #
-# Made by `app.boards.tables` and, of curves, by `app.store.measured`; stored as they are by
-# `app.store.snapshots`. Reading them by row still gives tuples.
+# `app.store.snapshots` stores them as they are. Reading them by row still gives tuples.
 
 Value = str | int | float | bool | None
 

@@ -1,6 +1,6 @@
 """Limits how many requests are processed at the same time, so that a flood of them does not delay cached pages.
 
-Used by `app.main` between the page cache and the app. Threads share one interpreter with the event loop, which waits
+It stands between the page cache and the app. Threads share one interpreter with the event loop, which waits
 for each of them in turn: what bounds its wait is how many of them compute.
 """
 
@@ -26,7 +26,7 @@ MOST_READS, MOST_WORKS = 3, 2
 """Concurrent reads, and concurrent requests with bodies; a single owner may have one fewer."""
 TOO_MANY_WRITES = problem(
     HTTPStatus.SERVICE_UNAVAILABLE,
-    "Too many requests are in hand; send this one again a little later.",
+    "Too many requests are being answered; send this one again a little later.",
     RETRY_AFTER_S,
 )
 UNMEASURED = ("/readyz", "/metrics")

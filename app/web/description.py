@@ -1,7 +1,7 @@
 """The description of the API at /openapi.json: FastAPI's own description of each address, completed in one place.
 
 What every address can answer (a fault, a database that is away, a missing token) is added here, so that no endpoint
-can forget it; what only some answer is declared at the endpoint, by `app.web.problems.described`.
+can forget it; what only some answer is declared at the endpoint, by `described`.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

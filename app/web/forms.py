@@ -5,7 +5,7 @@
 `then` marks a form and says where it leads afterwards, on this server alone; `{id}` in it is taken from the answer.
 `method` is what browsers cannot send. `csrf` is the key of the session's forms (`app.rights.sessions.form_key`), looked
 at before a byte of the body is read. Fields become the JSON that the address takes, by the types of its body; files go
-through as they are. Used by `app.web.front` and `app.web.checked_first`.
+through as they are.
 """
 
 import json

@@ -1,6 +1,6 @@
 """The outermost layer: answers that need no framework, and decisions before the framework reads a body.
 
-Made by `app.main` around the page cache. `/healthz` is answered on the event loop, so that it says that the loop
+It stands around the page cache. `/healthz` is answered on the event loop, so that it says that the loop
 turns however busy the threads and the database are.
 """
 

@@ -35,7 +35,7 @@ class TaskCells:
     n_valued: IntArray
 
     def coverage(self) -> Coverage:
-        """Return how much of the task's grid is there; what is beyond a number that is asked for is counted apart."""
+        """Return how much of the task's grid is there; seeds and items beyond those required count apart."""
         n_attempted = len(self.conditions) * self.n_seeds * self.n_items
         n_delivered = min(n_attempted, int(np.minimum(self.n_rows, self.n_items).sum()))
         n_included = min(n_delivered, int(np.minimum(self.n_valued, self.n_items).sum()))

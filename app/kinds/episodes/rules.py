@@ -24,7 +24,6 @@ from app.admission.case import (
 from app.admission.rules import Cell, Runs, codes_of, count_runs, number_rows, seeds_of
 from app.boards.coverage import has_rankings, missing_rankings
 from app.kinds.episodes import bundles
-from app.kinds.episodes import bundles as result_bundles
 from app.kinds.episodes.coverage import TaskCells, of_task, task_cells
 from app.kinds.episodes.summary import CLAIMED_INTERVAL, DRAWN_WITH, MAX_CLAIMED_RESAMPLES, can_be_drawn
 from app.manifest.model import Manifest, RequiredGrid
@@ -358,7 +357,7 @@ def _partial(manifest: Manifest, scores: ScoreTable) -> Iterator[str]:
 
 MIN_RESAMPLES = 1000
 
-KNOWN_VERSIONS = {*result_bundles.KNOWN_VERSIONS, *bundles.SPIKE_VERSIONS}
+KNOWN_VERSIONS = {*bundles.KNOWN_VERSIONS, *bundles.SPIKE_VERSIONS}
 
 
 def check_prereg_bundles(registered: Registered, scores: ScoreTable, bundles: Sequence[BundleFacts]) -> list[Check]:

@@ -279,7 +279,7 @@ class Weighted:
 
     @cached_property
     def counts(self) -> ClassCounts:
-        """Return what is called each class, and what is of it."""
+        """Return for each class how many examples are predicted as it, how many are it, and how many are both."""
         sums = flag_sums(self._weights, self._prepared.flags).reshape(len(self._weights), self.n_classes, 3)
         return ClassCounts(sums[:, :, 0], sums[:, :, 1], sums[:, :, 2])
 

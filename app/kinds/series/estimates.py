@@ -437,7 +437,7 @@ class PivotedEstimates:
         return code_texts(by_pair)
 
     def _metadata(self) -> Iterator[str | None]:
-        """Yield for each pair the metadata of its rows by metric, without what is known otherwise."""
+        """Yield for each pair the metadata of its rows by metric, without the keys that its columns state."""
         kept = [metadata.text for metadata in self.words.metadata]
         for rows in self._grouped(self.rows.metric != NONE):
             pairs = zip(self.rows.metric[rows].tolist(), self.rows.metadata[rows].tolist(), strict=True)

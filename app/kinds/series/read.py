@@ -23,7 +23,6 @@ from app.files.tables import FLAGS, Block, Cells, open_table
 from app.files.uploads import ReceivedFile
 from app.kinds.contract import Reading, ReadRequest
 from app.kinds.series import estimates as series_estimates
-from app.kinds.series import estimates as series_truths
 from app.kinds.series import rows as series_run
 from app.kinds.series.claims import (
     AGGREGATION,
@@ -312,7 +311,7 @@ class _Submission:
                 if strata is not None:
                     self._of_estimates.append(self._reader.read_estimates(strata.beside(block), file))
         for file in _present(run, series_run.TRUTHS):
-            for block in self._blocks(file, series_truths.TRUTHS_REQUIRED, series_truths.TRUTHS_COLUMNS):
+            for block in self._blocks(file, series_estimates.TRUTHS_REQUIRED, series_estimates.TRUTHS_COLUMNS):
                 self._truths.read(block, file)
         if run.get(series_run.ESTIMATES) and run.get(series_run.TRUTHS):
             files = (series_run.METRICS, series_run.ESTIMATES)

@@ -454,7 +454,7 @@ def _is_cutoff(value: Any) -> bool:
 
 
 def offset_of(text: str) -> str | None:
-    """Return an offset as pandas writes it (`1D` is `D`, `2W` is `2W-SUN`); None for what is none, or not positive."""
+    """Return an offset as pandas writes it (`1D` is `D`, `2W` is `2W-SUN`); None if it is none, or not positive."""
     match = _OFFSET.fullmatch(text)
     if match is None or match[2] not in OFFSETS or int(match[1] or 1) < 1 or (match[3] and match[2] not in ANCHORS):
         return None
