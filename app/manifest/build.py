@@ -158,10 +158,10 @@ def _about_groups(common: Common, column: str) -> Iterator[str]:
     if common.task_ids() is None:
         yield "group_by: needs a list of tasks; an open one declares nothing of them"
     elif not groups:
-        known = sorted({key for task in common.tasks for key in task.where})  # type: ignore[union-attr]
+        known = sorted({key for task in common.tasks for key in task.described})  # type: ignore[union-attr]
         near = nearest(column, known)
         hint = f"did you mean {near}? " if near else ""
-        yield f"group_by: no task's where has {column}; {hint}there are {', '.join(known) or 'no columns in where'}"
+        yield f"group_by: no task's where or about has {column}; {hint}there are {', '.join(known) or 'none'}"
     elif len(groups) > MOST_VALUES:
         yield f"group_by: {column} has {len(groups)} values; expected {MOST_VALUES} at most"
     for name in groups:

@@ -100,12 +100,22 @@ class Task(Part):
         default_factory=dict,
         description="the value that each named column must have in the task's rows; others are refused",
     )
+    about: dict[ColumnName, str | int | float] = Field(
+        default_factory=dict,
+        description="what is known of the task besides, such as its domain: it groups tasks as `where` does, and rows"
+        " need not say it",
+    )
     n_forecasts: int | None = Field(None, ge=1, le=2**53, description="how many forecasts one run of the task makes")
     family: Name | None = Field(
         None,
         description="the name of what it has in common with other tasks, such as their data set: tasks of one family"
         " count as one unit of intervals, ranks and pairs; by default each task is a family of its own",
     )
+
+    @property
+    def described(self) -> Mapping[str, Any]:
+        """Return everything by which the task may be grouped with others; what its rows must have holds."""
+        return {**self.about, **self.where}
 
 
 Direction = Literal["minimize", "maximize"]
@@ -279,7 +289,7 @@ class Leaderboard(Part):
 
     def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
         """Return the tasks of each group that a reader can choose or weigh, by the group's name."""
-        return common_values((task.id, task.where) for task in tasks)
+        return common_values((task.id, task.described) for task in tasks)
 
     def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
         """Return the names that a reader may weight; None where the method has no weights."""
@@ -664,8 +674,8 @@ class Common(Part):
     )
     group_by: Annotated[ColumnName | None, NOT_MEASURED] = Field(
         None,
-        description="a key of the tasks' `where`, such as `task_type`: the tasks with the same value are a group, and "
-        "each group is a column of every board",
+        description="a key of the tasks' `where` or `about`, such as `task_type`: the tasks with the same value are a"
+        " group, and each group is a column of every board",
     )
     grid: Grid | None = Field(None, description="what every entrant must report, and how absent cells count")
     admission: Annotated[Admission, NOT_MEASURED] = Field(
@@ -697,7 +707,7 @@ class Common(Part):
         """Return the tasks of each group that `group_by` makes, in the order of the tasks."""
         groups: dict[str, list[str]] = {}
         for task in () if isinstance(self.tasks, OpenTasks) else self.tasks:
-            if isinstance(value := task.where.get(self.group_by or ""), str | int | float):
+            if isinstance(value := task.described.get(self.group_by or ""), str | int | float):
                 groups.setdefault(str(value), []).append(task.id)
         return groups
 
@@ -955,7 +965,9 @@ class Manifest(Common):
         shown = {name for name, field in type(self).model_fields.items() if NOT_MEASURED in field.metadata}
         of_labels = {} if self._facts.part is None else {"labels_of": self._facts.part}
         of_labels |= {"precision": "exact"} if self._facts.is_exact else {}
-        return {**self.model_dump(mode="json", exclude=shown), "items": self._facts.digest, **of_labels}
+        told = {} if isinstance(self.tasks, OpenTasks) else {"tasks": {"__all__": {"about"}}}
+        left_out: dict[str, Any] = {**dict.fromkeys(shown, True), **told}
+        return {**self.model_dump(mode="json", exclude=left_out), "items": self._facts.digest, **of_labels}
 
     def with_grid_facts(self, facts: GridFacts) -> Self:
         """Return the manifest with the facts that determine its grid besides its own text."""

@@ -20,6 +20,7 @@ from sqlalchemy.orm import InstrumentedAttribute, Session
 from app.db.models import Benchmark, BenchmarkChange, Entrant, Entry, ManifestVersion, StoredTask
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
+from app.names import count
 from app.store.benchmarks import is_newest, list_names, newest_text
 from app.store.news import listed
 
@@ -93,9 +94,11 @@ def _parts(manifest: Manifest, words: Sequence[str]) -> Iterator[SearchMatch]:
         if _all_in(f"{board.name} {board.title or ''} {board.description or ''}", words):
             yield SearchMatch("board", board.title or board.name, slug, f"/leaderboards/{board.name}")
     tasks = manifest.tasks if isinstance(manifest.tasks, list) else []
-    for name in first.groups_of_tasks(tasks):
-        if _all_in(name, words):
-            yield SearchMatch("group", name, slug, f"/leaderboards/{first.name}/explore?group={quote(name)}")
+    for name, members in first.groups_of_tasks(tasks).items():
+        column, _, value = name.rpartition(":")
+        if _all_in(f"{column} {value}", words):
+            shown = f"{value} ({column.replace('_', ' ')}, {count(len(members), 'task')})" if column else value
+            yield SearchMatch("group", shown, slug, f"/leaderboards/{first.name}/explore?group={quote(name)}")
     for field in manifest.entrant_fields:
         if _all_in(f"{field.name} {field.title or ''} {' '.join(field.values or ())}", words):
             yield SearchMatch("field", field.title or field.name, slug)
@@ -116,6 +119,7 @@ def _similar(session: Session, text: str) -> Iterator[SearchMatch]:
 
 def _names(session: Session) -> Iterator[SearchMatch]:
     yield from (SearchMatch("benchmark", each.title, each.slug) for each in list_names(session))
+    yield from (match for match in _in_manifests(session, ()) if match.kind != "benchmark")
     seen = select(Entry.entrant_id).where(Entry.state.in_(("current", "superseded")))
     entrants = _named(Entrant.name, Entrant.benchmark_id, ()).where(Entrant.id.in_(seen)).limit(MOST_COMPARED)
     yield from (SearchMatch("entrant", name, slug) for name, slug in session.execute(entrants))

@@ -16,7 +16,7 @@ slug: tiny
 title: Tiny
 evidence: evaluation_summary
 metrics: {error: {direction: minimize, min: 0, max: 1}}
-tasks: [{id: a, where: {area: x}}, {id: b, where: {area: x}}, {id: c, where: {area: y, made: "2020"}}]
+tasks: [{id: a, where: {area: x}}, {id: b, about: {area: x}}, {id: c, about: {area: y, made: "2020"}}]
 group_by: area
 leaderboards:
   - {name: main, method: METHOD, metric: error}
@@ -64,9 +64,22 @@ def test_a_board_speaks_of_what_its_field_compares() -> None:
     assert not [text for text in said if re.search("entrant|task", text.replace("The Entrant", "").replace("Task", ""))]
 
 
-def test_the_example_has_a_column_for_each_task_type() -> None:
-    """On each of its boards, those that group tasks themselves included."""
-    declared = parse_manifest(Path("examples/mteb-eng-v2/manifest.yaml").read_bytes())
+def test_what_is_told_of_a_task_decides_no_measurement() -> None:
+    """A steward may name a domain later without anything being computed anew; what rows must have is another matter."""
+    first, told, asked = (
+        parse_manifest(MANIFEST.replace("METHOD", "mean").replace("about: {area: x}", words).encode())
+        for words in ("about: {area: x}", "about: {area: z}", "where: {area: x}")
+    )
 
-    assert len(declared.declared_groups()) == 7
+    assert first.deciding() == told.deciding() != asked.deciding()
+
+
+@pytest.mark.parametrize("example", ["mteb-eng-v2", "fev-bench"])
+def test_an_example_has_a_column_for_each_group(example: str) -> None:
+    """On each of its boards, those that group tasks themselves included; every task is in one."""
+    declared = parse_manifest(Path(f"examples/{example}/manifest.yaml").read_bytes())
+    groups = declared.declared_groups()
+
+    assert len(groups) == 7
+    assert sorted(task for tasks in groups.values() for task in tasks) == sorted(declared.task_ids() or ())
     assert all(spec.groups_of_tasks(()) or declared.declared_groups() for spec in declared.leaderboards)

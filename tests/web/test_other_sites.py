@@ -125,6 +125,7 @@ def test_the_documentation_is_here_with_links_that_lead_on(published: Site) -> N
     [
         ("forecasting", "/benchmarks/open"),
         ("energy", "/benchmarks/open/leaderboards/mean/explore?group=domain%3Aenergy"),
+        ("enrgy", "/benchmarks/open/leaderboards/mean/explore?group=domain%3Aenergy"),
         ("context", "Context length"),
         ("SKILL", "/benchmarks/tiny/leaderboards/skill"),
         ("goof", "/benchmarks/tiny/entrants/Good"),
