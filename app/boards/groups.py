@@ -40,8 +40,9 @@ def with_groups(board: Table, manifest: Manifest, spec: Leaderboard, scores: Sco
         return board
     by_task, ratios = task_values(manifest, spec, scores), spec.compares_ratios()
     metric, units = manifest.metrics[by_task.metric], TaskUnits.of(manifest, by_task.tasks)
+    values = by_task.as_counted(spec)
     with np.errstate(invalid="ignore", divide="ignore"):
-        values = np.log(np.where(by_task.values > 0.0, by_task.values, np.nan)) if ratios else by_task.values
+        values = np.log(np.where(values > 0.0, values, np.nan)) if ratios else values
     within, scale = (Range(), np.exp) if ratios else (range_of(metric), np.asarray)
     place, at = {name: n for n, name in enumerate(by_task.entrants)}, board.index("entrant")
     rows, columns, sizes = [list(row) for row in board.rows], list(board.columns), {}

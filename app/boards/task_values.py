@@ -39,6 +39,17 @@ class TaskValues:
     present: BoolArray
     leaked: BoolArray
 
+    def as_counted(self, spec: Leaderboard) -> FloatArray:
+        """Return the values [n_tasks, n_entrants] with what a board counts in place of leaked ones, or NaN.
+
+        What an entrant is said to have seen may not better its place in a group of tasks either.
+        """
+        model = spec.counts_for_leaks()
+        if model is None:
+            return self.values
+        instead = self.values[:, self.entrants.index(model)] if model in self.entrants else np.nan
+        return np.where(self.leaked, np.reshape(instead, (-1, 1)), self.values)
+
 
 def task_values(
     manifest: Manifest, spec: Leaderboard, scores: ScoreTable, counted: Counted | None = None
@@ -391,8 +402,7 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
         later = entrants[at + 1 :]
         apart = [name for name in later if known.get((better, name)) is True]
         alike = [name for name in later if known.get((better, name)) is False]
-        parts = [f"is told apart from {names_in_words(apart)}"] if apart else []
-        parts += [f"not from {names_in_words(alike)}" if apart else f"is not told apart from {names_in_words(alike)}"
-                  ] if alike else []  # fmt: skip
-        if parts:
-            yield f"{in_words(better)} {', '.join(parts)}."
+        if apart:
+            yield f"{in_words(better)} is better than {names_in_words(apart)}."
+        if alike:
+            yield f"The data do not separate {in_words(better)} from {names_in_words(alike)}."

@@ -283,6 +283,10 @@ class Leaderboard(Part):
         """Say whether an absent value is replaced by another entrant's, so that entrants with gaps are ranked."""
         return False
 
+    def counts_for_leaks(self) -> str | None:
+        """Return the entrant whose values count where another has seen a task's data; None where its own do."""
+        return None
+
     def compares_ratios(self) -> bool:
         """Say whether two entrants are compared by the ratio of their values, not the difference."""
         return False

@@ -204,7 +204,7 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
     metric = evidence.manifest.metrics[values.metric]
     listed = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
     groups = spec.groups_of_tasks(()) or evidence.manifest.declared_groups() or listed
-    by_group = places_table(spec, metric, values, groups, name, beside)
+    by_group = places_table(spec, metric, replace(values, values=values.as_counted(spec)), groups, name, beside)
     by_task = places_table(spec, metric, values, {task: [task] for task in values.tasks}, name, beside)
     rows, n = by_task.rows, MOST_TASKS_OF_CARD
     links = {**name_links(declared), "part": name_links(declared)["task"], "best": name_links(declared)["entrant"]}

@@ -1,6 +1,7 @@
 """Groups of tasks as columns of a board: what is declared, what a gap costs, and whom a group cannot help."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,18 @@ def test_no_group_moves_a_rank_and_none_is_there_undeclared() -> None:
 
     assert not [name for name in names if name.startswith("mean:")]
     assert [tuple(each[name] for name in names) for each in with_groups.records()] == list(without.rows)
+
+
+def test_seen_data_better_no_group() -> None:
+    """Where a board counts another's errors instead of leaked ones, its groups do."""
+    manifest = MANIFEST.replace("metric: error", "metric: error, baseline: B, leakage_model: B")
+    declared = parse_manifest(manifest.replace("METHOD", "skill_score").encode())
+    scores = rows({"A": [0.1, 0.2, 0.3], "B": [0.4, 0.3, 0.3]})
+    scores = replace(scores, leaked=(scores.entrant.codes == scores.entrant.words.index("A")))
+    table = board_of(BoardEvidence.of_rows(declared, scores), declared.leaderboards[0]).leaderboard
+    a, b = sorted(table.records(), key=lambda each: str(each["entrant"]))
+
+    assert a["mean:x"] == b["mean:x"] == pytest.approx((0.4 * 0.3) ** 0.5)
 
 
 def test_a_board_speaks_of_what_its_field_compares() -> None:

@@ -124,6 +124,10 @@ class SkillScore(Leaderboard):
         """Say whether the baseline's error replaces a missing one."""
         return self.missing == "impute"
 
+    def counts_for_leaks(self) -> str | None:
+        """Return the leakage model."""
+        return self.leakage_model
+
     def compares_ratios(self) -> bool:
         """Say that errors are compared as ratios, because tasks may have different units."""
         return True
