@@ -79,7 +79,8 @@ class Measurement:
 
     `coverage` is relative to the grid or, where an axis of the grid is open, to the entrant's own rows; in that case
     `held`, otherwise None, counts its cells with a value in each (task, condition), so that entrants can be compared
-    with each other. `bounds` are the ranking scores if all missing cells had the worst and the best possible value,
+    with each other. `elsewhere` holds the score that ranks on other boards, by what differs there ("without task a").
+    `bounds` are the ranking scores if all missing cells had the worst and the best possible value,
     None for an end that the metric's range lacks. `items` is a digest of its items' names where the grid does not name
     them, which reveals an entrant with other items than the rest.
     """
@@ -95,6 +96,7 @@ class Measurement:
     held: Sequence[Held] | None = None
     bounds: Bounds | None = None
     items: str = ""
+    elsewhere: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

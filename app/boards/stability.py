@@ -2,12 +2,14 @@
 
 Without each family of tasks (else each task), without each other owner's entrants where scores are about who is
 compared, by each metric of the benchmark's other boards, and with other weights. All come from sums that are kept by
-task and by owner, so none of these boards is computed anew.
+task and by owner, so none of these boards is computed anew. A method whose scores are no means over tasks gives the
+scores of its other boards itself (`among_others`).
 """
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -15,7 +17,7 @@ import numpy as np
 from app.boards.cells import build_cells
 from app.boards.opponents import MOST_ROWS, wins_by_owner
 from app.manifest.model import Leaderboard, Manifest, OpenTasks
-from app.names import count, first_few, in_words
+from app.names import count, first_few
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.resample import TIE
 from app.values.scores import ScoreTable
@@ -24,6 +26,9 @@ MOST_BOARDS = 200
 MOST_LISTED = 20
 NAMED = 3
 """So many tasks or entrants are named in a line; of more it says how many."""
+
+Elsewhere = tuple[str, FloatArray]
+"""Another board: by what it differs, and the scores [n_names] on it, larger being better."""
 
 
 def family_of(manifest: Manifest) -> dict[str, str]:
@@ -111,10 +116,7 @@ def stability(
 ) -> dict[str, Any] | None:
     """Return on how many other boards the first is first, for a table's `meta`; None where there is no other board.
 
-    `n_boards` boards are asked, on `n_first` of which it is first, alone or not; `without` are the others with who is
-    first there, at most MOST_LISTED. The first of these lines is the fewest tasks without which somebody else is; it
-    is no board of the list. `clause` says it in words. `families` are by task, `others` as of `better_by_metric`.
-    Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
+    `families` are by task, `others` as of `better_by_metric`. Source: `among_others`.
 
     >>> by = ByTask(("A", "B"), ("a", "b", "c"), np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
     >>> found = stability(by, {})
@@ -124,28 +126,66 @@ def stability(
     if len(by.names) < 2 or len(by.tasks) < 2:
         return None
     leader = int(_scores(by, np.ones(len(by.tasks))).argmax())
-    boards = [
-        (what, scores)
-        for each in (_without_tasks(by, families), _by_metrics(by, others or {}, leader), _by_weights(by, families),
-                     _without_owners(by, leader))
-        for what, scores in each
-    ][:MOST_BOARDS]  # fmt: skip
-    if not boards:
+    boards = chain(_without_tasks(by, families), _by_metrics(by, others or {}, leader), _by_weights(by, families),
+                   _without_owners(by, leader))  # fmt: skip
+    found = among_others(by.names, leader, boards)
+    fewest = None if found is None else _fewest_tasks(by, leader)
+    if found is None or fewest is None:
+        return found
+    n, line = fewest
+    clause = f"{found['clause']}, but not without {n:,} of the {count(len(by.tasks), by.noun)}"
+    return {**found, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
+
+
+def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere]) -> dict[str, Any] | None:
+    """Return on how many other boards the one at position `leader` of `names` [n_names] is first; None without any.
+
+    `n_boards` boards are asked, at most MOST_BOARDS, on `n_first` of which it is first, alone or not; `without` are the
+    others with who is first there, at most MOST_LISTED. Of a board of means over tasks (`stability`) the first of these
+    lines is the fewest tasks without which somebody else is; it is no board of the list. `clause` says it in words.
+    Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
+
+    >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
+    >>> found["clause"], found["without"]
+    ('first on 1 of 2 other boards', [{'what': 'without a', 'first': 'B'}])
+    """
+    n_boards, lost = 0, []
+    for what, scores in islice(boards, MOST_BOARDS):
+        n_boards += 1
+        if scores[leader] < scores.max() - TIE:
+            lost.append({"what": what, "first": names[int(scores.argmax())]})
+    if not n_boards:
         return None
-    is_first = [bool(scores[leader] >= scores.max() - TIE) for _, scores in boards]
-    lost = [
-        {"what": what, "first": by.names[int(scores.argmax())]}
-        for (what, scores), is_it in zip(boards, is_first, strict=True)
-        if not is_it
-    ]
-    fewest = _fewest_tasks(by, leader)
-    found = {"n_boards": len(boards), "n_first": sum(is_first), "without": [*fewest, *lost][:MOST_LISTED]}
-    return {**found, "clause": _clause(found, fewest)}
+    n_first = n_boards - len(lost)
+    clause = f"first on {n_first:,} of {count(n_boards, 'other board')}"
+    return {"n_boards": n_boards, "n_first": n_first, "without": lost[:MOST_LISTED], "clause": clause}
 
 
-def _clause(found: Mapping[str, Any], fewest: Sequence[Mapping[str, str]]) -> str:
-    text = f"first on {found['n_first']} of {count(found['n_boards'], 'other board')}"
-    return f"{text}; {fewest[0]['what']} second to {in_words(fewest[0]['first'])}" if fewest else text
+def means_elsewhere(
+    points: Mapping[str, float], weights: Mapping[str, float], families: Mapping[str, str]
+) -> dict[str, float]:
+    """Return the weighted mean of points by task on other boards, by what differs: what is left out, equal weights.
+
+    One without each family, or each task; empty for a single one. Points keep their unit; each has a weight.
+    Source: leave one out.
+
+    >>> means_elsewhere({"a": 1.0, "b": 3.0}, {"a": 1.0, "b": 1.0}, {})
+    {'without a': 3.0, 'without b': 1.0}
+    """
+    of = {task: families.get(task, task) for task in points}
+    names = list(of.values())
+    found = {}
+    for name in dict.fromkeys(names):
+        if left := [task for task in points if of[task] != name]:
+            total = sum(weights[task] for task in left)
+            found[_without(name, names.count(name), "task")] = sum(weights[t] * points[t] for t in left) / total
+    if found and len({weights[task] for task in points}) > 1:
+        found["with every task the same weight"] = sum(points.values()) / len(points)
+    return found
+
+
+def _without(name: str, n: int, noun: str) -> str:
+    return f"without {name}" if n == 1 else f"without {name} ({count(n, noun)})"
 
 
 def _scores(by: ByTask, kept: FloatArray) -> FloatArray:
@@ -160,16 +200,14 @@ def _scores(by: ByTask, kept: FloatArray) -> FloatArray:
     return np.asarray(sum(totals))
 
 
-def _without_tasks(by: ByTask, families: Mapping[str, str]) -> Iterator[tuple[str, FloatArray]]:
+def _without_tasks(by: ByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
     of = np.array([families.get(task, task) for task in by.tasks])
     names = list(dict.fromkeys(of.tolist()))
     for name in names[:MOST_BOARDS] if len(names) > 1 else ():
-        n = int((of == name).sum())
-        what = f"without {name}" if n == 1 else f"without {name} ({count(n, by.noun)})"
-        yield what, _scores(by, (of != name).astype(np.float64))
+        yield _without(name, int((of == name).sum()), by.noun), _scores(by, (of != name).astype(np.float64))
 
 
-def _by_metrics(by: ByTask, others: Mapping[str, FloatArray], leader: int) -> Iterator[tuple[str, FloatArray]]:
+def _by_metrics(by: ByTask, others: Mapping[str, FloatArray], leader: int) -> Iterator[Elsewhere]:
     """Yield a board for each metric that the first has on every task; who lacks some is not first by it."""
     for metric, better in others.items() if by.points_of is not None else ():
         lacks: BoolArray = np.asarray(np.isnan(better).any(axis=0))
@@ -180,7 +218,7 @@ def _by_metrics(by: ByTask, others: Mapping[str, FloatArray], leader: int) -> It
             yield f"by {metric}", means
 
 
-def _by_weights(by: ByTask, families: Mapping[str, str]) -> Iterator[tuple[str, FloatArray]]:
+def _by_weights(by: ByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
     if by.equal is not None:
         yield f"with every {by.noun} the same weight", np.asarray(by.equal.sum(axis=0))
     of = [families.get(task, task) for task in by.tasks]
@@ -189,32 +227,43 @@ def _by_weights(by: ByTask, families: Mapping[str, str]) -> Iterator[tuple[str, 
         yield "with every family the same weight", np.asarray(weights @ by.points)
 
 
-def _without_owners(by: ByTask, leader: int) -> Iterator[tuple[str, FloatArray]]:
+def _without_owners(by: ByTask, leader: int) -> Iterator[Elsewhere]:
     """Yield a board without each other owner's entrants, those with most of them first, where opponents count."""
     if by.better is None:
         return
     rows = np.argsort(-by.points.sum(axis=0), kind="stable")[:MOST_ROWS]
     all_owners, wins = wins_by_owner(by.better, rows, by.owners)
-    n_entrants = Counter(by.owners)
-    for owner in sorted(all_owners, key=lambda each: (-n_entrants[each], str(each))):
-        places = [at for at, name in enumerate(by.owners) if name == owner]
-        theirs = [by.names[at] for at in places]
-        if owner == by.owners[leader] or not isinstance(owner, str) or len(theirs) > len(by.names) - 2:
-            continue
+    for what, places in other_owners(by.names, by.owners, leader):
         scores = np.full(len(by.names), -np.inf)
-        scores[rows] = wins.sum(axis=1) - wins[:, all_owners.index(owner)]
+        scores[rows] = wins.sum(axis=1) - wins[:, all_owners.index(by.owners[places[0]])]
         scores[places] = -np.inf
-        who = f"{count(len(theirs), 'entrant')} of one owner" if len(theirs) > 1 else "one entrant"
-        yield f"without {who} ({first_few(theirs, NAMED)})", scores
+        yield what, scores
 
 
-def _fewest_tasks(by: ByTask, leader: int) -> list[dict[str, str]]:
-    """Return the fewest tasks without which another is ahead; none where that takes half of them, or in groups.
+def other_owners(names: Sequence[str], owners: Sequence[Hashable], leader: int) -> Iterator[tuple[str, list[int]]]:
+    """Yield what is left out without the entrants of each owner but the leader's, and their positions, most first.
+
+    Only owners that are known, text, and leave two entrants or more. Source: leave one out.
+
+    >>> list(other_owners("ABCD", ["a", "b", "b", ("unknown",)], 0))
+    [('without 2 entrants of one owner (B, C)', [1, 2])]
+    """
+    n_entrants = Counter(owners)
+    for owner in sorted(n_entrants, key=lambda each: (-n_entrants[each], str(each))):
+        if owner != owners[leader] and isinstance(owner, str) and n_entrants[owner] <= len(names) - 2:
+            places = [at for at, own in enumerate(owners) if own == owner]
+            theirs = first_few([names[at] for at in places], NAMED)
+            who = f"{count(len(places), 'entrant')} of one owner" if len(places) > 1 else "one entrant"
+            yield f"without {who} ({theirs})", places
+
+
+def _fewest_tasks(by: ByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+    """Return the fewest tasks without which another is ahead, and who; None where it takes half of them, or in groups.
 
     Of one rival that is exact: the tasks on which the first gains most on it.
     """
     if by.groups:
-        return []
+        return None
     ahead = by.points[:, [leader]] - by.points
     order = np.argsort(-ahead, axis=0, kind="stable")
     left = ahead.sum(axis=0) - np.cumsum(np.take_along_axis(ahead, order, axis=0), axis=0)
@@ -224,6 +273,6 @@ def _fewest_tasks(by: ByTask, leader: int) -> list[dict[str, str]]:
     rival = int(n_needed.argmin())
     n = int(n_needed[rival])
     if 2 * n >= len(by.tasks):
-        return []
+        return None
     names = [by.tasks[at] for at in order[:n, rival].tolist()]
-    return [{"what": f"without {count(n, by.noun)} ({first_few(names, NAMED)})", "first": by.names[rival]}]
+    return n, {"what": f"without {count(n, by.noun)} ({first_few(names, NAMED)})", "first": by.names[rival]}

@@ -39,12 +39,17 @@ def with_statement(table: Table, *, is_of_fewer: bool = False) -> Table:
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
     ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    said = _statement(ranked, table.meta.get("level"))
+    stability = table.meta.get("stability")
+    clause = f", {stability['clause']}" if isinstance(stability, Mapping) else ""
+    said = _statement(ranked, table.meta.get("level"), clause)
     return replace(table, meta={**table.meta, "statement": [*said, FEWER] if said and is_of_fewer else said})
 
 
-def _statement(ranked: Sequence[Record], level: object) -> list[str]:
-    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
+def _statement(ranked: Sequence[Record], level: object, clause: str) -> list[str]:
+    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's.
+
+    `clause` says of the first, where there is only one, on how many other boards it is first, too.
+    """
     if len(ranked) == 1:
         return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
     first = [row for row in ranked if row["may_be_first"]]
@@ -56,9 +61,10 @@ def _statement(ranked: Sequence[Record], level: object) -> list[str]:
     said = [_lacking(lacking)] if lacking else []
     if unsure:
         have = "has" if len(unsure) == 1 else "have"
-        said.append(f"{_named(unsure)} {have} the best score, and how sure that is, is not known.")
+        stable = clause if len(unsure) == 1 else ""
+        said.append(f"{_named(unsure)} {have} the best score{stable}, and how sure that is, is not known.")
     if leading:
-        said.append(f"{_named(leading)} {'leads' if len(leading) == 1 else 'lead with the same score'}.")
+        said.append(f"{_named(leading)} {f'leads{clause}' if len(leading) == 1 else 'lead with the same score'}.")
     if others:
         whom = f"other{'' if len(others) == 1 else 's'} may be as good" if leading else "may be first"
         # Where not all are named, who is flagged may be among the rest: how many are is said before the names.

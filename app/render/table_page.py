@@ -13,7 +13,7 @@ from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
-from app.names import clip_for_message, first_few
+from app.names import clip_for_message, first_few, in_words
 from app.render.board import BoardRows, Frame, flagged_entrants
 from app.render.columns import (
     FOR_PROGRAMS,
@@ -49,6 +49,9 @@ MOST_PINNED = 20
 
 FIRST_PLACES = 10
 """So many rows of its first board are on the page of a benchmark."""
+
+MOST_LOST = 8
+"""So many other boards are named on which somebody else is first."""
 
 MAPPED = 50
 """As many entrants by tasks are a page."""
@@ -853,11 +856,24 @@ def how_it_is_known(
         known.setdefault(_heading(note), []).append(note)
     if power := _power(table):
         known["Power"] = [power]
+    if other_boards := list(_other_boards(table)):
+        known["Other boards"] = other_boards
     if flags := flagged_entrants(table):
         known["Flags"] = [f"{words[:1].upper()}{words[1:]}: {names}." for words, names in flags]
     if board is not None and board.constants:
         known["The same for all"] = ["; ".join(f"{title}: {value}" for title, value in board.constants) + "."]
     return list(known.items())
+
+
+def _other_boards(table: Table) -> Iterator[str]:
+    """Yield on how many other boards the first is first, and what the order hangs on; nothing where none is asked."""
+    found = table.meta.get("stability")
+    if not isinstance(found, Mapping) or not found.get("clause"):
+        return
+    yield f"The leader here is {found['clause']}, each of which differs from this one in one thing."
+    if found["without"]:
+        lost = first_few(found["without"], MOST_LOST, lambda line: f"{line['what']} ({in_words(line['first'])})", "; ")
+        yield f"Somebody else is first {lost}."
 
 
 def _power(table: Table) -> str | None:

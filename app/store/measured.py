@@ -207,6 +207,7 @@ def pack_measurement(measurement: Measurement, apart: Set[str] = NOTHING_APART) 
         "held": None if measurement.held is None else [list(each) for each in measurement.held],
         "bounds": None if measurement.bounds is None else list(measurement.bounds),
         "items": measurement.items,
+        "elsewhere": dict(measurement.elsewhere),
     }
     arrays = {f"replicates{at}": values for at, values in enumerate(measurement.replicates.values())}
     return pack(document, arrays)
@@ -254,6 +255,7 @@ def unpack_measurement(content: bytes) -> Unread:
         held=None if document["held"] is None else tuple((task, at, n) for task, at, n in document["held"]),
         bounds=None if document["bounds"] is None else (document["bounds"][0], document["bounds"][1]),
         items=document["items"],
+        elsewhere=document["elsewhere"],
     )
     return Unread(measurement, document["losses"], document["rows_apart"], len(content))
 

@@ -1,21 +1,31 @@
 """How stable the first place is: what is said of other boards is what those boards, computed anew, would say."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.boards.example import benchmark, rows
+from app.boards.measured import EntrantEvidence
 from app.boards.methods.borda import Borda
+from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.methods.group_mean import GroupMean
 from app.boards.methods.mean import Mean
 from app.boards.methods.skill_score import SkillScore
+from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
 from app.boards.stability import MOST_BOARDS, ByTask, stability
-from app.manifest.model import Leaderboard, Task
+from app.kinds.registry import measured_evidence
+from app.manifest.model import Explored, Leaderboard, Task
+from app.names import first_few
 from app.stats.arrays import FloatArray
 from app.stats.pairs import borda_points
 from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
+from tests.cases.boards import declare
 
 NAMES = tuple("ABCDEFG")
 TASKS = tuple(f"t{at}" for at in range(12))
@@ -41,6 +51,45 @@ def scores_of(errors: FloatArray) -> ScoreTable:
     return ScoreTable(**{**vars(table), "task": tasks, "item": tasks})
 
 
+STRATA = ("long", "mid", "short")
+
+
+def series_of(seed: int, names: Sequence[str] = NAMES) -> ScoreTable:
+    """Return three records in each stratum for each estimator: nearly alike in three metrics."""
+    rng = np.random.default_rng([31, seed])
+    values = np.exp(0.3 * rng.normal(size=(len(NAMES), 9, 3)))
+    values[:, :, 2] = rng.random((len(NAMES), 9)) < 0.8
+    kept = [NAMES.index(name) for name in names]
+    entrant, record = np.divmod(np.arange(9 * len(kept)), 9)
+    records = tuple(f"{stratum}{at}" for stratum in STRATA for at in range(3))
+    return ScoreTable(
+        entrant=Coded(tuple(names), entrant), task=Coded(STRATA, record // 3), item=Coded(records, record),
+        columns=("mae", "runtime", "validity_rate"), values=values[kept].reshape(-1, 3),
+        leaked=np.zeros(len(entrant), dtype=np.bool_), file=np.zeros(len(entrant), dtype=np.int64),
+        row=np.arange(len(entrant)),
+    )  # fmt: skip
+
+
+def firsts_of(board: Table) -> set[object]:
+    """Return who has the rank 1."""
+    return {row["entrant"] for row in board.records() if row["rank"] == 1}
+
+
+def episodes_of(entrant: int, parts: Sequence[str], tasks: str) -> EntrantEvidence:
+    """Return five seeds of four episodes in each part: a task, or a condition of the only task."""
+    rng = np.random.default_rng([77, entrant])
+    values = rng.normal(size=(3, 20, 2))[["abc".index(part) for part in parts]].reshape(-1, 2)
+    part, episode = np.divmod(np.arange(len(values)), 20)
+    are_tasks = tasks.count("id") > 1
+    named, alone = Coded(tuple(parts), part), Coded(("a",), np.zeros(len(values), dtype=np.int64))
+    return EntrantEvidence("ABC"[entrant], ScoreTable(
+        entrant=Coded(("ABC"[entrant],), np.zeros(len(values), dtype=np.int64)), columns=("x", "y"), values=values,
+        task=named if are_tasks else alone, condition=None if are_tasks else named,
+        leaked=np.zeros(len(values), dtype=np.bool_), file=np.zeros(len(values), dtype=np.int64),
+        row=np.arange(len(values)), seed=episode // 4, item=Coded(tuple("0123"), episode % 4),
+    ))  # fmt: skip
+
+
 @pytest.mark.parametrize("spec", BOARDS, ids=lambda spec: f"{spec.method}-{getattr(spec, 'rank_by', '')}")
 @pytest.mark.parametrize("seed", range(4))
 def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec: Leaderboard, seed: int) -> None:
@@ -58,7 +107,7 @@ def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec:
 
     listed = {one["what"]: one["first"] for one in found["without"]}
     assert {what: first for what, first in listed.items() if what in {f"without {task}" for task in TASKS}} == others
-    assert found["clause"].startswith(f"first on {found['n_first']} of {found['n_boards']} other boards")
+    assert board.meta["statement"][0].startswith(f"{leader} leads, first on {found['n_first']} of {found['n_boards']} ")
 
 
 @settings(deadline=None, max_examples=60)
@@ -100,6 +149,56 @@ def test_who_is_first_without_an_owner_is_who_has_most_points_of_the_rest(seed: 
     )
 
     assert sum("entrant" in one["what"] for one in found["without"]) == lost
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed: int) -> None:
+    """Without each stratum and each component, with equal weights, and without the estimators of another owner."""
+    weights = "weights: {mae: 0.5, runtime: 0.3, validity_rate: 0.2}"
+    items = ", ".join(f"{stratum}: {{items: [{stratum}0, {stratum}1, {stratum}2]}}" for stratum in STRATA)
+    declared = declare(
+        "series_metrics", "{catalog: lrdbench, use: [mae, runtime, validity_rate]}",
+        f"method: weighted_rank, {weights}", f"mode: ground_truth\ngrid: {{tasks: {{{items}}}}}",
+    )  # fmt: skip
+    owners = {name: ("eve" if at % 2 else "ann") for at, name in enumerate(NAMES)}
+    declared = declared.with_grid_facts(replace(declared.asked.facts, owners=owners))
+    spec, scores = declared.leaderboards[0], series_of(seed)
+    assert isinstance(spec, WeightedRank)
+    board = compute_board(declared, spec, scores).leaderboard
+    leaders = [row["entrant"] for row in board.records() if row["rank"] == 1]
+    others = {f"without {stratum}": spec.over([each for each in STRATA if each != stratum]) for stratum in STRATA}
+    others |= {f"without {name}": spec.as_chosen(None, Explored({name: 0.0})) for name in spec.weights}
+    others["with every component the same weight"] = spec.as_chosen(None, Explored(dict.fromkeys(spec.weights, 1.0)))
+    firsts = {what: firsts_of(compute_board(declared, other, scores).leaderboard) for what, other in others.items()}
+    theirs = [name for name in NAMES if owners[name] != owners[str(leaders[0])]]
+    left = series_of(seed, [name for name in NAMES if name not in theirs])
+    what = f"without {len(theirs)} entrants of one owner ({first_few(theirs, 3)})"
+    firsts[what] = firsts_of(compute_board(declared, spec, left).leaderboard)
+
+    found = board.meta["stability"]
+    assert found["n_boards"] == len(firsts)
+    assert {line["what"] for line in found["without"]} == {w for w, first in firsts.items() if leaders[0] not in first}
+    assert all(line["first"] in firsts[line["what"]] for line in found["without"])
+
+
+def test_measured_boards_without_a_task_or_a_condition_are_those_measured_without_its_rows() -> None:
+    """Of episodes, by either statistic; and by each other metric, where who lacks it is not first."""
+    for tasks, statistic in (("[{id: a}, {id: b}, {id: c}]", "mean"), ("[{id: a}]", "iqm")):
+        metrics = "{x: {direction: minimize}, y: {direction: maximize}}"
+        declared = declare(
+            "episodes", metrics, f"method: estimate, metrics: [x, y], statistic: {statistic}", "", tasks
+        )  # fmt: skip
+        spec, kind = declared.leaderboards[0], measured_evidence(declared)
+        assert isinstance(spec, EstimateBoard)
+        parts = ("a", "b", "c")
+        measured = {name: kind.measure(declared, spec, episodes_of(at, parts, tasks)) for at, name in enumerate("ABC")}
+        for at, name in enumerate("ABC"):
+            for part in parts:
+                left = episodes_of(at, [each for each in parts if each != part], tasks)
+                alone = kind.measure(declared, spec, left)
+                assert measured[name].elsewhere[f"without {part}"] == pytest.approx(alone.estimates["x"].point)
+        found = assemble_board(declared, spec, list(measured.values()), kind).leaderboard.meta["stability"]
+        assert found["n_boards"] == len(parts) + 2
 
 
 def test_families_are_left_out_whole_and_before_anything_else() -> None:

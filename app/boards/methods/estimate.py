@@ -27,6 +27,7 @@ from app.boards.measured import (
     Measurement,
     calibrated_cells,
 )
+from app.boards.stability import Elsewhere, among_others
 from app.boards.standing import BoardStanding, power_meta, stand, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
@@ -203,6 +204,8 @@ def assemble_board(
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
     meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
+    if spec.explored is None:
+        meta |= _stability(manifest, spec, words, ranked)
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
@@ -445,6 +448,31 @@ def _meta(
         "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
+
+
+def _stability(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> dict[str, Any]:
+    """Return on how many other boards the first is first, for `meta`: those of `Measurement.elsewhere` that all
+    contenders have, by the other statistic, and by each other metric that it has a value of.
+    """
+    contenders, sign = ranked.contenders, ranked.sign
+    if len(contenders) < 2:
+        return {}
+
+    def boards() -> Iterator[Elsewhere]:
+        for what in contenders[0].elsewhere:
+            if all(what in m.elsewhere for m in contenders):
+                yield what, sign * np.array([m.elsewhere[what] for m in contenders])
+        other = {"iqm": "mean", "mean": "iqm"}[spec.statistic_of(spec.ranked, manifest.metrics[spec.ranked])]
+        title = f"by its {'IQM' if other == 'iqm' else 'mean'}"
+        others = [(title, f"{spec.ranked}:{other}", sign)] if words.has_statistics else []
+        others += [(f"by {name}", name, sign_of(manifest, name)) for name in spec.metrics if name != spec.ranked]
+        for what, name, way in others:
+            values = np.array([np.nan if (p := _point(m, name)) is None else way * p for m in contenders])
+            if not np.isnan(values[0]) and (~np.isnan(values)).sum() > 1:
+                yield what, np.where(np.isnan(values), -np.inf, values)
+
+    found = among_others([m.entrant for m in contenders], 0, boards())
+    return {} if found is None else {"stability": found}
 
 
 def _statistics(manifest: Manifest, spec: EstimateBoard) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from app.boards.claims import pair_rows
 from app.boards.coverage import with_worst
 from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
+from app.boards.stability import family_of, means_elsewhere
 from app.kinds.episodes.coverage import hold_against_grid
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import KindPart, Manifest, Metric, Uncertainty, part_of
@@ -112,6 +113,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
         held=held.grid.held,
         bounds=held.bounds(),
         items=held.items(),
+        elsewhere=episodes.elsewhere(),
     )
 
 
@@ -270,6 +272,28 @@ class _Episodes:
             for task in tasks
         ]  # fmt: skip
         return averaged(drawn, np.array([self.rows.weight(task) for task in tasks]))
+
+    def elsewhere(self) -> dict[str, float]:
+        """Return the score that ranks without each task and with other weights; of a single task without conditions."""
+        points = {task: point for task in self.rows.tasks()
+                  if (point := self._point(self.rows.of_task(task))) is not None}  # fmt: skip
+        if len(points) > 1:
+            return means_elsewhere(points, {task: self.rows.weight(task) for task in points}, family_of(self.manifest))
+        found = {}
+        for task in points:
+            counted = self.rows.of_task(task)
+            for condition, rows in self.rows.conditions(task):
+                left = self._point(counted & ~rows)
+                if left is not None and (counted & rows).any():
+                    found[f"without {condition}"] = left
+        return found
+
+    def _point(self, rows: BoolArray) -> float | None:
+        """Return the statistic that ranks over some rows; None where none of them has a value."""
+        sample = self.rows.sample(self.spec.ranked, rows)
+        if sample is None:
+            return None
+        return float(AGGREGATES[self._statistic(self.spec.ranked)](sample.distinct, sample.counts)[0])
 
     def one(self, metric: str, rows: BoolArray, cell: tuple[str, str]) -> dict[str, Interval]:
         """Return the aggregates of a metric over some rows; nothing when none of them has a value."""

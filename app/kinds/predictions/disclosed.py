@@ -117,6 +117,8 @@ class Grain:
             replicates=moved,
             rows=rows,
             bounds=None if bounds is None else (bounds[0], bounds[1]),
+            # Who is first without a task would be said of numbers that nobody is shown.
+            elsewhere={},
         )
 
     def _rows(

@@ -14,6 +14,7 @@ from app.boards.calibrated import Precision, pooled
 from app.boards.coverage import NOTHING_ASKED, Coverage
 from app.boards.measured import Bounds, EntrantEvidence, Estimate, Held, Measurement
 from app.boards.methods.estimate import EstimateBoard
+from app.boards.stability import family_of, means_elsewhere
 from app.kinds.predictions.classification import constraint_of
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels
 from app.kinds.predictions.metrics import beside, find_metric, scorer_of, unit_losses
@@ -58,7 +59,16 @@ def measure_predictions(manifest: Manifest, spec: EstimateBoard, evidence: Entra
         held=held.own,
         items=held.items,
         bounds=held.bounds({one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}),
+        elsewhere=_elsewhere(manifest, spec, measured),
     )
+
+
+def _elsewhere(manifest: Manifest, spec: EstimateBoard, measured: Sequence["_Measured"]) -> dict[str, float]:
+    """Return the score that ranks without each task that has a value, and with other weights of them."""
+    points = {one.task.task: one.estimates[spec.ranked].estimate.point for one in measured}
+    known = {task: point for task, point in points.items() if point is not None}
+    weights = dict.fromkeys(known, 1.0) if spec.composite is None else spec.composite.weights
+    return means_elsewhere(known, weights, family_of(manifest))
 
 
 @dataclass(frozen=True)

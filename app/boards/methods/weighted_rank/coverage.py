@@ -103,7 +103,7 @@ def covered_metrics(
     >>> covered.metric, covered.has_value.all(axis=1).tolist()
     ('mae', [True, True, True])
     """
-    part, strata = part_of(manifest, RankedPart), _strata(manifest, held)
+    part, strata = part_of(manifest, RankedPart), record_strata(manifest, held)
     classed = ~(np.isnan(labels) & held.known)
     everything = np.ones(len(held.records), dtype=np.bool_)
     derived = {source_metric(metric) for metric in spec.metric_names() if source_metric(metric) != metric}
@@ -147,8 +147,17 @@ def _covered(
     return CoveredMetric(metric, has_row, has_value, np.array(asked).reshape(held.held.shape), failed)
 
 
-def _strata(manifest: Manifest, held: HeldRecords) -> Sequence[str]:
-    """Return the stratum of each record: that of the grid, else the one that rows state."""
+def record_strata(manifest: Manifest, held: HeldRecords) -> Sequence[str]:
+    """Return the stratum of each record, [n_records]: that of the grid, else the one that rows state.
+
+    Source: none; it looks up.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.weighted_rank.records import held_records
+    >>> board = WeightedRank(name="m", method="weighted_rank", weights={"mae": 1.0})
+    >>> record_strata(benchmark(board), held_records(rows(metric="mae"), ("Good",)))
+    ['a', 'b', 'c']
+    """
     named = strata_of_grid(manifest.asked)
     return [named.get(record, stated) for record, stated in zip(held.records, held.strata, strict=True)]
 

@@ -22,6 +22,7 @@ from app.boards.methods.weighted_rank.coverage import (
     left_out,
     on_asked,
     record_roster,
+    record_strata,
     with_worst,
 )
 from app.boards.methods.weighted_rank.records import (
@@ -53,6 +54,7 @@ from app.boards.methods.weighted_rank.records import (
     stratum_aggregates,
     unit_names,
 )
+from app.boards.stability import Elsewhere, among_others, other_owners
 from app.boards.standing import BoardStanding, Gaps, power_meta, stand, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -67,7 +69,7 @@ from app.boards.tables import (
     pairwise_table,
 )
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.model import Manifest, part_of
+from app.manifest.model import Explored, Manifest, part_of
 from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, intervals
@@ -131,6 +133,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
             for name in others.names
             for own in [others.values[others.names.index(name)]]
         },
+        stability=None if spec.explored is not None else _stability(manifest, spec, of),
     )
     board = leaderboard(manifest, spec, shown)
     if spec.explored is not None:
@@ -153,6 +156,7 @@ class RankedRows:
     groups: Sequence[Group]
     labels: FloatArray
     roster: Roster
+    in_strata: Sequence[Aggregate]
     over_strata: Sequence[Aggregate]
     points: "RankPoints"
     n_enrolled: int
@@ -189,7 +193,8 @@ def rank_rows(
     if manifest.absent == "worst" and held.asked is not None:
         groups = with_worst(manifest, held, covered, groups, labels)
     ranked = [name for name in names if name in roster.ranked]
-    over_strata = [*balanced(stratum_aggregates(groups)), *class_aggregates(groups, labels)]
+    in_strata = stratum_aggregates(groups)
+    over_strata = [*balanced(in_strata), *class_aggregates(groups, labels)]
     # Without a grid who lacks something is ranked behind, and a declared worst value is a value.
     is_by_rule = held.asked is not None and manifest.absent != "worst"
     places = [names.index(name) for name in ranked] if is_by_rule else []
@@ -202,7 +207,9 @@ def rank_rows(
     )
     n_enrolled = len(enrolled or ranked)
     points = rank_points(manifest, spec, ranked, over_strata, n_enrolled, last)
-    return RankedRows(scores, held, covered, groups, labels, roster, over_strata, points, n_enrolled, gaps, last)
+    return RankedRows(
+        scores, held, covered, groups, labels, roster, in_strata, over_strata, points, n_enrolled, gaps, last
+    )
 
 
 def _gaps(spec: WeightedRank, of: RankedRows) -> Gaps | None:
@@ -271,6 +278,56 @@ def rank_points(
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
     return RankPoints(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
+
+
+def _stability(manifest: Manifest, spec: WeightedRank, of: RankedRows) -> dict[str, Any] | None:
+    """Return on how many other boards the first is first: without each stratum, component and other owner's estimators,
+    with equal weights, and with those of the benchmark's other boards. Strata and components come from what is kept.
+    """
+    names, first = of.points.components.names, [at for at, rank in of.points.placed if rank == 1]
+    if len(names) < 2:
+        return None
+
+    def firsts(
+        chosen: WeightedRank, over_strata: Sequence[Aggregate], last: BoolArray, left: Sequence[int]
+    ) -> FloatArray:
+        """Return 1 for who is first of those at the positions `left`, −inf for the others, [n_ranked]."""
+        n_enrolled = of.n_enrolled - (len(names) - len(left))
+        points = rank_points(manifest, chosen, [names[at] for at in left], over_strata, n_enrolled, last[left])
+        scores = np.full(len(names), -np.inf)
+        scores[left] = [1.0 if rank == 1 else 0.0 for _, rank in sorted(points.placed)]
+        return scores
+
+    def boards() -> Iterator[Elsewhere]:
+        everyone, strata = list(range(len(names))), list(dict.fromkeys(group.stratum for group in of.groups))
+        for stratum in strata if len(strata) > 1 else ():
+            kept = [aggregate for aggregate in of.in_strata if aggregate.stratum != stratum]
+            classes = class_aggregates([group for group in of.groups if group.stratum != stratum], of.labels)
+            last = _last(manifest, spec, of, without=stratum) if of.last.any() else of.last
+            yield f"without {stratum}", firsts(spec, [*balanced(kept), *classes], last, everyone)
+        weighed = [name for name, weight in spec.weights.items() if weight]
+        others = {f"without {name}": {name: 0.0} for name in weighed if len(weighed) > 1}
+        if len({spec.weights[name] for name in weighed}) > 1:
+            others["with every component the same weight"] = dict.fromkeys(weighed, 1.0)
+        for other in manifest.leaderboards:
+            if isinstance(other, WeightedRank) and other.name != spec.name and set(other.weights) <= set(spec.weights):
+                others[f"with the weights of {other.name}"] = {n: other.weights.get(n, 0.0) for n in spec.weights}
+        for what, weights in others.items():
+            chosen = spec.as_chosen(None, Explored(weights))
+            columns = [list(spec.weights).index(name) for name in chosen.weights]
+            yield what, firsts(chosen, of.over_strata, of.last[:, columns], everyone)
+        for what, theirs in other_owners(names, manifest.asked.facts.owners_of(names), first[0]):
+            yield what, firsts(spec, of.over_strata, of.last, [at for at in everyone if at not in theirs])
+
+    return among_others(names, first[0], boards())
+
+
+def _last(manifest: Manifest, spec: WeightedRank, of: RankedRows, without: str) -> BoolArray:
+    """Return who ranks behind all values in which component, [n_ranked, n_components], if a stratum is left out."""
+    kept = np.array([stratum != without for stratum in record_strata(manifest, of.held)], dtype=np.bool_)
+    covered = [replace(metric, asked=metric.asked & kept) for metric in of.covered]
+    places = [of.held.contenders.index(name) for name in of.points.components.names]
+    return np.array([left_out(spec, covered, at) for at in places], dtype=np.bool_).reshape(of.last.shape)
 
 
 def _behind(spec: WeightedRank, components: Components, others: Components, n_enrolled: int) -> dict[str, float]:
@@ -387,7 +444,10 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
         order = sorted(range(len(keys)), key=lambda at: (exact[at], components.names[at]))
         return [(at, place) for place, at in enumerate(order, start=1)]
     order = sorted(range(len(keys)), key=lambda at: (*keys[at], components.names[at]))
-    return [(at, 1 + sum(keys[other] < keys[at] for other in order)) for at in order]
+    ranks: dict[tuple[Any, float], int] = {}
+    for place, at in enumerate(order, start=1):
+        ranks.setdefault(keys[at], place)
+    return [(at, ranks[keys[at]]) for at in order]
 
 
 METHOD = TableMethod(WeightedRank, compute)
@@ -430,6 +490,7 @@ class RankedBoard:
     roster: Roster
     behind: Mapping[str, float]
     bounds: Mapping[str, tuple[int, int] | None]
+    stability: Mapping[str, Any] | None = None
 
 
 NOTHING = CalibratedCells()
@@ -587,6 +648,7 @@ def _meta(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> dict[st
         "tie_break": spec.tie_break or next(iter(spec.weights)),
         "rank_by": "score",
         **power_meta(shown.standing),
+        **({} if shown.stability is None else {"stability": shown.stability}),
         **part_of(manifest, RankedPart).board_meta(),
         "n_entrants": len(shown.held.contenders),
         "interval": None if shown.spread is None else "percentile bootstrap over records within strata",
