@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import claims, families, few_seeds, interval_failures
+from bench import claims, families, few_seeds, interval_failures, looks
 from bench.written import run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "statistics.md"
@@ -16,6 +16,7 @@ PARTS: Mapping[str, Callable[[], object]] = {
     "few-seeds": few_seeds.main,
     "claims": claims.main,
     "failures": interval_failures.main,
+    "looks": looks.main,
 }
 
 

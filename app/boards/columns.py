@@ -31,6 +31,8 @@ class BoardRow:
     first_p: float | None = None
     first_resamples_share: float | None = None
     group: int | None = None
+    is_like_first: bool | None = None
+    """Whether it is known to differ from the first by less than matters; None where nobody says what matters."""
     standing: RankStatus = NO_REMARKS
 
 
@@ -100,7 +102,17 @@ def board_table(
     cells = (*first.columnwise(places), *between.columnwise(own), *last.columnwise(places))
     rows_of_cells = tuple(zip(*cells, strict=True))
     title = spec.title or spec.name
-    return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), dict(meta)))
+    said = {**meta, **_decisions(spec, places)}
+    return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), said))
+
+
+def _decisions(spec: Leaderboard, places: Sequence[BoardRow]) -> dict[str, Any]:
+    """Return what a board's decisions hold for, where its manifest says so, for `meta`."""
+    found: dict[str, Any] = {"over_snapshots": True} if spec.over_snapshots else {}
+    if spec.smallest_difference is not None:
+        alike = [place.entrant for place in places if place.is_like_first]
+        found["equivalence"] = {"smallest_difference": spec.smallest_difference, "to_first": alike}
+    return found
 
 
 def cell_at(values: NDArray[Any] | None) -> Callable[[int], Cell]:

@@ -231,7 +231,13 @@ class BoardStanding:
             float(sets.first_p[at]),
             finite(float(self.first_share[at])),
             int(self.groups[at]),
+            None if sets.equivalent is None else self._is_like_first(sets.equivalent[at], at),
         )
+
+    def _is_like_first(self, equivalent: BoolArray, at: int) -> bool:
+        """Say whether one is not first, and equivalent to all who are."""
+        firsts = self.ranks == 1
+        return bool(not firsts[at] and equivalent[firsts].all())
 
     def contrasts(self, shown: Sequence[int]) -> Contrasts:
         """Return the pairwise results of the entrants at some positions, in that order."""
@@ -325,12 +331,14 @@ def stand(
     widest: float = float("inf"),
     gaps: Gaps | None = None,
     smallest: float | None = None,
+    over_snapshots: bool = False,
 ) -> BoardStanding:
     """Rank the points [n_entrants], larger being better, with the uncertainty of the ranks from their spread.
 
     `widest` is the width of the range of the scores, `smallest` the smallest difference that matters, if the board has
-    one: see `app.stats.rank_sets.rank_sets`. Without a spread, None, and for an entrant alone on its board only
-    the rank is known; an entrant without replicates has no rank interval.
+    one, and `over_snapshots` whether decisions hold over all snapshots: see `app.stats.rank_sets.rank_sets`. Without a
+    spread, None, and for an entrant alone on its board only the rank is known; an entrant without replicates has no
+    rank interval.
 
     Points follow the rule that a board declares for what is missing. Who has `gaps`, and with the worst value in each
     of them a score below the best of those who delivered more, is worse than that one in the matrix of decisions, so it
@@ -354,7 +362,7 @@ def stand(
     ranks = competition_ranks(points)
     if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
-    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps)
+    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.in_steps, over_snapshots)
     lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
     sets = rank_sets(contests, level, above=None if lacking is None else lacking.above, smallest=smallest)
     known = np.flatnonzero(contests.has_spread)
@@ -390,7 +398,7 @@ def power_meta(standing: BoardStanding | None, score: str | None = None) -> dict
     known = found[~np.isnan(found)]
     if not len(known):
         return {}
-    critical = round(standing.sets.critical, 4)
+    critical = round(standing.contests.one_look(standing.sets.critical), 4)
     found_here = {"power": POWER, "difference": float(np.median(known)), "critical": critical}
     return {"power": found_here if score is None else {**found_here, "score": score}}
 

@@ -4,8 +4,9 @@ They come from the rows, and these from one matrix of decisions, so that no page
 a row does. Pages, JSON, feeds and pictures show what stands in a board's `meta.statement`.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from app.names import first_few, in_words
 from app.values.facts import FLAGS
@@ -39,17 +40,12 @@ def with_statement(table: Table, *, is_of_fewer: bool = False) -> Table:
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
     ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    stability = table.meta.get("stability")
-    clause = f", {stability['clause']}" if isinstance(stability, Mapping) else ""
-    said = _statement(ranked, table.meta.get("level"), clause)
+    said = _statement(ranked, table.meta)
     return replace(table, meta={**table.meta, "statement": [*said, FEWER] if said and is_of_fewer else said})
 
 
-def _statement(ranked: Sequence[Record], level: object, clause: str) -> list[str]:
-    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's.
-
-    `clause` says of the first, where there is only one, on how many other boards it is first, too.
-    """
+def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
+    """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
     if len(ranked) == 1:
         return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
     first = [row for row in ranked if row["may_be_first"]]
@@ -58,6 +54,8 @@ def _statement(ranked: Sequence[Record], level: object, clause: str) -> list[str
     leading, others = ([row for row in first if (row["rank"] == 1) == leads] for leads in (True, False))
     lacking = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is False]
     unsure = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is None]
+    stability = meta.get("stability")
+    clause = f", {stability['clause']}" if isinstance(stability, Mapping) else ""
     said = [_lacking(lacking)] if lacking else []
     if unsure:
         have = "has" if len(unsure) == 1 else "have"
@@ -71,19 +69,29 @@ def _statement(ranked: Sequence[Record], level: object, clause: str) -> list[str
         n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
         whom += f", {n_flagged:,} of them flagged" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
-    said += [_rest(ranked, others, level)]
+    said += [_rest(ranked, others, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
 
 
-def _rest(ranked: Sequence[Record], others: Sequence[Record], level: object) -> str:
+def _rest(ranked: Sequence[Record], others: Sequence[Record], meta: Mapping[str, Any]) -> str:
     """Say that none of the rest may be first; or where there is no rest, that nobody is found to be worse."""
+    level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
+    surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
     if not any(row["may_be_first"] is False for row in ranked):
         return f"Nobody is found to be worse than the first{surely}."
     is_known = all(row["may_be_first"] is not None for row in ranked)
     whom = "No other" if is_known else "No other with a rank interval"
     return f"{whom} can be{'' if others else ' as good'}{surely}."
+
+
+def _alike(meta: Mapping[str, Any]) -> Iterator[str]:
+    """Yield who is as good as the first, for all that matters, where the manifest says which difference does."""
+    if isinstance(found := meta.get("equivalence"), Mapping):
+        names, least = found["to_first"], f"{float(found['smallest_difference']):g}"
+        whom = first_few(names, NAMED, in_words) if names else "nobody is shown to be"
+        yield f"Within {least} of the first, which does not matter here: {whom}."
 
 
 def _number(n: int) -> str:

@@ -289,7 +289,8 @@ class _Contenders:
         if not self.names:
             return None
         points, level = self.points.mean(axis=0), spec.uncertainty.level
-        return stand(points, self._spread(spec), level, smallest=spec.smallest_difference)
+        drawn, within = self._spread(spec), spec.smallest_difference
+        return stand(points, drawn, level, smallest=within, over_snapshots=spec.over_snapshots)
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names."""

@@ -252,6 +252,11 @@ class Leaderboard(Part):
         description="the smallest difference of two entrants that matters, in the unit of the board's pairs: pairs are"
         " then better, worse, equivalent or undecided",
     )
+    over_snapshots: bool = Field(
+        False,
+        description="whether ranks and pairs hold over all snapshots at once, however often somebody looks while the"
+        " benchmark grows; by default each snapshot has the level by itself",
+    )
     _explored: Explored | None = PrivateAttr(default=None)
 
     @property

@@ -849,7 +849,7 @@ def how_it_is_known(
     table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
-    known: dict[str, list[str]] = {"Who may be first": list(statement)} if statement else {}
+    known: dict[str, list[str]] = {"Who may be first": [*statement, *_looks(table)]} if statement else {}
     if counts := tally(table):
         known["Results"] = [", ".join(f"{each.text} {each.word}" for each in counts) + "."]
     for note in notes:
@@ -865,6 +865,18 @@ def how_it_is_known(
     return list(known.items())
 
 
+def _looks(table: Table) -> Iterator[str]:
+    """Yield how often one may look at a board for its level to hold; nothing where nothing is tested."""
+    level = table.meta.get("level")
+    if not isinstance(level, float) or not table.meta.get("power"):
+        return
+    said = f"The level of {100 * level:g} % is that of"
+    if table.meta.get("over_snapshots"):
+        yield f"{said} all snapshots together, however often somebody looks while the benchmark grows."
+    else:
+        yield f"{said} this snapshot: of equals that are looked at again and again more are told apart at some time."
+
+
 def _other_boards(table: Table) -> Iterator[str]:
     """Yield on how many other boards the first is first, and what the order hangs on; nothing where none is asked."""
     found = table.meta.get("stability")
@@ -873,7 +885,7 @@ def _other_boards(table: Table) -> Iterator[str]:
     yield f"The leader here is {found['clause']}, each of which differs from this one in one thing."
     if found["without"]:
         lost = first_few(found["without"], MOST_LOST, lambda line: f"{line['what']} ({in_words(line['first'])})", "; ")
-        yield f"Somebody else is first {lost}."
+        yield f"Somebody else is first: {lost}."
 
 
 def _power(table: Table) -> str | None:

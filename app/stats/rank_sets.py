@@ -102,6 +102,8 @@ class Contests:
     freedom: exponential weights on n units give a mean the variance σ̂² / (n + 1), where σ̂² / (n − 1) is unbiased.
     `in_steps` means that scores are discrete, as ranks are: then the share of resamples in which a difference has the
     opposite sign counts too, because a difference of one step may by chance be large relative to its standard error.
+    `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
+    looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
     """
 
@@ -110,6 +112,7 @@ class Contests:
     freedom: FloatArray
     inflation: FloatArray | None = None
     in_steps: bool = False
+    over_snapshots: bool = False
 
     def __post_init__(self) -> None:
         require_shape("points", self.points, "[n_entrants]")
@@ -227,7 +230,7 @@ class Contests:
         """
         steps, place = self._grid
         values = np.where(steps < FEW_UNITS - 1.0, max(critical, safe), critical)
-        least, of_signs = -stdtrit(steps, ndtr(-values)), _sign_test(steps) > values
+        least, of_signs = self._reaches(steps, ndtr(-values)), self._sign_test(steps) > values
         signs = np.empty(self.drawn.shape, dtype=np.int8)
         among = (*self._compared, place, least, of_signs, self.has_spread, signs)
         in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
@@ -239,7 +242,7 @@ class Contests:
         NaN where a difference is the same in every resample, or one has no replicates.
         """
         steps, place = self._grid
-        quantiles = -stdtrit(steps, ndtr(-critical))
+        quantiles = self._reaches(steps, ndtr(-critical))
         of_pairs = quantiles[np.minimum(place[rows][:, None], place[columns][None, :])] * self.errors(rows, columns)
         is_known = self.has_spread[rows][:, None] & self.has_spread[columns][None, :] & (of_pairs > 0.0)
         return np.where(is_known, of_pairs, np.nan)
@@ -254,8 +257,8 @@ class Contests:
         largest, is_constant = np.full((len(place), len(steps)), -np.inf), np.zeros((len(place), len(steps)), np.bool_)
         among = (*self._compared, place, self.has_spread & rivals, largest, is_constant)
         in_parts(len(place), 1, lambda part: fill_leads(*among, part.start, part.stop), n_steps=self.drawn.size)
-        tails = np.where(np.isneginf(largest), 1.0, stdtr(steps, -largest))
-        return np.maximum(-ndtri(tails), np.where(is_constant, _sign_test(steps), -np.inf)), steps
+        tails = np.where(np.isneginf(largest), 1.0, self._tails(steps, largest))
+        return np.maximum(-ndtri(tails), np.where(is_constant, self._sign_test(steps), -np.inf)), steps
 
     @property
     def _compared(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, bool, float]:
@@ -265,11 +268,11 @@ class Contests:
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the unadjusted two-sided p-value of each difference among some entrants, [n_at, n_at]; 1 for a tie."""
         sizes, freedom = self.sizes(at), self.pair_freedom(at, at)
-        of_signs = self._by_freedom(at, lambda freedom: ndtr(-_sign_test(freedom)))
+        of_signs = self._by_freedom(at, lambda freedom: ndtr(-self._sign_test(freedom)))
         # Sizes are symmetric, and the tail probabilities take longest: each is computed once.
         upper = np.triu_indices(len(at))
         tails = np.empty(sizes.shape)
-        tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], stdtr(freedom[upper], -sizes[upper]))
+        tails[upper] = np.where(np.isinf(sizes[upper]), of_signs[upper], self._tails(freedom[upper], sizes[upper]))
         tails.T[upper] = tails[upper]
         values: FloatArray = np.where(self.differences(at, at) == 0.0, 1.0, np.minimum(1.0, 2.0 * tails))
         return values
@@ -279,9 +282,38 @@ class Contests:
 
         NaN where the difference is the same in every resample, so that its error is unknown.
         """
-        quantiles = self._by_freedom(at, lambda freedom: -stdtrit(freedom, (1.0 - level) / 2.0))
+        quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, (1.0 - level) / 2.0))
         margins = quantiles * self.errors(at, at)
         return np.where(margins > 0.0, margins, np.nan)
+
+    def one_look(self, critical: float) -> float:
+        """Return the critical value by which a single look reaches as far, at the median degrees of freedom."""
+        if not self.over_snapshots or not self.has_spread.any():
+            return critical
+        median = np.median(self.freedom[self.has_spread], keepdims=True)
+        return float(-ndtri(stdtr(median, -self._reaches(median, ndtr(-critical))))[0])
+
+    def _reaches(self, freedom: FloatArray, tails: FloatArray | float) -> FloatArray:
+        """Return the sizes of differences, in standard errors, that are exceeded with these one-sided tails."""
+        if self.over_snapshots:
+            return reach_over_looks(freedom, 2.0 * np.asarray(tails))
+        return np.asarray(-stdtrit(freedom, tails))
+
+    def _tails(self, freedom: FloatArray, sizes: FloatArray) -> FloatArray:
+        """Return the one-sided tails of sizes; the reverse of `_reaches`."""
+        if self.over_snapshots:
+            return np.asarray(error_over_looks(freedom, sizes) / 2.0)
+        return np.asarray(stdtr(freedom, -sizes))
+
+    def _sign_test(self, freedom: FloatArray) -> FloatArray:
+        """Return the normal quantile whose tail is the probability that all freedom + 1 units have the same sign.
+
+        Over looks it is at most that of n + 1 such: by an even mixture over the probabilities of a sign.
+        """
+        tails = np.exp2(-(freedom + 1.0))
+        if self.over_snapshots:
+            tails = np.minimum(0.5 * (freedom + 2.0) * tails, 0.5)
+        return np.asarray(-ndtri(tails))
 
     def _by_freedom(self, at: IntArray, of: Callable[[FloatArray], FloatArray]) -> FloatArray:
         """Return a function of each pair's degrees of freedom, [n_at, n_at], computed once for each distinct value."""
@@ -303,9 +335,13 @@ def rank_sets(
     With `smallest`, the smallest difference that matters, two are equivalent where their interval at the critical value
     of all pairs lies within it: two one-sided tests. Of a pair at most one of "equal" and "as far apart as matters" is
     true, so that both decisions hold at once with that critical value; it is then not stepped down.
+
+    With `Contests.over_snapshots` no false decision is ever made, with the level as probability, however often one
+    looks while units are added and entrants join: each pair of n entrants has 1 / n(n − 1)² of the error rate, so that
+    those that the n-th brings have 1 / n(n − 1) together, which add up to at most one. Nothing is stepped down then.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; Schuirmann 1987 for equivalence; the correction for small
-    samples, as in Student's t, is ours: see `Contests`.
+    samples, as in Student's t, is ours: see `Contests`. Over snapshots: `reach_over_looks`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
     >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
@@ -313,13 +349,16 @@ def rank_sets(
     ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 0.95, 1.0])
     """
     require_level(level)
-    decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
-    critical = _quantile(every, level)
-    if (contests.freedom < FEW_UNITS - 1.0).any():
-        critical = max(critical, _bonferroni(level, len(contests.points)))
+    roots = np.ones(len(contests.points), dtype=np.bool_) if above is None else above < 0
+    if contests.over_snapshots:
+        decided, critical, first_p = _over_looks(contests, level, roots)
+    else:
+        decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
+        critical = _quantile(every, level)
+        if (contests.freedom < FEW_UNITS - 1.0).any():
+            critical = max(critical, _bonferroni(level, len(contests.points)))
+        first_p = _first_p(contests, level, every, left, roots)
     tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
-    roots = np.ones(len(tested), dtype=np.bool_) if above is None else above < 0
-    first_p = _first_p(contests, level, every, left, roots)
     sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
     # By rule, by implication, or by rounding an entrant is on the other side of the level than its own leads are.
     alpha = round(1.0 - level, 12)
@@ -327,6 +366,55 @@ def rank_sets(
     first_p = np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha))
     sets = replace(sets, first_p=first_p, critical=critical)
     return sets if smallest is None else replace(sets, equivalent=_equivalent(contests, sets, smallest))
+
+
+def _over_looks(contests: Contests, level: float, roots: BoolArray) -> tuple[Signs, float, FloatArray]:
+    """Return the decisions of all pairs over all looks, their critical value, and `first_p`, [n_entrants]."""
+    n = len(contests.points)
+    n_tests = max(_n_pairs(n) * (n - 1), 1)
+    critical = float(-ndtri((1.0 - level) / (2.0 * n_tests)))
+    decided = contests.signs(critical, critical)
+    first_p = np.minimum(2.0 * n_tests * ndtr(-contests.leads(roots)[0]), 1.0).min(axis=1)
+    return decided, critical, np.where(contests.has_spread, first_p, np.nan)
+
+
+EFFECT = 4.0
+"""The variance of differences between entrants, in variances of a difference on one unit, for which looks are sharpest.
+
+Any number is valid; with a larger one few units decide more, and many units less."""
+
+
+def reach_over_looks(freedom: FloatArray, error_rates: FloatArray) -> FloatArray:
+    """Return how many standard errors a difference of no truth reaches at any look, with these probabilities at most.
+
+    `freedom` [n_looks] is units − 1, and `error_rates` [n_looks], or one for all; infinite, and never null or
+    NaN, where so few units can decide nothing.
+    Source: Lai 1976, On confidence sequences, with normal effects as in Wang & Ramdas 2024, Anytime-valid t-tests and
+    confidence sequences for Gaussian means with unknown variance: exact for normal values, whatever their spread.
+
+    >>> reach_over_looks(np.array([4.0, 19.0, 399.0]), np.array([0.05])).round(2).tolist()
+    [5.36, 3.63, 3.68]
+    """
+    prior = 1.0 + EFFECT * (freedom + 1.0)
+    needed = (np.log(prior) - 2.0 * np.log(error_rates)) / (freedom + 1.0)
+    left = 1.0 - np.exp(needed) / prior
+    squares = np.full(np.broadcast_shapes(left.shape, freedom.shape), np.inf)
+    np.divide(freedom * np.expm1(needed), left, out=squares, where=left > 0.0)
+    return np.asarray(np.sqrt(squares))
+
+
+def error_over_looks(freedom: FloatArray, sizes: FloatArray) -> FloatArray:
+    """Return the smallest error rate at which a difference of so many standard errors is one, at most 1.
+
+    `freedom` [n_looks] is units − 1, of as many sizes; never null or NaN. Source: the inversion of `reach_over_looks`.
+
+    >>> error_over_looks(np.array([19.0]), np.array([3.63])).round(2).tolist()
+    [0.05]
+    """
+    prior, squares = 1.0 + EFFECT * (freedom + 1.0), sizes**2 / freedom
+    with np.errstate(invalid="ignore"):
+        gained = np.where(np.isinf(sizes), np.log(prior), np.log1p(squares) - np.log1p(squares / prior))
+    return np.asarray(np.minimum(np.exp(0.5 * (np.log(prior) - (freedom + 1.0) * gained)), 1.0))
 
 
 def _equivalent(contests: Contests, sets: RankSets, smallest: float) -> BoolArray:
@@ -537,12 +625,6 @@ def _rounded_down(freedom: FloatArray) -> FloatArray:
     factor = np.log(1.1)
     beyond = np.exp(np.floor(np.log(np.maximum(freedom, 1.0)) / factor) * factor)
     return np.minimum(np.where(freedom < FEW_DEGREES, np.floor(freedom), beyond), MOST_FREEDOM)
-
-
-def _sign_test(freedom: FloatArray) -> FloatArray:
-    """Return the normal quantile whose tail is the probability that all freedom + 1 units have the same sign."""
-    quantiles: FloatArray = -ndtri(np.exp2(-(freedom + 1.0)))
-    return quantiles
 
 
 @compiled()

@@ -1,18 +1,33 @@
 """What a board says comes from one matrix of decisions: rows, pairs, letters, sentence and badge never disagree."""
 
-from itertools import cycle, islice
-from typing import Any
+from itertools import cycle, islice, permutations
+from types import SimpleNamespace
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from app.boards.standing import letters_table
 from app.boards.tables import BoardTables
+from app.manifest.model import Manifest, Metric
+from app.render.against import find_pair, measured_by, verdict
 from app.render.syndication import place_of
 from app.values.table import Table
-from tests.cases.boards import CASES, ENTRANTS, Case, given
+from tests.cases.boards import CASES, ENTRANTS, GROUPS, LISTED, SKILL, Case, given, summary_board
 
 ALPHA = 0.05
+MATTERS = {
+    "mean": "method: mean, smallest_difference: 0.05",
+    "borda": f"method: borda, {LISTED}, smallest_difference: 9.0",
+    "group-mean": f"method: group_mean, {GROUPS}, smallest_difference: 0.05",
+    "skill-score": f"{SKILL}: skill_score, smallest_difference: 0.1",
+}
+EVERY = (
+    *CASES,
+    *(Case(f"{name}-within", "minimize", summary_board(board, "minimize")) for name, board in MATTERS.items()),
+    *(Case(f"{name}-over-snapshots", "minimize", summary_board(f"{board}, over_snapshots: true", "minimize"))
+      for name, board in MATTERS.items()),
+)  # fmt: skip
 
 
 def random_board(case: Case, seed: int) -> BoardTables:
@@ -34,7 +49,7 @@ def better_pairs(pairwise: Table, board: Table) -> set[tuple[Any, Any]]:
     return {(a, b) for a, b in named if ranks[a] < ranks[b]}
 
 
-def assert_one_matrix(tables: BoardTables) -> None:
+def assert_one_matrix(tables: BoardTables, case: Case) -> None:
     """Hold all that a board says to its pairs."""
     board, pairwise = tables.leaderboard, tables.pairwise
     assert pairwise is not None
@@ -49,9 +64,19 @@ def assert_one_matrix(tables: BoardTables) -> None:
             assert high >= its["rank_low"] or (name, other) in better
     assert all((a, c) in better for a, b in better for also, c in better if also == b)
     said = " ".join(board.meta["statement"])
+    assert ("over all snapshots" in said) == bool(board.meta.get("over_snapshots")) or "leads" not in said
     first, _, rest = said.partition(" No other")
+    first, _, alike = first.partition(" Within ")
     assert [name for name in rows if str(name) in first] == [name for name in rows if rows[name]["may_be_first"]]
-    assert not any(str(name) in rest for name in rows)
+    assert not any(str(name) in rest.partition(" Within ")[0] for name in rows)
+    assert_groups(list(rows), better, rows)
+    assert_within(tables, rows, alike or rest.partition(" Within ")[2])
+    metrics = {str(pairwise.meta.get("metric")): Metric(direction=case.direction)}
+    measured = measured_by(pairwise, cast(Manifest, SimpleNamespace(metrics=metrics)))
+    for a, b in permutations(map(str, rows), 2):
+        sentence = verdict(find_pair(pairwise, a, b), measured)
+        names = [name for name in (a, b) if sentence.startswith((f"{name} is better", f"{name}’s"))]
+        assert names == [name for name, other in ((a, b), (b, a)) if (name, other) in better], sentence
     shared = {row["entrant"]: set(str(row["letters"])) for row in letters_table(board, pairwise).records()}
     assert all(
         bool(shared[a] & shared[b]) == ((a, b) not in better and (b, a) not in better) for a in rows for b in rows
@@ -63,14 +88,36 @@ def assert_one_matrix(tables: BoardTables) -> None:
         )
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.name}-{case.direction}")
+def assert_groups(names: list[Any], better: set[tuple[Any, Any]], rows: dict[Any, Any]) -> None:
+    """A group ends only where all above, by rank, are better than all below."""
+    ends = [all((a, b) in better for a in names[:at] for b in names[at:]) for at in range(1, len(names))]
+    assert [rows[name]["group"] for name in names] == list(1 + np.cumsum([0, *ends]))
+
+
+def assert_within(tables: BoardTables, rows: dict[Any, Any], said: str) -> None:
+    """Who is said to be within what matters of the first is equivalent to all who share the first rank."""
+    board, pairwise = tables.leaderboard, tables.pairwise
+    assert pairwise is not None
+    found = board.meta.get("equivalence")
+    assert (found is not None) == ("verdict" in pairwise.column_names())
+    if found is None:
+        return
+    words = {(row["entrant_a"], row["entrant_b"]): row["verdict"] for row in pairwise.records()}
+    leaders = [name for name, row in rows.items() if row["rank"] == 1]
+    others = [name for name in rows if name not in leaders]
+    alike = [name for name in others if all(words[leader, name] == "equivalent" for leader in leaders)]
+    assert found["to_first"] == alike == [name for name in rows if str(name) in said]
+    assert all(words[a, b] == words[b, a] for a, b in words if words[a, b] in ("equivalent", "undecided"))
+
+
+@pytest.mark.parametrize("case", EVERY, ids=lambda case: f"{case.name}-{case.direction}")
 def test_everything_that_a_board_says_is_read_from_its_pairs(case: Case) -> None:
-    """Of every method: rank sets, who may be first, the sentence, the letters and the badge."""
-    assert_one_matrix(random_board(case, CASES.index(case)))
+    """Of every method: rank sets, groups, who may be first, the sentences of board and pair, the letters, the badge."""
+    assert_one_matrix(random_board(case, EVERY.index(case)), case)
 
 
 @pytest.mark.slow
 def test_so_it_is_on_a_thousand_boards() -> None:
     """Of every method in turn."""
-    for seed, case in enumerate(islice(cycle(CASES), 1_000)):
-        assert_one_matrix(random_board(case, seed))
+    for seed, case in enumerate(islice(cycle(EVERY), 1_000)):
+        assert_one_matrix(random_board(case, seed), case)

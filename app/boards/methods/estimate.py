@@ -536,7 +536,8 @@ def standing_by(
     within = range_of(manifest.metrics[metric])
     spread = _spread(manifest, metric, contenders, points)
     smallest = spec.smallest_difference if metric == spec.ranked else None
-    return stand(points, spread, spec.uncertainty.level, widest=within.high - within.low, smallest=smallest)
+    widest, level = within.high - within.low, spec.uncertainty.level
+    return stand(points, spread, level, widest=widest, smallest=smallest, over_snapshots=spec.over_snapshots)
 
 
 def points_of(manifest: Manifest, metric: str, contenders: Sequence[Measurement]) -> FloatArray:

@@ -141,7 +141,7 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Colu
         else None
     )
     points, level = sign * columns.values.mean(axis=0), spec.uncertainty.level
-    return stand(points, spread, level, smallest=spec.smallest_difference)
+    return stand(points, spread, level, smallest=spec.smallest_difference, over_snapshots=spec.over_snapshots)
 
 
 @dataclass(frozen=True)

@@ -440,7 +440,14 @@ def _rank(
     """Rank the ranked entrants by their points and spread, and with the worst error in each gap."""
     if not roster.ranked:
         return Own((), rank_by, None)
-    standing = stand(points, spread, spec.uncertainty.level, gaps=gaps, smallest=spec.smallest_difference)
+    standing = stand(
+        points,
+        spread,
+        spec.uncertainty.level,
+        gaps=gaps,
+        smallest=spec.smallest_difference,
+        over_snapshots=spec.over_snapshots,
+    )
     return Own(roster.ranked, rank_by, standing)
 
 
