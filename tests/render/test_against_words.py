@@ -1,5 +1,7 @@
 """What a sentence about two entrants says they differ by: the board's own score, in its own units."""
 
+from dataclasses import replace
+
 import pytest
 
 from app.boards.example import benchmark, rows
@@ -32,3 +34,32 @@ def test_two_entrants_differ_in_what_the_board_ranks_by(board: Leaderboard, said
     sentence = verdict(find_pair(pairs, "Good", "Poor"), measured_by(pairs, declared))
 
     assert said in sentence
+
+
+def test_an_effect_of_an_unknown_name_or_none_is_told_as_it_is() -> None:
+    """A method of somebody else has its own measure of a difference, or says only how probably one is better."""
+    board = Mean(name="b", method="mean", metric="error")
+    declared = benchmark(board)
+    pairs = compute_board(declared, board, rows(ERRORS)).pairwise
+    assert pairs is not None
+    renamed = replace(
+        pairs,
+        columns=tuple(
+            replace(
+                column,
+                name=column.name.replace("advantage", "log_ratio"),
+                interval=column.interval and tuple(end.replace("advantage", "log_ratio") for end in column.interval),
+            )
+            for column in pairs.columns
+        ),
+    )
+    kept = [at for at, column in enumerate(pairs.columns) if not column.name.startswith("advantage")]
+    without = replace(
+        pairs,
+        columns=tuple(pairs.columns[at] for at in kept),
+        rows=tuple(tuple(row[at] for at in kept) for row in pairs.rows),
+    )
+    said = [verdict(find_pair(table, "Poor", "Good"), measured_by(table, declared)) for table in (renamed, without)]
+
+    assert said[0].startswith("Good is better than Poor on error: log ratio 0.6")
+    assert said[1] == "Good is better than Poor on error."

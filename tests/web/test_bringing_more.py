@@ -48,14 +48,13 @@ def series() -> tuple[str, Files, str]:
 
 def predictions() -> tuple[str, Files, str]:
     """Two on forty examples with labels of their own, and one who also has thirty easy ones."""
-    part, metrics = CLASSES
     files: Files = {}
     for name in ("A", "B", "sly"):
         rows: list[Sequence[object]] = [[name, f"i{at}", at % 2, 0.7 if at % 4 < 3 else 0.3] for at in range(40)]
         own = [[name, item, at % 2, float(at % 2)] for at, item in enumerate(OWN)] if name == "sly" else []
         words = [[*row[:2], "yes" if row[2] else "no", row[3]] for row in (*rows, *own)]
         files[name] = table(("entrant", "item", "label", "prediction"), words)
-    return publications.predictions(f"{part}, labels: submitted", metrics), files, "b0"
+    return publications.predictions(f"{CLASSES[0]}, labels: submitted", "accuracy logloss"), files, "b0"
 
 
 def other_labels() -> tuple[str, Files, str]:
@@ -78,16 +77,22 @@ def other_weights() -> tuple[str, Files, str]:
 MADE = [episodes, summaries, series, predictions, other_labels, other_weights]
 
 
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
+
+
 @pytest.mark.parametrize("created", MADE, ids=lambda created: created.__name__)
-def test_items_of_ones_own_lead_nobody(roomy_site: Site, created: Callable[[], tuple[str, Files, str]]) -> None:
+def test_items_of_ones_own_lead_nobody(site: Site, created: Callable[[], tuple[str, Files, str]]) -> None:
     """The ranks of the others stay, the one with more is behind them, and nobody is said to be possibly first."""
     manifest, files, board = created()
-    slug = grids.declare(roomy_site, manifest, None)
+    slug = grids.declare(site, manifest, None)
     for who, name in HONEST:
-        publications.send(roomy_site, slug, "metrics.csv", files[name], who)
-    before = grids.by_entrant(grids.board(roomy_site, slug, board))
-    publications.send(roomy_site, slug, "metrics.csv", files["sly"], "bob")
-    shown = grids.board(roomy_site, slug, board)
+        publications.send(site, slug, "metrics.csv", files[name], who)
+    before = grids.by_entrant(grids.board(site, slug, board))
+    publications.send(site, slug, "metrics.csv", files["sly"], "bob")
+    shown = grids.board(site, slug, board)
     after: dict[str, Any] = grids.by_entrant(shown)
 
     assert [after[name]["rank"] for _, name in HONEST] == [before[name]["rank"] for _, name in HONEST]
@@ -97,13 +102,13 @@ def test_items_of_ones_own_lead_nobody(roomy_site: Site, created: Callable[[], t
     assert any("Nobody is said to be possibly first until a steward declares" in note for note in shown["notes"])
 
 
-def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
+def test_two_who_differ_are_both_asked_for_all(site: Site) -> None:
     """Of two owners nobody can say who left out and who added: leaving out must not pay, so all counts."""
     manifest, files, board = series()
-    slug = grids.declare(roomy_site, manifest, None)
-    publications.send(roomy_site, slug, "metrics.csv", files["A"], "alice")
-    publications.send(roomy_site, slug, "metrics.csv", files["sly"], "bob")
-    shown = grids.by_entrant(grids.board(roomy_site, slug, board))
+    slug = grids.declare(site, manifest, None)
+    publications.send(site, slug, "metrics.csv", files["A"], "alice")
+    publications.send(site, slug, "metrics.csv", files["sly"], "bob")
+    shown = grids.by_entrant(grids.board(site, slug, board))
 
     assert (shown["A"]["rank"], shown["A"]["n_absent"], shown["sly"]["rank"]) == (2, 60, 1)
     assert {row["may_be_first"] for row in shown.values()} == {None}
@@ -111,24 +116,24 @@ def test_two_who_differ_are_both_asked_for_all(roomy_site: Site) -> None:
 
 @pytest.mark.parametrize(("created", "is_told"), [(other_weights, True), (other_labels, True), (episodes, False)])
 def test_two_who_differ_in_labels_or_weights_are_told_apart(
-    roomy_site: Site, created: Callable[[], tuple[str, Files, str]], is_told: bool
+    site: Site, created: Callable[[], tuple[str, Files, str]], is_told: bool
 ) -> None:
     """Nobody can say whose are right, and the board does not hide it; of two of the same items nothing is said."""
     manifest, files, board = created()
-    slug = grids.declare(roomy_site, manifest, None)
-    publications.send(roomy_site, slug, "metrics.csv", files["A"], "alice")
-    publications.send(roomy_site, slug, "metrics.csv", files["sly" if is_told else "B"], "bob")
-    notes = grids.board(roomy_site, slug, board)["notes"]
+    slug = grids.declare(site, manifest, None)
+    publications.send(site, slug, "metrics.csv", files["A"], "alice")
+    publications.send(site, slug, "metrics.csv", files["sly" if is_told else "B"], "bob")
+    notes = grids.board(site, slug, board)["notes"]
 
     assert any(note.startswith("These scores are not all about the same") for note in notes) is is_told
 
 
-def test_who_is_right_everywhere_is_ranked_and_flagged(roomy_site: Site) -> None:
+def test_who_is_right_everywhere_is_ranked_and_flagged(site: Site) -> None:
     """80 of 80: told by a check when it is sent and on its row, in words that a program reads, and never refused."""
-    slug = grids.declare(roomy_site, grids.EPISODES.replace("GRID", grids.GRID))
-    grids.honest(roomy_site, slug)
-    reported = grids.send(roomy_site, slug, [(*row[:-1], 1) for row in grids.rows("perfect", "good")], "bob")
-    shown = grids.by_entrant(grids.board(roomy_site, slug))
+    slug = grids.declare(site, grids.EPISODES.replace("GRID", grids.GRID))
+    grids.honest(site, slug)
+    reported = grids.send(site, slug, [(*row[:-1], 1) for row in grids.rows("perfect", "good")], "bob")
+    shown = grids.by_entrant(grids.board(site, slug))
 
     assert [check["outcome"] for check in reported["checks"] if check["rule"] == "exact_best"] == ["warned"]
     assert (shown["perfect"]["rank"], shown["perfect"]["flags"]) == (1, "exact_best")

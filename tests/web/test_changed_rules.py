@@ -34,20 +34,26 @@ def free(number: int) -> str:
     return REQUIRED.replace("GRID", FREE.replace("NUMBER", str(number)))
 
 
-def test_more_seeds_to_be_chosen_were_not_asked_of_who_chose_fewer(roomy_site: Site) -> None:
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
+
+
+def test_more_seeds_to_be_chosen_were_not_asked_of_who_chose_fewer(site: Site) -> None:
     """Two lucky seeds were enough once: beside eight they have no rank, and nobody registers two anew."""
-    slug = grids.declare(roomy_site, free(2))
-    grids.send(roomy_site, slug, grids.rows("lucky", "good"), "bob", grids.register(roomy_site, slug, "lucky"))
-    late = grids.register(roomy_site, slug, "late", seeds="4, 5")
-    roomy_site.work()
-    assert change(roomy_site, slug, free(8)).status_code == 200
+    slug = grids.declare(site, free(2))
+    grids.send(site, slug, grids.rows("lucky", "good"), "bob", grids.register(site, slug, "lucky"))
+    late = grids.register(site, slug, "late", seeds="4, 5")
+    site.work()
+    assert change(site, slug, free(8)).status_code == 200
     seeds = ", ".join(map(str, range(8)))
-    honest = grids.register(roomy_site, slug, "honest", seeds=seeds, who="alice")
-    grids.send(roomy_site, slug, grids.rows("honest", "fair", seeds=range(8)), "alice", honest)
-    weak = grids.register(roomy_site, slug, "weak", seeds=seeds, who="alice")
-    grids.send(roomy_site, slug, grids.rows("weak", seeds=range(8)), "alice", weak)
-    refused = grids.send(roomy_site, slug, grids.rows("late", "good", seeds=(4, 5)), "bob", late)
-    shown = by_entrant(grids.board(roomy_site, slug))
+    honest = grids.register(site, slug, "honest", seeds=seeds, who="alice")
+    grids.send(site, slug, grids.rows("honest", "fair", seeds=range(8)), "alice", honest)
+    weak = grids.register(site, slug, "weak", seeds=seeds, who="alice")
+    grids.send(site, slug, grids.rows("weak", seeds=range(8)), "alice", weak)
+    refused = grids.send(site, slug, grids.rows("late", "good", seeds=(4, 5)), "bob", late)
+    shown = by_entrant(grids.board(site, slug))
 
     assert (shown["honest"]["rank"], shown["honest"]["rank_high"]) == (1, 1)
     assert (shown["lucky"]["rank"], shown["lucky"]["unranked_because"]) == (None, "not asked")
@@ -98,21 +104,21 @@ def rewards(entrant: str, reward: float) -> str:
     ("before", "after"),
     [("from: reward, above: 0.5", "from: reward, above: 0.8"), ("from: other, min: 0", "from: reward, min: 0")],
 )
-def test_a_metric_that_is_read_in_another_way_was_not_asked_before(roomy_site: Site, before: str, after: str) -> None:
+def test_a_metric_that_is_read_in_another_way_was_not_asked_before(site: Site, before: str, after: str) -> None:
     """Success above a half is none above four fifths: stored scores keep the old meaning, and so have no rank."""
     manifest = EPISODES.replace("GRID", "grid: {seeds: 8, items: 20}")
-    slug = grids.declare(roomy_site, manifest.replace(PLAIN, SCORE.replace("HOW", before)))
-    publications.send(roomy_site, slug, "r.csv", rewards("old", 0.7), "bob")
-    roomy_site.work()
-    assert change(roomy_site, slug, manifest.replace(PLAIN, SCORE.replace("HOW", after))).status_code == 200
-    publications.send(roomy_site, slug, "r.csv", rewards("new", 0.9), "alice")
-    publications.send(roomy_site, slug, "r.csv", rewards("weak", 0.1), "alice")
-    shown = by_entrant(grids.board(roomy_site, slug))
+    slug = grids.declare(site, manifest.replace(PLAIN, SCORE.replace("HOW", before)))
+    publications.send(site, slug, "r.csv", rewards("old", 0.7), "bob")
+    site.work()
+    assert change(site, slug, manifest.replace(PLAIN, SCORE.replace("HOW", after))).status_code == 200
+    publications.send(site, slug, "r.csv", rewards("new", 0.9), "alice")
+    publications.send(site, slug, "r.csv", rewards("weak", 0.1), "alice")
+    shown = by_entrant(grids.board(site, slug))
 
     assert (shown["new"]["rank"], shown["new"]["rank_high"]) == (1, 1)
     assert (shown["old"]["rank"], shown["old"]["unranked_because"]) == (None, "not asked")
-    publications.send(roomy_site, slug, "r.csv", rewards("old", 0.7), "bob")
-    assert by_entrant(grids.board(roomy_site, slug))["old"]["rank"] == 2
+    publications.send(site, slug, "r.csv", rewards("old", 0.7), "bob")
+    assert by_entrant(grids.board(site, slug))["old"]["rank"] == 2
 
 
 def test_a_summary_s_metric_that_is_read_in_another_way_was_not_asked_before(site: Site) -> None:

@@ -17,6 +17,12 @@ def manifest(grid: str) -> str:
     return EPISODES.replace("GRID", grid).replace("prereg: optional", f"prereg: {needed}")
 
 
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
+
+
 @pytest.mark.parametrize(
     ("grid", "note"),
     [

@@ -1,19 +1,12 @@
 """Registered claims over HTTP: a verdict stays listed, whatever is submitted or withdrawn later."""
 
 import re
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
-import pytest
 from sqlalchemy import select, text, update
-from sqlalchemy.orm import Session
 
 from app.db.models import SubmissionTable
 from app.prereg.prereg import sha256_hex
-from app.store import rows
-from app.store.rows import EntrantBlock, Pair, read_evidence
 from tests.cases.chamber import MANIFEST, PREREG, bundle, episode, zipped
 from tests.cases.chamber_http import YAML, register, send
 from tests.cases.html_pages import in_one_line
@@ -35,21 +28,6 @@ hypotheses:
   - {contrast: [mover, ghost], metric: success, threshold: 0.2, direction: greater}
   - {contrast: [up, down], metric: success, threshold: 0.2, direction: greater}
 """.replace(b"SEEDS", str(SEEDS).encode())
-
-
-@contextmanager
-def reading() -> Iterator[Counter[int]]:
-    """Count how often the evidence of each submission is read, which it is all the same."""
-    read: Counter[int] = Counter()
-
-    def count(session: Session, pairs: Iterable[Pair], *more: Any) -> list[EntrantBlock]:
-        wanted = list(pairs)
-        read.update({submission for submission, _ in wanted})
-        return read_evidence(session, wanted, *more)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rows, "read_evidence", count)
-        yield read
 
 
 def listed(site: Site) -> list[dict[str, Any]]:
@@ -99,15 +77,35 @@ def test_a_refused_submission_has_no_listed_claim(site: Site) -> None:
     assert listed(site) == []
 
 
-def test_a_claim_between_entrants_stays_listed_when_one_of_them_is_superseded(site: Site) -> None:
-    """Its row names both submissions."""
+def test_a_claim_between_entrants_is_decided_when_both_are_there_and_stays_listed(site: Site) -> None:
+    """Until then it is not delivered, and its own submission is silent about it; a later verdict takes no row away.
+
+    Contrasts that nobody delivered are listed once as inconclusive, and every link leads somewhere.
+    """
     register(site, OPEN, HYPOTHESES)
-    mover, other = send_bundle(site, HYPOTHESES), send_bundle(site, HYPOTHESES, policy="other")
+    mover = send_bundle(site, HYPOTHESES)
+    own = site.http.get(f"/submissions/{mover}/tables/claims.json").json()["rows"]
+    before = listed(site)[0]
+    other = send_bundle(site, HYPOTHESES, policy="other")
+    undelivered = [(row["claim"], row["verdict"], row["note"]) for row in listed(site) if row["entrant"] is None]
+    page = site.http.get("/benchmarks/arm/claims", params={"detail": "1"}, headers={"Accept": "text/html"}).text
+    links = set(re.findall(r'href="(/[^"]+)"', page[page.index("<tbody>") : page.index("</tbody>")]))
+    registered = site.http.get(f"/preregs/{sha256_hex(HYPOTHESES)}.json").json()
     newer = send_bundle(site, HYPOTHESES, best="*")
     rows = [row for row in listed(site) if row["first"] == "mover" and row["second"] == "other"]
-    actual = {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows}
 
-    assert actual == {(mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")}
+    assert (before["claim"], before["note"]) == ("hypothesis 1", "not delivered: other")
+    assert [row["claim"] for row in own] == ["hypothesis 2", "hypothesis 3"]
+    assert undelivered == [
+        ("hypothesis 2", "inconclusive", "not delivered: ghost"),
+        ("hypothesis 3", "inconclusive", "not delivered: up, down"),
+    ]
+    assert links == {"/submissions/1", "/submissions/2"}
+    assert [row["verdict"] for row in registered["claims"]["arm"]] == ["not supported", "inconclusive", "inconclusive"]
+    assert [one["deviations"][0]["delivered"] for one in registered["outcomes"]] == ["other", "mover"]
+    assert {(r["submission"], r["second_submission"]): (r["status"], r["verdict"]) for r in rows} == {
+        (mover, other): ("superseded", "not supported"), (newer, other): ("current", "supported")
+    }  # fmt: skip
 
 
 def test_a_verdict_between_entrants_outlives_the_manifest_that_asked_for_it(site: Site) -> None:
@@ -126,76 +124,6 @@ leaderboards:""")  # fmt: skip
     assert [(row["status"], row["verdict"]) for row in listed(site) if row["claim"] == "better"] == [
         ("superseded", "not supported")
     ]
-
-
-def test_registered_contrasts_that_nobody_delivered_are_listed_as_inconclusive(site: Site) -> None:
-    """A hypothesis over a ghost, and one over conditions that were never run, each once."""
-    register(site, OPEN, HYPOTHESES)
-    send_bundle(site, HYPOTHESES)
-    send_bundle(site, HYPOTHESES, policy="other")
-    undecided = [(row["claim"], row["verdict"], row["note"]) for row in listed(site) if row["entrant"] is None]
-
-    assert undecided == [
-        ("hypothesis 2", "inconclusive", "not delivered: ghost"),
-        ("hypothesis 3", "inconclusive", "not delivered: up, down"),
-    ]
-
-
-def test_the_other_side_of_a_claim_may_come_later(site: Site) -> None:
-    """Until then it is not delivered; its own submission is silent about it."""
-    register(site, OPEN, HYPOTHESES)
-    mover = send_bundle(site, HYPOTHESES)
-    own = site.http.get(f"/submissions/{mover}/tables/claims.json").json()["rows"]
-    before = listed(site)[0]
-    send_bundle(site, HYPOTHESES, policy="other")
-    after = [row for row in listed(site) if row["claim"] == "hypothesis 1"]
-
-    assert (before["claim"], before["note"]) == ("hypothesis 1", "not delivered: other")
-    assert [row["claim"] for row in own] == ["hypothesis 2", "hypothesis 3"]
-    assert [row["verdict"] for row in after] == ["not supported"]
-
-
-def test_every_link_of_the_claims_leads_somewhere(site: Site) -> None:
-    """Two entrants in one cell have no page, and nothing has none."""
-    register(site, OPEN, HYPOTHESES)
-    send_bundle(site, HYPOTHESES)
-    send_bundle(site, HYPOTHESES, policy="other")
-    page = site.http.get("/benchmarks/arm/claims", params={"detail": "1"}, headers={"Accept": "text/html"}).text
-    table = page[page.index("<tbody>") : page.index("</tbody>")]
-    actual = set(re.findall(r'href="(/[^"]+)"', table))
-
-    assert actual == {"/submissions/1", "/submissions/2"}
-    assert {site.http.get(address).status_code for address in actual} == {200}
-
-
-def test_a_registration_shows_the_verdicts_between_entrants(site: Site) -> None:
-    """On its page and in its JSON, beside what each submission delivered."""
-    register(site, OPEN, HYPOTHESES)
-    send_bundle(site, HYPOTHESES)
-    send_bundle(site, HYPOTHESES, policy="other")
-    address = f"/preregs/{sha256_hex(HYPOTHESES)}"
-    page = site.http.get(address, headers={"Accept": "text/html"}).text
-    document = site.http.get(f"{address}.json").json()
-
-    assert page.index("Claims across submissions") < page.index("not supported") < page.index("Outcome:")
-    assert "By CHAMBER&#39;s gap rule" in page
-    assert [row["verdict"] for row in document["claims"]["arm"]] == ["not supported", "inconclusive", "inconclusive"]
-    assert [one["deviations"][0]["delivered"] for one in document["outcomes"]] == ["other", "mover"]
-
-
-def test_a_publication_reads_no_rows_of_pairs_that_did_not_change(site: Site) -> None:
-    """A third entrant arrives: the verdict between the first two comes from the last publication, without a query."""
-    wider = HYPOTHESES.replace(b"other]\ntasks", b"other, third]\ntasks")
-    register(site, OPEN, HYPOTHESES, wider)
-    numbers = {send_bundle(site, HYPOTHESES), send_bundle(site, HYPOTHESES, policy="other")}
-    before = [row for row in listed(site) if row["second_submission"]]
-    with reading() as read:
-        third = send_bundle(site, wider, policy="third")
-
-    assert [row for row in listed(site) if row["source"] == before[0]["source"]][:1] == before
-    assert third in read
-    # The wider registration asks the same question again, in its own name: once.
-    assert sorted(read[number] for number in numbers) == [1, 1]
 
 
 def test_a_publication_that_fails_says_so_until_one_succeeds(site: Site) -> None:
