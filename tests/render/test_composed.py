@@ -38,27 +38,10 @@ def test_a_form_keeps_the_order_the_columns_and_that_all_rows_are_shown() -> Non
     assert page(("order", "desc")).shown_so == []
 
 
-def test_a_form_that_narrows_a_table_sends_the_order_along() -> None:
-    """As fields that nobody sees, so that it works without scripts."""
-    text = render_page(page(*SORTED, view=replace(VIEW, choices=choices(BOARD, {})))).decode()
-
-    for name, value in SORTED:
-        assert f'<input type="hidden" name="{name}" value="{value}">' in text
-
-
 def test_all_columns_are_in_the_order_that_was_asked_for() -> None:
     """And back to the usual ones."""
     assert toggle(*SORTED, ("q", "a")) == ("All columns", [("q", "a"), *SORTED, ("detail", "1")])
     assert toggle(*SORTED, ("detail", "1")) == ("Fewer columns", [*SORTED])
-
-
-def test_all_columns_are_more_than_the_chosen_ones() -> None:
-    """The link forgets which were chosen; else it would change nothing."""
-    words, query = toggle(("column", "score"))
-
-    assert (words, query) == ("All columns", [("detail", "1")])
-    assert len(page(*query).columns) == len(COLUMNS)
-    assert toggle(("column", "score"), ("detail", "1"))[0] == "All columns"
 
 
 def test_an_order_leaves_out_what_was_not_filled_in() -> None:
@@ -76,3 +59,11 @@ def test_a_board_that_a_choice_leaves_empty_says_why_in_any_order() -> None:
 
     assert sort_table(empty, "score", descending=True) == empty
     assert "It cannot be computed." in render_page(page(*SORTED, view=replace(VIEW, table=empty))).decode()
+
+
+def test_a_form_that_narrows_a_table_sends_the_order_along() -> None:
+    """As fields that nobody sees, so that it works without scripts."""
+    text = render_page(page(*SORTED, view=replace(VIEW, choices=choices(BOARD, {})))).decode()
+
+    for name, value in SORTED:
+        assert f'<input type="hidden" name="{name}" value="{value}">' in text

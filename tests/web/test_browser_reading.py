@@ -150,29 +150,6 @@ def test_a_submitter_walks_from_the_form_to_the_board(
     assert "Formed would have rank 1" in checked
 
 
-def test_a_choice_is_a_link_without_any_script(published: RunningServer, browser: Chrome) -> None:
-    """The form leads to an address, the link under it to the same for ever, and back is where one was."""
-    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
-    try:
-        browser.get(published.address + BOARD)
-        browser.find_element(By.NAME, "q").send_keys("goo")
-        browser.find_element(By.CSS_SELECTOR, "form.explore button").send_keys(Keys.ENTER)
-        WebDriverWait(browser, WITHIN_S).until(url_contains("/explore?q=goo"))
-        filtered = browser.find_element(By.CSS_SELECTOR, "tbody").text
-        permanent = browser.find_element(By.CSS_SELECTOR, "footer dd a[href*='snapshot=']").get_attribute("href")
-        browser.get(str(permanent))
-        kept = browser.find_element(By.CSS_SELECTOR, "tbody").text
-        browser.back()
-        browser.back()
-        WebDriverWait(browser, WITHIN_S).until(url_to_be(published.address + BOARD))
-    finally:
-        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
-
-    assert "Good" in filtered
-    assert "Base" not in filtered
-    assert kept == filtered
-
-
 def test_key_pages_look_as_they_were_looked_at(published: RunningServer, browser: Chrome) -> None:
     """On phones, laptops and wide screens, light and dark: blocks stay in place, colours too, and nothing overlaps."""
     browser.delete_all_cookies()

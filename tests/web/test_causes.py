@@ -8,10 +8,9 @@ import pytest
 from app.errors import Cause, Causes, Problem, Rejected
 from app.files.findings import Findings
 from plumbline.cli.output import cause_table, make_console
-from tests.cases.walkthrough import BASE, MANIFEST, declare, send
-from tests.fixtures import Site, SiteAfter
+from tests.cases.walkthrough import BASE, send
+from tests.fixtures import Site
 
-YAML = {"Content-Type": "application/yaml"}
 EPISODES = """\
 schema_version: 1
 slug: episodes
@@ -32,12 +31,6 @@ def submit_episodes(site: Site, rows: str, **fields: str) -> dict[str, Any]:
                             data=fields, headers=site.auth())  # fmt: skip
     document: dict[str, Any] = answer.json()
     return document
-
-
-@pytest.fixture
-def tiny(site_after: SiteAfter) -> Site:
-    """The benchmark tiny, declared once for all of these."""
-    return site_after(declare)
 
 
 def test_two_causes_in_900_rows_are_told_as_two(roomy_site: Site) -> None:
@@ -108,7 +101,6 @@ def test_a_metric_that_no_episode_has_is_told_beside_the_columns_that_are_there(
         ("/benchmarks/tiny/leaderboards/skill.csv?snapshoot=1", "snapshoot", "did you mean snapshot?"),
         ("/benchmarks/tiny/leaderboards/skill?columns=rank", "columns", "known are fields_to, snapshot"),
         ("/benchmarks/tiny?q=x", "q", "none is known"),
-        ("/benchmarks/tiny/entrants/Base.json?format=parquet", "format", "known are snapshot"),
     ],
 )
 def test_an_unknown_parameter_is_refused_by_name(tiny: Site, address: str, column: str, hint: str) -> None:
@@ -120,35 +112,20 @@ def test_an_unknown_parameter_is_refused_by_name(tiny: Site, address: str, colum
     assert hint in answer.json()["problems"][0]["message"]
 
 
-@pytest.mark.parametrize("query", ["sort=entrant&order=asc", "detail=1", "utm_source=x&fbclid=y", ""])
-def test_what_a_table_takes_and_what_other_sites_append_is_no_fault(tiny: Site, query: str) -> None:
+def test_what_a_table_takes_and_what_other_sites_append_is_no_fault(tiny: Site) -> None:
     """Sorting and details, and the marks that a link gets when it is shared."""
     send(tiny, BASE)
     tiny.work()
-
-    assert tiny.http.get(f"/benchmarks/tiny/leaderboards/skill?{query}").status_code == 200
-
-
-def test_an_unknown_parameter_of_an_upload_is_refused(tiny: Site) -> None:
-    """`dryrun` for `dry_run` would store what was only to be tried."""
-    answer = tiny.http.post("/benchmarks/tiny/submissions?dryrun=true", files=[("files", ("r.csv", BASE))],
-                            headers=tiny.auth())  # fmt: skip
-
-    assert (answer.status_code, "did you mean dry_run?" in answer.text) == (422, True)
+    for query in ("sort=entrant&order=asc", "detail=1", "utm_source=x&fbclid=y", ""):
+        assert tiny.http.get(f"/benchmarks/tiny/leaderboards/skill?{query}").status_code == 200, query
 
 
-def test_an_unknown_form_field_is_refused(tiny: Site) -> None:
-    """`entrants` for `entrant` would be passed over."""
+def test_an_unknown_parameter_or_field_of_an_upload_is_refused(tiny: Site) -> None:
+    """`dryrun` for `dry_run` would store what was only to be tried, `entrants` for `entrant` would be passed over."""
+    files = [("files", ("r.csv", BASE))]
+    tried = tiny.http.post("/benchmarks/tiny/submissions?dryrun=true", files=files, headers=tiny.auth())
     answer = send(tiny, BASE, entrants="Base")
 
+    assert (tried.status_code, "did you mean dry_run?" in tried.text) == (422, True)
     assert (answer["http"], answer["problems"][0]["column"]) == (422, "entrants")
     assert "did you mean entrant?" in answer["problems"][0]["message"]
-
-
-def test_a_range_without_anything_in_it_is_refused(site: Site) -> None:
-    """No score is at least 2 and at most 1, so the benchmark could never hold one."""
-    manifest = MANIFEST.replace("min: 0}", "min: 2, max: 1}")
-    answer = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward"))
-
-    assert answer.status_code == 422
-    assert "min must be below max" in answer.json()["problems"][0]["message"]

@@ -13,9 +13,9 @@ from selenium.webdriver.support.ui import Select, WebDriverWait
 
 from tests.cases import patient
 from tests.cases.browser import browser
-from tests.cases.processes import admin, send, server, wait_until_settled
+from tests.cases.processes import admin, server
 from tests.cases.running_server import RunningServer
-from tests.cases.walkthrough import MANIFEST, PREREG
+from tests.cases.walkthrough import MANIFEST
 
 __all__ = ["browser", "server"]
 pytestmark = pytest.mark.browser
@@ -109,27 +109,6 @@ def fill(driver: Chrome, **fields: str) -> None:
             field.send_keys(value)
 
 
-def test_an_admin_walks_their_day(server: RunningServer, browser: Chrome) -> None:
-    """Makes a token and ends it, reads who did what and from where, and cannot lock everybody out."""
-    sign_in(browser, server, admin(server)["Authorization"].removeprefix("Bearer "))
-    follow(browser, "Tokens")
-    fill(browser, name="helper", role="steward")
-    text = secret(press(browser, "Create", "stored nowhere"))
-    number = patient.get(f"{server.address}/whoami", headers=bearer(text)).json()["id"]
-    browser.get(f"{server.address}/account/tokens")
-    browser.find_element(By.CSS_SELECTOR, f"button[aria-label='Revoke token {number} of helper']").send_keys(Keys.ENTER)
-    patience(browser).until(lambda driver: "revoked" in text_of(driver))
-    browser.get(f"{server.address}/audit?action=tokens")
-    events = text_of(browser)
-    browser.get(f"{server.address}/account/tokens")
-    browser.find_element(By.CSS_SELECTOR, "button[aria-label='Revoke token 1 of admin']").send_keys(Keys.ENTER)
-    patience(browser).until(lambda driver: "Conflict" in text_of(driver))
-
-    assert patient.get(f"{server.address}/whoami", headers=bearer(text)).status_code == 401
-    assert ("DELETE /tokens/{token_id}" in events, "127.0.0.1" in events) == (True, True)
-    assert "last admin token" in text_of(browser)
-
-
 def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> None:
     """Invites, gives a role with an end, takes it back, publishes what was private, and reads the audit of it."""
     steward, guest = new_token(server, "stew", "steward"), new_token(server, "guest", "submitter")
@@ -152,76 +131,6 @@ def test_a_steward_walks_their_day(server: RunningServer, browser: Chrome) -> No
     assert code.startswith("pli_")
     assert (reads, later, patient.get(home).status_code) == (200, 404, 200)
     assert ("POST /benchmarks/{slug}/visibility" in events, "POST /tokens" in events) == (True, False)
-
-
-def test_a_reviewer_walks_their_day(server: RunningServer, browser: Chrome) -> None:
-    """Reads the private benchmark and no draft of its manifest, changes nothing, submits nothing."""
-    steward, reviewer = new_token(server, "stew2", "steward"), new_token(server, "review", "submitter")
-    home = private(server, "reviewed", steward)
-    role = {"token": "review", "role": "reviewer"}
-    patient.post(f"{home}/roles", json=role, headers=bearer(steward)).raise_for_status()
-    drafted = patient.get(f"{home}.yaml", headers=bearer(steward)).content + b"# later\n"
-    patient.put(f"{home}/draft", content=drafted, headers=bearer(steward) | YAML).raise_for_status()
-    sign_in(browser, server, reviewer)
-    account = text_of(browser)
-    follow(browser, "Tiny")
-    title = browser.find_element(By.TAG_NAME, "h1").text
-    browser.get(f"{home}/people")
-    refused = text_of(browser)
-    files = [("files", ("r.csv", b"model,task,MASE\nA,t1,1\n")), ("prereg", ("p.yaml", PREREG))]
-    sent = patient.post(f"{home}/submissions", files=files, headers=bearer(reviewer))
-    draft = patient.get(f"{home}/draft.json", headers=bearer(reviewer))
-
-    assert ("Reviewer of" in account, title) == (True, "Tiny")
-    assert ("Forbidden" in refused, sent.status_code) == (True, 403)
-    assert draft.status_code == 403
-
-
-def test_a_submitter_walks_their_day(server: RunningServer, browser: Chrome) -> None:
-    """Uses an invitation, signs in, submits, sees how it stands, takes it back, and renews the token."""
-    order = {"role": "submitter", "benchmark": "tiny"}
-    invited = patient.post(f"{server.address}/invitations", json=order, headers=admin(server)).raise_for_status()
-    browser.delete_all_cookies()
-    browser.get(f"{server.address}/invitation?code={invited.json()['code']}")
-    fill(browser, name="sub")
-    text = secret(press(browser, "Create the token", "stored nowhere"))
-    number = send(server, "Mine", bearer(text)).raise_for_status().json()["id"]
-    wait_until_settled(server, number)
-    own = patient.get(f"{server.address}/whoami/submissions", headers=bearer(text)).json()
-    withdraw = f"{server.address}/submissions/{number}/withdraw"
-    withdrawn = patient.post(withdraw, json={"reason": "wrong file"}, headers=bearer(text)).status_code
-    sign_in(browser, server, text)
-    account, header = text_of(browser), browser.find_element(By.CLASS_NAME, "site").text
-    fill(browser, overlap_h="0")
-    renewed = secret(press(browser, "Renew", "stored nowhere"))
-
-    assert ([each["id"] for each in own], withdrawn) == ([number], 200)
-    assert ("Submitter of" in account, "Tokens" in account) == (True, False)
-    assert all(each in header for each in ("Help", "Your benchmarks", "sub submitter"))
-    statuses = [patient.get(f"{server.address}/whoami", headers=bearer(each)).status_code for each in (text, renewed)]
-    assert statuses == [401, 200]
-
-
-def test_a_stranger_walks_their_day(server: RunningServer, browser: Chrome) -> None:
-    """Reads, searches and downloads what is public, meets nothing private, and is told what a write needs."""
-    private(server, "unseen", new_token(server, "stew3", "steward"))
-    wait_until_settled(server, send(server, "Seen", admin(server)).json()["id"])
-    browser.delete_all_cookies()
-    browser.get(server.address)
-    front, header = browser.page_source, browser.find_element(By.CLASS_NAME, "site").text
-    browser.get(f"{server.address}/search?q=unseen")
-    actual = text_of(browser)
-    browser.get(f"{server.address}/account")
-    account = text_of(browser)
-    csv = patient.get(f"{server.address}/benchmarks/tiny/leaderboards/average.csv").text
-    refused = send(server, "Other", {})
-
-    assert ("/benchmarks/tiny" in front, "unseen" in front, "/benchmarks/unseen" in actual) == (True, False, False)
-    assert "Sign in" in account
-    assert ("Sign in" in header, "Account" in header) == (True, False)
-    assert browser.current_url.endswith("/login?next=%2Faccount")
-    assert "Seen" in csv
-    assert (refused.status_code, "Authorization: Bearer" in refused.json()["detail"]) == (401, True)
 
 
 CLASS = [f"Student {at}" for at in range(1, 41)]

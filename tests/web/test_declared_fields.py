@@ -9,7 +9,6 @@ import pytest
 from app.config import Settings
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from tests.cases.signing_in import signed
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site, new_database, open_site
 
@@ -102,14 +101,6 @@ def test_the_form_of_an_explored_board_offers_declared_fields(published: Site) -
     assert "Context length, tokens" in page
     assert '<option value="context&gt;=100" selected>' in page
     assert published.http.get(f"{EXPLORE}?field=architecture").status_code == 422
-
-
-def test_the_form_of_a_browser_has_declared_fields(published: Site) -> None:
-    """By their titles, units and values."""
-    form = " ".join(published.http.get("/submit/tiny", headers=signed(published, "alice")).text.split())
-
-    assert "Architecture (one of decoder, encoder)" in form
-    assert 'name="context"' in form
 
 
 @pytest.mark.parametrize(

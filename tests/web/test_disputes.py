@@ -77,9 +77,7 @@ def test_nobody_fills_a_desk(sent: Site) -> None:
     assert say(sent, "alice", 6) == 201
 
 
-@pytest.mark.parametrize(
-    "body", [{}, {"text": " "}, {"text": "a\x00b"}, {"text": "x" * 2001}, {"text": "x", "by": "me"}]
-)
-def test_what_is_no_text_is_refused(sent: Site, body: dict[str, str]) -> None:
+def test_what_is_no_text_is_refused(sent: Site) -> None:
     """With the field that it is about."""
-    assert sent.http.post(DISPUTES, json=body, headers=sent.auth()).status_code == 422
+    for body in ({}, {"text": " "}, {"text": "a\x00b"}, {"text": "x" * 2001}, {"text": "x", "by": "me"}):
+        assert sent.http.post(DISPUTES, json=body, headers=sent.auth()).status_code == 422, body

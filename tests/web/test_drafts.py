@@ -89,22 +89,17 @@ def test_one_act_publishes_a_draft(tiny: Site) -> None:
     assert read(tiny, "steward").status_code == 404
 
 
-@pytest.mark.parametrize(
-    ("content", "status", "named"),
-    [
+def test_a_draft_is_checked_as_a_version_is(tiny: Site) -> None:
+    """And refused with what is wrong: another slug, no such metric, a board twice, the newest version, no YAML."""
+    for content, status, named in (
         (QQ.replace(b"slug: tiny", b"slug: other"), 409, "other"),
         (QQ.replace(b"metric: MASE, missing: drop, title", b"metric: NONE, title"), 422, "NONE"),
         (QQ.replace(b"{name: qqdraft", b"{name: skill"), 422, "skill"),
         (MANIFEST.encode(), 409, "nothing to draft"),
         (b"name: [\n", 422, "YAML"),
-    ],
-    ids=["another slug", "no metric", "a board twice", "the newest version", "no YAML"],
-)
-def test_a_draft_is_checked_as_a_version_is(tiny: Site, content: bytes, status: int, named: str) -> None:
-    """And refused with what is wrong."""
-    answer = put(tiny, content)
-
-    assert (answer.status_code, named in answer.text) == (status, True)
+    ):
+        answer = put(tiny, content)
+        assert (answer.status_code, named in answer.text) == (status, True), named
 
 
 def test_a_steward_drops_a_draft(tiny: Site) -> None:

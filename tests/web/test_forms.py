@@ -4,15 +4,14 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-import pytest
 from sqlalchemy import update
 
 from app.db.models import BrowserSession
 from app.names import is_holder
 from tests.cases.routes import all_routes
 from tests.cases.signing_in import form_key, send_form, signed
-from tests.cases.walkthrough import MANIFEST, declare
-from tests.fixtures import Site, SiteAfter
+from tests.cases.walkthrough import MANIFEST
+from tests.fixtures import Site
 
 PEOPLE = "/benchmarks/tiny/people"
 OPEN = MANIFEST.replace("admission: {", "admission: {registration: {per_day: 1, token_days: 30}, ")
@@ -23,12 +22,6 @@ def secret(text: str) -> str:
     match = re.search(r'class="secret">(pl[bi]_[\w-]+)<', text)
     assert match is not None, text
     return match[1]
-
-
-@pytest.fixture
-def tiny(site_after: SiteAfter) -> Site:
-    """The benchmark tiny, declared once for all of these."""
-    return site_after(declare)
 
 
 def test_a_steward_gives_and_ends_a_role_in_the_browser(tiny: Site) -> None:
@@ -73,18 +66,6 @@ def test_somebody_is_invited_and_signs_in_without_a_program(tiny: Site) -> None:
     assert tiny.http.get("/account", headers=signed(tiny, "carol")).text.count("Submitter of") == 1
 
 
-def test_an_invitation_is_revoked_in_the_browser(tiny: Site) -> None:
-    """It is listed without its code, which works no more."""
-    headers = signed(tiny)
-    code = secret(send_form(tiny, "/invitations", headers, benchmark="tiny", role="submitter").text)
-    listed = tiny.http.get("/account/invitations", headers=headers).text
-    send_form(tiny, "/invitations/1?method=DELETE", headers, "/account/invitations")
-    used = tiny.http.post("/invitations/redeem", json={"code": code, "name": "carol"})
-
-    assert ("/invitations/1?then=" in listed, code in listed) == (True, False)
-    assert used.status_code == 409
-
-
 def test_an_admin_makes_and_revokes_a_token_in_the_browser(site: Site) -> None:
     """Limited as the form says; its text is shown once and is in no list."""
     headers = signed(site, "admin")
@@ -112,19 +93,6 @@ def test_somebody_renews_their_token_and_erases_their_name_in_the_browser(site: 
     assert "<h1>erased-" in site.http.get("/account", headers=headers).text
 
 
-def test_a_draft_is_published_in_the_browser(site: Site) -> None:
-    """The page says what becomes visible; once public there is no form for less."""
-    created = site.http.post("/benchmarks?visibility=draft", content=MANIFEST, headers=site.auth("steward"))
-    headers = signed(site)
-    before = site.http.get(PEOPLE, headers=headers).text
-    send_form(site, "/benchmarks/tiny/visibility", headers, PEOPLE, visibility="public")
-    after = site.http.get(PEOPLE, headers=headers).text
-
-    assert created.status_code == 201
-    assert ("Make it private" in before, "versions of the manifest: 1;" in before) == (True, True)
-    assert ("Make it" in after, site.http.get("/benchmarks/tiny").status_code) == (False, 200)
-
-
 def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(tiny: Site) -> None:
     """And where it does not there is no such page."""
     closed = tiny.http.get("/benchmarks/tiny/join")
@@ -138,67 +106,49 @@ def test_whoever_asks_gets_a_token_in_the_browser_where_the_manifest_lets_them(t
     assert [each.status_code for each in answers] == [201, 429]
 
 
-@pytest.mark.parametrize(
-    ("write", "fields"),
-    [
+def test_a_dangerous_form_asks_for_the_token_again(site: Site) -> None:
+    """In a session that began a while ago; the page leads to the login and from there back."""
+    headers = signed(site, "admin")
+    with site.sessions.begin() as session:
+        session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
+    for write, fields in (
         ("/tokens", {"name": "new", "role": "submitter"}),
         ("/tokens/4/rotate", {"overlap_h": "0"}),
         ("/tokens/4/erase", {"reason": "I leave"}),
         ("/tokens/1?method=DELETE", {}),
         ("/invitations", {"role": "submitter"}),
-    ],
-    ids=["make", "renew", "erase", "revoke", "invite"],
-)
-def test_a_dangerous_form_asks_for_the_token_again(site: Site, write: str, fields: dict[str, str]) -> None:
-    """In a session that began a while ago; the page leads to the login and from there back."""
-    headers = signed(site, "admin")
-    with site.sessions.begin() as session:
-        session.execute(update(BrowserSession).values(proved_at=datetime.now(UTC) - timedelta(minutes=11)))
-    refused = send_form(site, write, headers, "/account/tokens", **fields)
-
-    assert refused.status_code == 403
-    assert 'href="/login?next=%2Faccount%2Ftokens&amp;again=1"' in refused.text
+    ):
+        refused = send_form(site, write, headers, "/account/tokens", **fields)
+        assert refused.status_code == 403, write
+        assert 'href="/login?next=%2Faccount%2Ftokens&amp;again=1"' in refused.text
 
 
 def test_a_form_that_is_wrong_is_answered_with_a_page(site: Site) -> None:
-    """Which names the field, and what is allowed there."""
-    headers = signed(site, "admin")
+    """Which names the field, and what is allowed there, and leads back to where the browser was, on this server."""
+    headers = signed(site, "admin") | {"Referer": "https://evil.example/account/tokens"}
     wrong = send_form(site, "/tokens", headers, name="a", role="emperor", scopes="everything")
 
     assert (wrong.status_code, wrong.headers["content-type"]) == (422, "text/html; charset=utf-8")
     assert ("emperor" in wrong.text, "submitter, steward, admin" in wrong.text) == (True, True)
+    assert ('<a href="/account/tokens">Back to the form</a>' in wrong.text, "evil" in wrong.text) == (True, False)
 
 
-def test_a_refused_form_leads_back_to_its_page(site: Site) -> None:
-    """What the browser says of it, as a path of this server."""
-    headers = signed(site, "admin") | {"Referer": "https://evil.example/account/tokens"}
-    shown = send_form(site, "/tokens", headers, name="x", role="none").text
-
-    assert ('<a href="/account/tokens">Back to the form</a>' in shown, "evil" in shown) == (True, False)
-
-
-@pytest.mark.parametrize("name", ["Ann Lee", "a", "x" * 100, "x" * 101, "-a", "a-(b)+c._", "\u0430nn", "a\tb", "a/b"])
-def test_a_form_asks_for_the_names_that_are_taken(site: Site, name: str) -> None:
+def test_a_form_asks_for_the_names_that_are_taken(site: Site) -> None:
     """So that the browser says beside the field what the server would refuse."""
     match = re.search(r'name="name".*?maxlength="(\d+)" pattern="([^"]+)"', site.http.get("/invitation").text)
+
     assert match is not None
-
-    assert (re.fullmatch(match[2], name) is not None and len(name) <= int(match[1])) == is_holder(name)
-
-
-def test_a_form_leads_to_no_other_site(site: Site) -> None:
-    """Whatever its address says."""
-    answer = send_form(site, "/tokens/1?method=DELETE", signed(site, "admin"), "//evil.example")
-
-    assert (answer.status_code, answer.headers["location"]) == (303, "/account")
+    for name in ("Ann Lee", "a", "x" * 100, "x" * 101, "-a", "a-(b)+c._", "\u0430nn", "a\tb", "a/b"):
+        is_asked_for = re.fullmatch(match[2], name) is not None and len(name) <= int(match[1])
+        assert is_asked_for == is_holder(name), name
 
 
-def test_what_an_answer_leaves_empty_leads_to_no_other_site(tiny: Site) -> None:
-    """A part that is filled in from the answer could leave two slashes at the beginning."""
+def test_a_form_leads_to_no_other_site(tiny: Site) -> None:
+    """Whatever its address says: a part that is filled in from the answer could leave two slashes at the beginning."""
     given = {"token": "alice", "role": "reviewer"}
-    led = send_form(tiny, "/benchmarks/tiny/roles", signed(tiny), "/{nothing}/elsewhere.example", **given)
-
-    assert (led.status_code, led.headers["location"]) == (303, "/account")
+    for then in ("//evil.example", "/{nothing}/elsewhere.example"):
+        led = send_form(tiny, "/benchmarks/tiny/roles", signed(tiny), then, **given)
+        assert (led.status_code, led.headers["location"]) == (303, "/account")
 
 
 def test_no_write_of_a_session_goes_without_the_key_of_its_forms(site: Site, database_url: str) -> None:

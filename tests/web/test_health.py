@@ -3,7 +3,6 @@
 import re
 
 import psycopg
-import pytest
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
@@ -13,7 +12,7 @@ from app.program.version import release
 from tests.cases.databases import as_owner
 from tests.cases.packaging import ROOT
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, declare, send
-from tests.fixtures import Site, SiteAfter
+from tests.fixtures import Site
 
 
 def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:
@@ -22,12 +21,6 @@ def figures(site: Site, who: str | None = None) -> dict[tuple[str, str], float]:
     families = text_string_to_metric_families(site.http.get("/metrics", headers=headers).text)
     samples = [sample for family in families for sample in family.samples]
     return {(s.name, next(iter(s.labels.values()), "")): s.value for s in samples}
-
-
-@pytest.fixture
-def tiny(site_after: SiteAfter) -> Site:
-    """The benchmark tiny, declared once for all of these."""
-    return site_after(declare)
 
 
 def test_the_figures_follow_a_submission(tiny: Site) -> None:
@@ -84,30 +77,19 @@ def test_alerts_ask_for_figures_that_there_are(site: Site) -> None:
     assert {reason for _, reason in figures(site)} >= set(re.findall(r'reason="(\w+)"', asked)) > set()
 
 
-def test_the_figures_are_of_the_process_too(tiny: Site) -> None:
-    """Pages by source, the pool, the readers, the sizes of tables."""
-    tiny.http.get("/benchmarks/tiny")
-    before = figures(tiny)
-    tiny.http.get("/benchmarks/tiny")
-    after = figures(tiny)
-
-    assert after["plumbline_pages", "kept"] == before["plumbline_pages", "kept"] + 1
-    assert after["plumbline_pool_connections", "used"] >= 1
-    assert after["plumbline_readings", "waiting"] == 0
-    assert after["plumbline_table_bytes", "submission"] > 0
-
-
 def test_the_figures_are_what_an_operator_asks_for(tiny: Site) -> None:
-    """Requests by route and status, how long they took, the processes, the version, each worker, room and sizes."""
+    """Requests by route and status, how long they took, pages by source, the processes, the version, room and sizes."""
     send(tiny, BASE)
     tiny.work()
+    tiny.http.get("/benchmarks/tiny")
+    before = figures(tiny)
     tiny.http.get("/benchmarks/tiny")
     tiny.http.get("/nothing/of/mine")
     tiny.http.request("BREW", "/nothing")
     tiny.http.post("/benchmarks/tiny/submissions", headers=tiny.auth())
     after = figures(tiny, "admin")
-
     answered = tiny.http.get("/metrics").text
+
     for labels in (
         'requests_total{method="POST",route="/benchmarks/{slug}/submissions",status="422"}',
         'requests_total{method="GET",route="page",status="200"}',
@@ -116,6 +98,10 @@ def test_the_figures_are_what_an_operator_asks_for(tiny: Site) -> None:
     ):
         assert re.search(re.escape(labels) + " [1-9]", answered), labels
     assert "mine" not in answered
+    assert after["plumbline_pages", "kept"] == before["plumbline_pages", "kept"] + 1
+    assert after["plumbline_pool_connections", "used"] >= 1
+    assert after["plumbline_readings", "waiting"] == 0
+    assert after["plumbline_table_bytes", "submission"] > 0
     assert after["plumbline_info", release()] == 1
     assert after["plumbline_process_resident_bytes", "web"] > 10_000_000
     assert after["plumbline_disk_free_bytes", "temporary"] > 0

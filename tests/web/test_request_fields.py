@@ -21,6 +21,10 @@ UNFIT = (
     ("metadata", '{"organisation": "a\\nb"}', "metadata.organisation"),
     ("metadata", '{"dirty": "yes"}', "metadata.dirty"),
     ("metadata", '{"version": 1}', "metadata.version"),
+    ("metadata", '{"colour": "red"}', "metadata.colour"),
+    ("metadata", "not JSON", "metadata."),
+    ("metadata", '{"url": "javascript:alert(1)"}', "metadata.url"),
+    ("claims", '{"Base": {"MASE": "low"}}', "claims.Base.MASE"),
 )
 
 

@@ -1,7 +1,5 @@
 """The history of a benchmark: which state is shown, what each came after, and what differs between any two."""
 
-from typing import Any
-
 from tests.cases.walkthrough import BASE, BETTER, GOOD, MANIFEST, board, declare, send
 from tests.fixtures import Site
 
@@ -15,48 +13,32 @@ def change_manifest(site: Site, manifest: str) -> None:
     site.work()
 
 
-def there_and_back(site: Site) -> list[dict[str, Any]]:
-    """Publish under one manifest, under another, under the first again, and then with one entrant more."""
+def test_the_current_snapshot_is_marked_also_where_it_is_not_the_newest(site: Site) -> None:
+    """The same inputs make the same snapshot again; list, board and page agree on which one is shown.
+
+    A snapshot names the one it came after, and a change of the manifest is a change.
+    """
     declare(site)
     send(site, BASE)
     site.work()
     change_manifest(site, OTHER_MANIFEST)
     change_manifest(site, MANIFEST)
-    listed: list[dict[str, Any]] = site.http.get(f"{ADDRESS}.json").json()
-    return listed
-
-
-def test_the_current_snapshot_is_marked_also_where_it_is_not_the_newest(site: Site) -> None:
-    """The same inputs make the same snapshot again; list, board and page agree on which one is shown."""
-    listed = there_and_back(site)
-    page = site.http.get(ADDRESS).text
-
-    assert [(s["number"], s["current"]) for s in listed] == [(2, False), (1, True)]
-    assert board(site)["snapshot"] == 1
-    assert "The boards show snapshot 1, which is not the newest" in page
-    assert page.count("status current") == 1
-
-
-def test_a_snapshot_names_the_one_it_came_after(site: Site) -> None:
-    """Its changes are from that one, whatever was made in between."""
-    there_and_back(site)
+    second, first = site.http.get(f"{ADDRESS}.json").json()
+    page, shown = site.http.get(ADDRESS).text, board(site)["snapshot"]
     send(site, GOOD)
     site.work()
     newest, *older = site.http.get(f"{ADDRESS}.json").json()
 
+    assert [(s["number"], s["current"]) for s in (second, first)] == [(2, False), (1, True)]
+    assert {"kind": "manifest", "version": 2, "was": 1} in second["changes"]
+    assert (first["manifest_version"], second["manifest_version"]) == (1, 2)
+    assert shown == 1
+    assert "The boards show snapshot 1, which is not the newest" in page
+    assert "Manifest: version 2, was 1." in page
+    assert page.count("status current") == 1
     assert [s["before"] for s in (newest, *older)] == [1, 1, None]
     assert {change["kind"] for change in newest["changes"]} == {"entered", "rank"}
     assert newest["current"] is True
-    assert "which is not the newest" not in site.http.get(ADDRESS).text
-
-
-def test_a_change_of_the_manifest_is_a_change(site: Site) -> None:
-    """Both versions are named, in the list and on the page."""
-    second, first = there_and_back(site)
-
-    assert {"kind": "manifest", "version": 2, "was": 1} in second["changes"]
-    assert (first["manifest_version"], second["manifest_version"]) == (1, 2)
-    assert "Manifest: version 2, was 1." in site.http.get(ADDRESS).text
 
 
 def test_the_changes_between_any_two_snapshots_are_told(site: Site) -> None:

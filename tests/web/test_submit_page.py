@@ -1,40 +1,30 @@
 """Submitting from a browser: the form, what is checked, what is refused, and what one has sent."""
 
 import re
-from collections.abc import Iterator
 
 import httpx2
 import pytest
 
-from app.config import Settings
+from tests.cases.signing_in import signed
 from tests.cases.walkthrough import BASE, GOOD, PREREG, declare, send
-from tests.fixtures import Site, new_database, open_site
+from tests.fixtures import Site
 
 FORM = "/submit/tiny"
-SESSION = "__Host-plumbline"
 BAD = b"model,task,MASE\nOops,t1,much\nOops,t9,1.0\n"
 
 
 @pytest.fixture(scope="module")
-def published(postgres_url: str, migrated: str) -> Iterator[Site]:
+def published(shared_site: Site) -> Site:
     """A site with an entrant of alice's."""
-    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as site:
-        declare(site)
-        assert send(site, BASE)["http"] == 202
-        site.work()
-        yield site
+    declare(shared_site)
+    assert send(shared_site, BASE)["http"] == 202
+    shared_site.work()
+    return shared_site
 
 
 def signed_in(site: Site, who: str = "alice") -> dict[str, str]:
-    """Sign in with a token, as the form of the login does, and return the header of the session."""
-    shown = site.http.get("/login")
-    value = re.search(r'name="form" value="([^"]+)"', shown.text)
-    assert value is not None
-    kept = next(line for line in shown.headers.get_list("set-cookie") if line.startswith(f"{SESSION}-form="))
-    answer = site.http.post("/login", data={"form": value[1], "token": site.tokens[who]},
-                            headers={"Cookie": kept.partition(";")[0]}, follow_redirects=False)  # fmt: skip
-    session = next(line for line in answer.headers.get_list("set-cookie") if line.startswith(f"{SESSION}="))
-    return {"Cookie": session.partition(";")[0], "accept": "text/html"}
+    """Sign in, and return the headers of a browser."""
+    return {**signed(site, who), "accept": "text/html"}
 
 
 def sent(site: Site, headers: dict[str, str], rows: bytes, act: str, **fields: str) -> httpx2.Response:
