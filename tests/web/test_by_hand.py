@@ -8,7 +8,7 @@ import re
 import httpx2
 
 from tests.cases.signing_in import signed
-from tests.cases.walkthrough import BASE, PREREG, declare
+from tests.cases.walkthrough import PREREG, declare
 from tests.fixtures import Site
 
 FORM, NEW = "/register/tiny", "/new-benchmark"
@@ -68,29 +68,6 @@ def test_a_refused_registration_keeps_the_text_and_has_the_sentence_of_the_api(s
         assert html.escape(said["problems"][0]["message"]) in answer.text
         assert "seeed: [1]" in answer.text
     assert "seeed: [1]" in forged.text
-
-
-def test_what_the_benchmark_does_not_have_is_said_before_and_after_it_is_registered(site: Site) -> None:
-    """A task that is not there is a warning of the check, and of the page that submits."""
-    declare(site)
-    alice = signed(site, "alice")
-    register, check = actions(site.http.get(FORM, headers={**alice, **PAGE}).text)[:2]
-    unknown = "benchmark: tiny\nmetrics: [MASE]\ntasks: [t9]\n"
-    checked = sent(site, check, alice, yaml=unknown)
-    submit = site.http.get(sent(site, register, alice, yaml=unknown).headers["location"], headers={**alice, **PAGE})
-
-    assert "t9" in re.sub(r"<textarea.*?</textarea>", "", checked.text, flags=re.S)
-    assert "t9" in submit.text
-
-
-def test_a_stranger_is_led_to_the_login_and_who_may_not_submit_is_refused(site: Site) -> None:
-    """As with submitting; and nothing is registered with the key of nobody."""
-    declare(site)
-    answer = site.http.get(FORM, follow_redirects=False)
-    nobody = sent(site, f"/preregs?benchmark=tiny&then=/submit/tiny&csrf={'0' * 64}", {}, yaml=BASE.decode())
-
-    assert (answer.status_code, answer.headers["location"]) == (303, f"/login?next={FORM}")
-    assert nobody.status_code == 401
 
 
 RESULTS = b"model,task,accuracy,seconds\n" + b"".join(

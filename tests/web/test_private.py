@@ -1,4 +1,7 @@
-"""What is private or a draft is not there for who may not read it: no address says anything of it, in any way."""
+"""What is private or a draft is not there for who may not read it: whatever way it is asked for, nothing is said of it.
+
+Who belongs to it is let in by an invitation, named to nobody else, and told nothing afterwards.
+"""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -7,9 +10,10 @@ from typing import Any
 import httpx2
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import Engine, event, text
 from sqlalchemy.exc import DBAPIError
 
+from app.store import notifications
 from app.store.benchmark_rows import CHANGED_CHANNEL
 from app.web.checked_first import CheckedFirst
 from app.web.documents import VisibilityDocument
@@ -38,6 +42,7 @@ __all__ = ["hiding"]
 
 def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
     """Byte for byte, with the same headers, at every address and in each format; also after a member read it."""
+    hiding.only_read()
     sha256 = hiding.http.get("/submissions/2.json", headers=hiding.auth()).json()["prereg_sha256"]
     elsewhere = paths(hiding, SECRET, "2", sha256)
     nowhere = paths(hiding, ABSENT, "9", "0" * 64)
@@ -56,6 +61,7 @@ def test_what_is_private_answers_as_what_does_not_exist(hiding: Site) -> None:
 
 def test_no_public_address_names_what_is_private(hiding: Site) -> None:
     """Not its slug, its title, its entrant, its task or its board; nor is it counted anywhere."""
+    hiding.only_read()
     described = hiding.http.get("/openapi.json").json()["paths"]
     plain = [path for path, methods in described.items() if "get" in methods and "{" not in path]
     tiny = [f"/benchmarks/tiny{rest}" for rest in ("", "/registrations", "/submitters", "/claims", "/snapshots")]
@@ -128,20 +134,6 @@ def test_a_page_for_a_member_is_kept_by_no_cache(hiding: Site) -> None:
     assert (page.status_code, page.headers["cache-control"]) == (200, "no-store")
     assert [row["slug"] for row in listed.json()] == [SECRET, "tiny"]
     assert listed.headers["cache-control"] == "no-store"
-
-
-def test_a_token_reads_what_its_scopes_and_benchmarks_let_it(hiding: Site) -> None:
-    """A steward's token without the scope to read, or for another benchmark, is a stranger's."""
-    seen = {}
-    for name, limits in {"all": {}, "submit": {"scopes": ["submit"]}, "other": {"benchmarks": ["tiny"]}}.items():
-        order = {"name": name, "role": "steward", **limits}
-        created = hiding.http.post("/tokens", json=order, headers=hiding.auth("admin")).json()
-        given = {"token": name, "role": "reviewer"}
-        hiding.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=hiding.auth("admin")).raise_for_status()
-        header = {"Authorization": f"Bearer {created['token']}"}
-        seen[name] = hiding.http.get(f"/benchmarks/{SECRET}.json", headers=header).status_code
-
-    assert seen == {"all": 200, "submit": 404, "other": 404}
 
 
 def test_nobody_is_notified_of_what_is_private(hiding: Site) -> None:
@@ -260,3 +252,177 @@ def test_an_embargo_ends_with_the_first_submission_under_it(site: Site) -> None:
 
     assert (sent.status_code, past.status_code) == (202, 422)
     assert site.http.get(f"/preregs/{created['sha256']}.json").status_code == 200
+
+
+def test_a_draft_answers_as_what_does_not_exist(site: Site) -> None:
+    """Also to a submitter of it, who reads it from when it is private on."""
+    assert make(site, "draft").status_code == 201
+    given = {"token": "alice", "role": "submitter"}
+    site.http.post(f"/benchmarks/{SECRET}/roles", json=given, headers=site.auth("steward")).raise_for_status()
+    site.only_read()
+    elsewhere, nowhere = (paths(site, slug, "9", "0" * 64) for slug in (SECRET, ABSENT))
+    differing = [
+        (who, path)
+        for who in ("nobody", "alice")
+        for path, other in zip(elsewhere, nowhere, strict=True)
+        if who == "nobody" or not path.endswith(".json")
+        if blurred(ask(site, path, who), "0" * 64) != blurred(ask(site, other, who), "0" * 64)
+    ]
+
+    assert len(elsewhere) > 60
+    assert differing == []
+
+
+NOWHERE = "qqnowhere"
+"""In no benchmark, and not in the help."""
+
+
+def test_a_search_finds_nothing_private(hiding: Site) -> None:
+    """Not by its slug, title, entrant or task; a member finds it."""
+    message = {
+        (who, name): ask(hiding, f"/search?q={name}", who)[2].replace(name.encode(), b"*")
+        for who in STRANGERS
+        for name in (*NAMES[:3], NAMES[4], NOWHERE)
+    }
+
+    assert {message[who, name] == message[who, NOWHERE] for who, name in message} == {True}
+    assert b"Qqentrant" in ask(hiding, "/search?q=qqentrant", "alice")[2]
+
+
+def test_what_crawlers_and_readers_of_feeds_ask_for_names_nothing_private(hiding: Site) -> None:
+    """Whoever asks, but for members."""
+    paths = ("/sitemap.xml", "/robots.txt", "/feed.atom", "/favicon.svg", "/login", "/invitation")
+    reported = [
+        (who, path, name)
+        for who in STRANGERS
+        for path in paths
+        for name in NAMES
+        if name.encode() in ask(hiding, path, who)[2].lower()
+    ]
+
+    assert reported == []
+
+
+WAYS: tuple[dict[str, Any], ...] = (
+    {"method": "HEAD"},
+    {"method": "OPTIONS"},
+    {"method": "DELETE"},
+    {"headers": {"If-None-Match": "*"}},
+    {"headers": {"Accept": "text/html"}},
+    {"headers": {"Cache-Control": "no-cache", "Accept-Encoding": "gzip"}},
+)
+
+
+def test_no_way_of_asking_tells_of_what_is_private(hiding: Site) -> None:
+    """Neither a head, a tag, another method, another format nor a cache; also after a member read it."""
+    tails = ("", ".json", "/leaderboards/qqboard", "/entrants/Qqentrant", "/feed.atom", "/draft", "/people", "/join",
+             "/leaderboards/qqboard/explore", "/tables.zip", "/disclosed", "/exact",
+             "/badge/qqboard/Qqentrant.svg")  # fmt: skip
+    hiding.only_read()
+    for tail in tails:
+        ask(hiding, f"/benchmarks/{SECRET}{tail}", "alice")
+    answers = [
+        [blurred(ask(hiding, f"/benchmarks/{slug}{tail}", who, **way), "#") for slug in (SECRET, ABSENT)]
+        for way in WAYS
+        for tail in tails
+        for who in ("nobody", "bob")
+    ]
+
+    assert [pair for pair in answers if pair[0] != pair[1]] == []
+
+
+def test_the_database_is_asked_the_same_for_what_is_private_and_for_what_is_not_there(hiding: Site) -> None:
+    """Statement for statement, so that how long an answer takes tells nothing either."""
+    message: list[str] = []
+    of_the_test = hiding.sessions.kw["bind"]
+
+    def note(connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        if connection.engine is not of_the_test:
+            message.append(statement)
+
+    def statements(path: str, who: str) -> list[str]:
+        ask(hiding, path, who)
+        message.clear()
+        ask(hiding, path, who)
+        return list(message)
+
+    tails = ("", "/leaderboards/qqboard", "/entrants/Qqentrant", "/tasks/qqtask", "/registrations", "/people", "/join",
+             "/leaderboards/qqboard/explore?q=x", "/feed.atom", "/croissant.json")  # fmt: skip
+    event.listen(Engine, "before_cursor_execute", note)
+    try:
+        asked = {
+            (tail, who): [statements(f"/benchmarks/{slug}{tail}", who) for slug in (SECRET, ABSENT)]
+            for tail in tails
+            for who in ("nobody", "bob")
+        }
+    finally:
+        event.remove(Engine, "before_cursor_execute", note)
+
+    assert len([pair for pair in asked.values() if pair[0]]) > len(tails)
+    assert {key: pair for key, pair in asked.items() if pair[0] != pair[1]} == {}
+
+
+def invited(site: Site, name: str, role: str) -> dict[str, str]:
+    """Invite somebody to the private benchmark, who uses the invitation; return the header of their token."""
+    order = {"role": role, "benchmark": SECRET}
+    code = site.http.post("/invitations", json=order, headers=site.auth("admin")).json()["code"]
+    created = site.http.post("/invitations/redeem", json={"code": code, "name": name}).json()
+    return {"Authorization": f"Bearer {created['token']}"}
+
+
+def test_an_invitation_lets_somebody_into_a_private_benchmark(hiding: Site) -> None:
+    """Its code is a stranger's only way to see that there is one."""
+    roles = ("reviewer", "submitter", "steward")
+    read = [
+        hiding.http.get(f"/benchmarks/{SECRET}.json", headers=invited(hiding, f"new {role}", role)) for role in roles
+    ]
+
+    assert [answer.status_code for answer in read] == [200, 200, 200]
+
+
+def test_a_steward_elsewhere_sees_no_token_that_is_for_what_is_private(hiding: Site) -> None:
+    """Neither in the list nor on its page: the benchmark would be named beside it."""
+    invited(hiding, "insider", "reviewer")
+    order = {"name": "narrow", "role": "submitter", "entrants": ["Qqentrant"]}
+    hiding.http.post("/tokens", json=order, headers=hiding.auth("admin")).raise_for_status()
+    seen = {
+        who: [hiding.http.get(path, headers=hiding.auth(who)).text.lower() for path in ("/tokens", "/account/tokens")]
+        for who in ("there", "steward", "admin")
+    }
+
+    assert [name for reported in seen["there"] for name in (*NAMES, "insider") if name in reported] == []
+    assert ["insider" in reported for who in ("steward", "admin") for reported in seen[who]] == [True] * 4
+    assert ["narrow" in reported for reported in seen["there"]] == [True, True]
+
+
+def test_who_may_no_longer_read_is_told_nothing_more(hiding: Site) -> None:
+    """What is due is dropped; the list of what one asked for is still there."""
+    order = {"address": "https://example.org/hook", "benchmark": SECRET}
+    hiding.http.post("/notifications", json=order, headers=hiding.auth()).raise_for_status()
+    hiding.http.delete(f"/benchmarks/{SECRET}/roles/submitter/alice", headers=hiding.auth("steward")).raise_for_status()
+    with hiding.sessions.begin() as session:
+        session.execute(
+            text("INSERT INTO submission_event (submission_id, status, reason) VALUES (2, 'published', 'x')")
+        )
+    with hiding.sessions.begin() as session:
+        due = notifications.take_due(session)
+        left = session.scalars(text("SELECT last_error FROM delivery WHERE due_at IS NULL")).all()
+    listed = hiding.http.get("/notifications", headers=hiding.auth())
+
+    assert due is None
+    assert left == ["Its token may no longer read this benchmark."]
+    assert (listed.status_code, listed.json()[0]["benchmark"]) == (200, SECRET)
+
+
+def test_whose_token_has_expired_is_told_nothing(hiding: Site) -> None:
+    """As with one that was revoked."""
+    order = {"address": "https://example.org/hook", "events": ["published"]}
+    hiding.http.post("/notifications", json=order, headers=hiding.auth("bob")).raise_for_status()
+    with hiding.sessions.begin() as session:
+        session.execute(text("UPDATE token SET expires_at = '2026-01-01Z' WHERE name = 'bob'"))
+        session.execute(
+            text("INSERT INTO submission_event (submission_id, status, reason) VALUES (1, 'published', 'x')")
+        )
+        due = notifications.take_due(session)
+
+    assert due is None

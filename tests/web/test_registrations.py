@@ -5,8 +5,6 @@ from datetime import UTC, datetime, timedelta, timezone
 from typing import Any
 
 import pytest
-from sqlalchemy import text
-from sqlalchemy.exc import DBAPIError
 
 from app.db.models import StoredPrereg, Submission
 from app.prereg.prereg import sha256_hex
@@ -44,53 +42,24 @@ def registered(
     return RegistrationStatus(prereg, "lab", None, sent, ["lab"] * len(sent), due)
 
 
-def test_a_report_counts_even_when_another_attempt_failed() -> None:
-    """One admitted submission is a report."""
-    outcome = registered("not_admitted", "published").outcome(NOW)
-
-    assert outcome == "reported"
-
-
-def test_a_superseded_report_was_a_report() -> None:
-    """Newer evidence does not undo the older one."""
-    outcome = registered("superseded").outcome(NOW)
-
-    assert outcome == "reported"
-
-
-def test_what_was_withdrawn_is_no_report() -> None:
-    """A withdrawn run and a refused one: the withdrawal says more."""
-    outcome = registered("not_admitted", "withdrawn").outcome(NOW)
-
-    assert outcome == "withdrawn"
-
-
-def test_a_power_run_is_reported_though_it_is_never_ranked() -> None:
-    """Its submission ends not admitted, which is what was registered."""
-    outcome = registered("not_admitted", purpose="power").outcome(NOW)
-
-    assert outcome == "reported"
-
-
-def test_what_others_report_is_no_report_by_the_registrant() -> None:
-    """It is said; before and beside it the registrant's own submissions count."""
-    outcomes = [registered("published", by=2).outcome(NOW), registered("not_admitted", "published", by=1).outcome(NOW)]
-
-    assert outcomes == ["reported_by_other", "reported"]
-
-
-def test_silence_is_awaited_then_overdue_then_never_reported() -> None:
-    """30 days are given; after 60 nobody waits any longer."""
-    outcomes = [registered(days_ago=days).outcome(NOW) for days in (29, 31, 61)]
-
-    assert outcomes == ["awaited", "overdue", "never_reported"]
-
-
-def test_silence_without_a_deadline_is_awaited_for_ever() -> None:
-    """A benchmark that sets no time cannot call anything late."""
-    outcome = registered(days_ago=1000, within=None).outcome(NOW)
-
-    assert outcome == "awaited"
+@pytest.mark.parametrize(
+    ("registration", "outcome"),
+    [
+        pytest.param(registered("not_admitted", "published"), "reported", id="one admitted is a report"),
+        pytest.param(registered("superseded"), "reported", id="newer evidence undoes no report"),
+        pytest.param(registered("not_admitted", "withdrawn"), "withdrawn", id="what was withdrawn is none"),
+        pytest.param(registered("not_admitted", purpose="power"), "reported", id="power runs are never ranked"),
+        pytest.param(registered("published", by=2), "reported_by_other", id="another's report"),
+        pytest.param(registered("not_admitted", "published", by=1), "reported", id="one's own beside it"),
+        pytest.param(registered(days_ago=29), "awaited", id="30 days are given"),
+        pytest.param(registered(days_ago=31), "overdue", id="then it is late"),
+        pytest.param(registered(days_ago=61), "never_reported", id="after 60 nobody waits"),
+        pytest.param(registered(days_ago=1000, within=None), "awaited", id="without a time nothing is late"),
+    ],
+)
+def test_what_became_of_a_registration(registration: RegistrationStatus, outcome: str) -> None:
+    """By its submissions, whose they are, and its time."""
+    assert registration.outcome(NOW) == outcome
 
 
 def test_a_registration_without_a_report_is_public(site: Site) -> None:
@@ -215,33 +184,33 @@ def test_a_registration_is_for_a_benchmark_from_before_the_run(arms: Site) -> No
 
 
 def test_a_run_may_begin_in_the_second_of_its_registration(arms: Site) -> None:
-    """`date -u +%FT%TZ` knows whole seconds only."""
+    """`date -u +%FT%TZ` knows whole seconds only. One's own registration is reported."""
     at = post(arms, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
     rehearsal = rehearsed(arms, datetime.fromisoformat(at).replace(microsecond=0).isoformat())
 
     assert check(rehearsal, "registered_before_run")[0] == "passed"
     assert check(rehearsal, "prereg_benchmark")[0] == "passed"
+    assert check(send(arms), "registered_by") == ("passed", "Registered and submitted by token 1.")
+    assert outcomes(arms) == [("reported", "alice")]
 
 
 def test_unknown_metrics_and_tasks_are_said_at_registration(site: Site) -> None:
-    """Before the run is paid for; the registration stands all the same, for the manifest may follow."""
+    """Before the run is paid for; the registration stands all the same, for the manifest may follow.
+
+    A metric with a level is known by its whole name.
+    """
     closed = MANIFEST.replace(b"{open: true}", b"[{id: easy}]")
-    post(site, "/benchmarks", closed, "steward")
-    status, answer = post(site, "/preregs", b"benchmark: small\nmetrics: [MASE, MSAE]\ntasks: [easy, hard]\n")
+    named = closed.replace(b"metrics: {", b"metrics: {hits@5: {direction: maximize}, ")
+    post(site, "/benchmarks", named, "steward")
+    status, answer = post(
+        site, "/preregs", b"benchmark: small\nmetrics: [hits@5, MSAE, MASE@0.9]\ntasks: [easy, hard]\n"
+    )
 
     assert status == 201
     assert answer["warnings"] == [
-        "The benchmark has no metrics MSAE; it has MASE.", "The benchmark has no tasks hard; it has easy."
-    ]  # fmt: skip
-
-
-def test_a_metric_is_known_by_its_whole_name(site: Site) -> None:
-    """One with a level is not unknown, and one that nothing delivers is: the run would not be admitted for it."""
-    named = MANIFEST.replace(b"metrics: {", b"metrics: {hits@5: {direction: maximize}, ")
-    post(site, "/benchmarks", named, "steward")
-    answer = post(site, "/preregs", b"benchmark: small\nmetrics: [hits@5, MASE, MASE@0.9]\n")[1]
-
-    assert answer["warnings"] == ["The benchmark has no metrics MASE@0.9; it has MASE, hits@5."]
+        "The benchmark has no metrics MASE@0.9, MSAE; it has MASE, hits@5.",
+        "The benchmark has no tasks hard; it has easy.",
+    ]
 
 
 def test_what_a_hypothesis_compares_is_looked_up_at_registration(site: Site) -> None:
@@ -320,14 +289,6 @@ def test_a_run_under_somebody_elses_registration_is_no_report_of_theirs(arms: Si
     ]
 
 
-def test_ones_own_registration_is_reported(arms: Site) -> None:
-    """The check says so."""
-    post(arms, "/preregs?benchmark=arm", DOCUMENT)
-
-    assert check(send(arms), "registered_by") == ("passed", "Registered and submitted by token 1.")
-    assert outcomes(arms) == [("reported", "alice")]
-
-
 def test_registrations_for_no_benchmark_are_counted_beside_those_of_their_submitters(arms: Site) -> None:
     """One of alice's names none; bob, who has registered nothing here, is not counted."""
     post(arms, "/preregs?benchmark=arm", DOCUMENT)
@@ -336,28 +297,3 @@ def test_registrations_for_no_benchmark_are_counted_beside_those_of_their_submit
     notes = arms.http.get("/benchmarks/arm/registrations.json").json()["notes"]
 
     assert notes[1:] == ["1 registration of these submitters names no benchmark."]
-
-
-def test_times_of_registrations_are_shown_to_the_second(arms: Site) -> None:
-    """The JSON keeps every digit."""
-    stored = post(arms, "/preregs?benchmark=arm", DOCUMENT)[1]["registered_at"]
-    page = arms.http.get("/benchmarks/arm/registrations", headers={"Accept": "text/html"}).text
-
-    assert f"{stored[:10]} {stored[11:19]} UTC" in page
-    assert stored not in page
-
-
-def test_the_benchmarks_page_registers_for_the_benchmark(arms: Site) -> None:
-    """Its example names it, so that the registration is listed here from the start, and the entrant of the rows."""
-    page = arms.http.get("/benchmarks/arm", headers={"Accept": "text/html"}).text
-
-    assert '/preregs?benchmark=arm"' in page
-    assert "-F entrant=NAME" in page
-
-
-def test_bindings_are_never_rewritten(arms: Site) -> None:
-    """The database itself refuses."""
-    post(arms, "/preregs?benchmark=arm", DOCUMENT)
-
-    with pytest.raises(DBAPIError, match="record"), arms.as_owner() as session:
-        session.execute(text("DELETE FROM prereg_binding"))

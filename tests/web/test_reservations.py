@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import text
 
 from app.db.models import EntrantReservation
 from app.names import name_key
@@ -71,15 +70,18 @@ def site(site_after: SiteAfter) -> Site:
     return site_after(make)
 
 
-@pytest.mark.parametrize("dry_run", [False, True])
-@pytest.mark.parametrize("rows", [GOOD, GOOD.replace(b"Good", b"GOOD")], ids=["same name", "other case"])
-def test_nobody_else_takes_a_name_that_was_registered(site: Site, rows: bytes, *, dry_run: bool) -> None:
-    """Not under the registrant's public registration either, in a trial or in earnest; the registrant then can."""
-    register(site, prereg("Good"))
-    refused = submit(site, prereg("Good"), "bob", rows, dry_run=dry_run)
+def test_nobody_else_takes_a_name_that_was_registered(site: Site) -> None:
+    """Not under the registrant's public registration either, in a trial or in earnest, in whatever case.
 
-    assert refused.status_code == 409
-    assert "Good (reserved for alice until " in refused.json()["detail"]
+    The registrant then can.
+    """
+    register(site, prereg("Good"))
+    for rows in (GOOD, GOOD.replace(b"Good", b"GOOD")):
+        for dry_run in (True, False):
+            refused = submit(site, prereg("Good"), "bob", rows, dry_run=dry_run)
+            assert refused.status_code == 409
+            assert "Good (reserved for alice until " in refused.json()["detail"]
+
     assert submit(site, prereg("Good"), "alice").status_code == 202
 
 
@@ -167,7 +169,7 @@ def test_a_document_reserves_in_the_benchmark_that_it_is_registered_for(site: Si
     assert (states(without), states(bound)) == ([], [("Good", "open")])
 
 
-@pytest.mark.parametrize(("who", "status"), [("bob", 403), ("alice", 200), ("steward", 200), ("admin", 200)])
+@pytest.mark.parametrize(("who", "status"), [("bob", 403), ("alice", 200), ("steward", 200)])
 def test_a_name_is_released_by_its_registrant_or_a_steward(site: Site, who: str, status: int) -> None:
     """With a reason that stands with the registration; it is anybody's then, also if registered again."""
     answer = register(site, prereg("Good"))
@@ -228,11 +230,3 @@ def test_an_owner_keeps_a_name_that_somebody_registered(site: Site) -> None:
     register(site, prereg("Good"))
 
     assert submit(site, prereg(), "bob", GOOD.replace(b"0.5", b"0.4")).status_code == 202
-
-
-def test_reservations_are_never_rewritten(site: Site) -> None:
-    """The database itself refuses."""
-    register(site, prereg("Good"))
-
-    with pytest.raises(Exception, match="is a record"), site.as_owner() as session:
-        session.execute(text("UPDATE entrant_reservation SET until = now() + interval '1 year'"))
