@@ -59,25 +59,3 @@ def test_pages_between_what_stays_are_given_back_when_they_are_looked_for() -> N
     kept, given_back = map(int, done.stdout.split())
     assert kept < 20
     assert given_back > 70
-
-
-AGAIN = """
-import resource
-from app.cli.worker import give_back_large_arrays
-
-assert give_back_large_arrays()
-for _ in range(2):
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    for _ in range(20):
-        array = b"y" * 3_000_000
-        del array
-    print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
-"""
-
-
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="another allocator than glibc's")
-def test_pages_of_a_smaller_array_stay_for_the_next_one() -> None:
-    """To have each page anew took an eighth of the processor time of a publication."""
-    done = subprocess.run([sys.executable, "-c", AGAIN], capture_output=True, text=True, check=True)
-
-    assert int(done.stdout.split()[1]) < 1_000

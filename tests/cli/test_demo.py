@@ -14,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-import yaml
 
 from app.cli.demo import find_examples
 from app.cli.serve import EXAMPLES
@@ -141,24 +140,6 @@ def test_the_served_board_accounts_for_failures_and_leaks(demo: Demo) -> None:
     board = pd.read_csv(io.StringIO(demo.boards["sql"]))
 
     assert (len(board), board["num_failures"].sum(), (board["n_leaked"] > 0).sum()) == (N_ENTRANTS, 15, 6)
-
-
-def test_a_board_that_drops_tasks_holds_fevs_own_numbers(demo: Demo) -> None:
-    """The same rows under another rule, in a benchmark made for it, all files in one submission."""
-    example = EXAMPLES / "fev-bench"
-    manifest = yaml.safe_load((example / "manifest.yaml").read_bytes())
-    kept = ("name", "method", "metric", "baseline", "clip", "rank_by", "uncertainty")
-    board = {name: value for name, value in manifest["leaderboards"][0].items() if name in kept} | {"missing": "drop"}
-    changed = {**manifest, "slug": "dropped", "admission": {"prereg": "optional"}, "leaderboards": [board]}
-    content = yaml.safe_dump(changed, sort_keys=False)
-    files = [("files", (path.name, path.read_bytes())) for path in sorted((example / "results").iterdir())]
-
-    created = patient.post(f"{demo.address}/benchmarks", content=content, headers=demo.auth())
-    sent = patient.post(f"{demo.address}/benchmarks/dropped/submissions", files=files, headers=demo.auth())
-    published = eventually(lambda: demo.status(sent.json()["id"]) == "published", within_s=60)
-
-    assert (created.status_code, sent.status_code, published) == (201, 202, True)
-    assert largest_difference(demo.csv("dropped", "sql"), "leaderboard_SQL_drop_n1000", "leaderboard") < 1e-12
 
 
 def shell_blocks(section: str) -> list[str]:

@@ -13,9 +13,6 @@ from tests.cases.offline import plumbline
 pytestmark = pytest.mark.heavy
 
 
-PREREG = Path(__file__).parents[1] / "data/chamber_prereg/prereg/AS.yaml"
-
-
 def test_help_lists_every_setting(capsys: pytest.CaptureFixture[str]) -> None:
     """Whoever starts a server finds all of its settings where they start it."""
     code = run(["serve", "--help"])
@@ -36,60 +33,6 @@ def test_products_are_left_to_one_thread_unless_somebody_says_how_many(monkeypat
         with pytest.raises(SystemExit):
             main()
         assert os.environ["OPENBLAS_NUM_THREADS"] == after
-
-
-def test_help_lists_every_command(capsys: pytest.CaptureFixture[str]) -> None:
-    """The commands that people use are shown, the server's own one is not."""
-    run(["--help"])
-    shown = capsys.readouterr().out
-
-    assert all(name in shown for name in ("serve", "worker", "db", "token", "benchmark", "prereg", "submit", "export"))
-    assert "│ web " not in shown
-
-
-def test_a_run_is_held_against_its_prereg_offline(capsys: pytest.CaptureFixture[str]) -> None:
-    """The same rules as on the server, before anything is sent."""
-    example = EXAMPLES / "chamber-handover"
-    files = ["--manifest", str(example / "manifest.yaml"), "--evidence", str(example / "results/B-STAT.zip")]
-    code = run(["prereg", "check", str(example / "prereg.yaml"), *files, "--entrant", "B-STAT"])
-
-    assert code == 0
-    assert "Exactly the 5 registered seeds were delivered." in capsys.readouterr().out
-
-
-def test_a_run_that_would_not_be_admitted_ends_with_code_1(capsys: pytest.CaptureFixture[str]) -> None:
-    """The pilot has one seed."""
-    example = EXAMPLES / "chamber-cocarry"
-    files = ["--manifest", str(example / "manifest.yaml"), "--evidence", str(example / "results/B-RND-pilot.zip")]
-    code = run(["prereg", "check", str(example / "prereg-pilot.yaml"), *files, "--entrant", "B-RND"])
-
-    assert code == 1
-    assert "the benchmark requires 5" in capsys.readouterr().out
-
-
-def test_a_valid_prereg_is_told_with_its_hashes(capsys: pytest.CaptureFixture[str]) -> None:
-    """The offline check names the address that the server will give it."""
-    code = run(["prereg", "check", str(PREREG)])
-    out = capsys.readouterr().out
-
-    assert code == 0
-    assert "axis form" in out
-    assert "fca8c9aeb8eea9d9dfdfbf3a53794b4c4aab022aa9af80451f506bee52b3ebe4" in out
-
-
-def test_a_prereg_that_breaks_rules_is_refused_with_all_of_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The offline check says what the server would say."""
-    path = tmp_path / "prereg.yaml"
-    text = PREREG.read_text().replace("bootstrap_method: cluster", "bootstrap_method: iid")
-    path.write_text(text + "\nrun_purpos: power\n")
-    code = run(["prereg", "check", str(path)])
-    err = " ".join(capsys.readouterr().err.split())
-
-    assert code == 2
-    assert "iid bootstrap is not permitted for leaderboard entries" in err
-    assert "run_purpos" in err
 
 
 def test_a_file_that_is_not_there_is_told_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:

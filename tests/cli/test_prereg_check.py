@@ -165,23 +165,6 @@ def test_the_order_of_registration_and_run_is_left_to_a_server(
     assert "Only a server can witness" in shown.err
 
 
-def test_what_a_prereg_declares_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    """Its form, run purpose, seeds and both addresses of its bytes."""
-    code = run(["prereg", "check", str(HANDOVER / "prereg.yaml")])
-
-    assert code == 0
-    assert capsys.readouterr().out.splitlines() == [
-        f"{HANDOVER / 'prereg.yaml'} is a prereg of the document form, run purpose leaderboard.",
-        "seeds              0, 1, 2, 3, 4",
-        "episodes per seed  50 in each condition",
-        "conditions         presenter_mismatch_30, presenter_mismatch_45",
-        "bootstrap method   cluster",
-        "failure policy     strict",
-        "sha256             9c902179c88041a87f4aa95865b42f5575f1c8965d349b2eb666243b2633bce8",
-        "git blob sha1      b90c0b15a5113b27690c65bf83e483da1bc0eac8",
-    ]
-
-
 def test_what_a_prereg_leaves_open_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """No value is made up for it."""
     prereg = tmp_path / "prereg.yaml"

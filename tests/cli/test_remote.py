@@ -146,28 +146,24 @@ def test_an_answer_of_something_else_is_a_sentence(
     assert "Traceback" not in capsys.readouterr().err
 
 
-def test_a_page_is_not_exported_as_a_board(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is written where the answer is no table."""
-    script.answer(200, b"<html>", Content_Type="text/html")
-    saved = tmp_path / "board.csv"
-    code = run(["export", "my-bench", "--board", "sql", "-o", str(saved), "--server", script.address])
-
-    assert code == 2
-    assert not saved.exists()
-    assert "answered with text/html" in capsys.readouterr().err
-
-
-def test_a_file_that_cannot_be_written_is_a_sentence(
+def test_what_cannot_be_exported_is_a_sentence(
     script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Exit code 1 means not admitted, so this is 2, with the name of the file."""
-    script.answer(200, {"rows": []})
-    saved = tmp_path / "none" / "board.json"
-    which = ["my-bench", "--board", "sql", "--format", "json"]
-    code = run(["export", *which, "-o", str(saved), "--server", script.address])
+    """Nothing is written where the answer is no table; a file that cannot be written is named.
 
-    assert code == 2
-    assert str(saved) in capsys.readouterr().err
+    Exit code 1 means not admitted, so this is 2.
+    """
+    script.answer(200, b"<html>", Content_Type="text/html")
+    script.answer(200, {"rows": []})
+    page, nowhere = tmp_path / "board.csv", tmp_path / "none" / "board.json"
+    board = ["export", "my-bench", "--board", "sql", "--server", script.address]
+    codes = [run([*board, "-o", str(page)]), run([*board, "--format", "json", "-o", str(nowhere)])]
+    err = capsys.readouterr().err
+
+    assert codes == [2, 2]
+    assert not page.exists()
+    assert "answered with text/html" in err
+    assert str(nowhere) in err
 
 
 def test_a_refused_submission_ends_with_2_and_its_problems(
@@ -196,7 +192,7 @@ def test_an_unreachable_server_ends_with_3(scores: Path, capsys: pytest.CaptureF
 
 @pytest.mark.heavy
 def test_a_broken_connection_is_tried_again_with_the_same_key(script: Script, scores: Path) -> None:
-    """The server can tell that it is the same submission, so that nothing is stored twice."""
+    """The server can tell that it is the same submission, so nothing is stored twice; the file is sent whole again."""
     script.answer(DROP)
     script.answer(202, RECEIVED)
     code = submit(script, scores, "--no-wait")
@@ -205,15 +201,6 @@ def test_a_broken_connection_is_tried_again_with_the_same_key(script: Script, sc
     assert code == 0
     assert len(keys) == 2
     assert keys[0] == keys[1]
-
-
-@pytest.mark.heavy
-def test_a_file_is_sent_whole_when_it_is_sent_again(script: Script, scores: Path) -> None:
-    """The second attempt begins at the start of the file."""
-    script.answer(DROP)
-    script.answer(202, RECEIVED)
-    submit(script, scores, "--no-wait")
-
     assert all(scores.read_bytes() in body for _, _, body in script.asked)
 
 
@@ -280,24 +267,21 @@ def test_a_folder_is_sent_as_a_zip_of_its_files(script: Script, tmp_path: Path) 
     assert first == second
 
 
-def test_a_folder_with_a_link_is_not_sent(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_with_a_link_or_without_files_is_not_sent(
+    script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A link could lead to anything on this machine."""
-    bundle = tmp_path / "bundle"
-    bundle.mkdir()
+    linked, empty = tmp_path / "bundle", tmp_path / "empty"
+    linked.mkdir()
+    empty.mkdir()
     (tmp_path / "secret.json").write_text("{}")
-    (bundle / "episodes.json").symlink_to(tmp_path / "secret.json")
-    code = submit(script, bundle)
+    (linked / "episodes.json").symlink_to(tmp_path / "secret.json")
+    codes = [submit(script, linked), submit(script, empty)]
+    err = capsys.readouterr().err
 
-    assert (code, script.asked) == (2, [])
-    assert "links are not followed: episodes.json" in capsys.readouterr().err
-
-
-def test_a_folder_without_files_is_not_sent(script: Script, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nor one with more files than a submission may hold."""
-    code = submit(script, tmp_path)
-
-    assert (code, script.asked) == (2, [])
-    assert "it contains 0 files; 1 to" in capsys.readouterr().err
+    assert (codes, script.asked) == ([2, 2], [])
+    assert "links are not followed: episodes.json" in err
+    assert "it contains 0 files; 1 to" in err
 
 
 def test_the_fields_of_the_form_are_sent(script: Script, scores: Path, tmp_path: Path) -> None:

@@ -2,9 +2,7 @@
 
 import os
 import signal
-import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -14,14 +12,12 @@ from app.cli import supervisor
 from app.cli.supervisor import (
     AT_ONCE_S,
     LONGEST_DELAY_S,
-    LONGEST_START_S,
     LONGEST_STEP_S,
     Beats,
     Program,
     StopRequested,
     describe_end,
     restart_delay_s,
-    start_patience_s,
     stop_on_signals,
     supervised,
 )
@@ -31,44 +27,18 @@ pytestmark = pytest.mark.heavy
 
 PATIENCE_S = 3.0
 SLEEPER = (sys.executable, "-c", "import time; time.sleep(600)")
-ONE_BEAT = "import os, time; os.write(0, b'.'); time.sleep(600)"
 SLOW = ("/bin/sh", "-c", "sleep 0.6; printf . >&0; sleep 600")
-BEATS = "import asyncio; from app.cli.supervisor import send_beats; asyncio.run(send_beats())"
 STUBBORN = (
     sys.executable,
     "-c",
     "import pathlib, signal, sys, time; signal.signal(signal.SIGTERM, signal.SIG_IGN);"
     "pathlib.Path(sys.argv[1]).touch(); time.sleep(600)",
 )
-CHILD = "import time; from app.cli.supervisor import stop_with_supervisor; stop_with_supervisor(5); time.sleep(600)"
-SUPERVISOR = """
-import os, pathlib, sys, time
-from app.cli.supervisor import Program, supervised
-
-with supervised([Program("sleeper", (sys.executable, "-c", sys.argv[1]), os.environ, 15, 5)]) as [child]:
-    path = pathlib.Path(sys.argv[2])
-    path.with_suffix(".new").write_text(str(child.pid))
-    path.with_suffix(".new").rename(path)
-    time.sleep(600)
-"""
 
 
 def program(command: tuple[str, ...] = SLEEPER, *, grace_s: float = 5) -> Program:
     """Return a program that runs until it is stopped."""
     return Program("sleeper", command, os.environ, patience_s=PATIENCE_S, grace_s=grace_s)
-
-
-def test_a_process_that_was_killed_is_started_again() -> None:
-    """Another process runs soon after the first was killed."""
-    with supervised([program()]) as [child]:
-        first = child.pid
-        os.kill(first or 0, signal.SIGKILL)
-
-        def runs_again() -> bool:
-            child.tend()
-            return child.pid not in (None, first)
-
-        assert eventually(runs_again)
 
 
 def test_failures_in_a_row_are_counted() -> None:
@@ -80,14 +50,6 @@ def test_failures_in_a_row_are_counted() -> None:
             return child.n_failed_starts == 2
 
         assert eventually(failed_twice)
-
-
-def test_a_process_is_stopped_on_the_way_out() -> None:
-    """Leaving the block ends what was started in it."""
-    with supervised([program()]) as [child]:
-        pid = child.pid or 0
-
-    assert not psutil.pid_exists(pid)
 
 
 def test_a_process_that_does_not_stop_is_killed(tmp_path: Path) -> None:
@@ -106,18 +68,6 @@ def test_a_process_is_out_of_reach_of_the_terminal() -> None:
         pid = child.pid or 0
 
         assert os.getsid(pid) == pid
-
-
-def test_processes_end_when_their_supervisor_is_killed(tmp_path: Path) -> None:
-    """After kill -9 of the supervisor nothing of it stays behind."""
-    noted = tmp_path / "pid"
-    supervisor = subprocess.Popen([sys.executable, "-c", SUPERVISOR, CHILD, str(noted)])
-    eventually(noted.exists)
-    child = psutil.Process(int(noted.read_text()))
-    supervisor.kill()
-    supervisor.wait()
-
-    assert eventually(lambda: not child.is_running())
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
@@ -157,13 +107,6 @@ def test_each_failed_start_doubles_the_delay() -> None:
     assert restart_delay_s(0) == AT_ONCE_S
 
 
-def test_each_failed_start_doubles_the_time_to_come_up() -> None:
-    """Up to half an hour: a machine on which a start takes that long serves nobody."""
-    times_s = [start_patience_s(n) for n in range(6)]
-
-    assert times_s == [120, 240, 480, 960, LONGEST_START_S, LONGEST_START_S]
-
-
 def test_a_process_that_starts_slowly_is_not_killed_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """On a starved machine the first limit is too short for any start, so a later one has more time."""
     monkeypatch.setattr(supervisor, "STARTS_WITHIN_S", 0.2)
@@ -179,32 +122,6 @@ def test_a_process_that_starts_slowly_is_not_killed_for_ever(monkeypatch: pytest
 
         assert eventually(comes_up, 30)
     assert max(failures) >= 1
-
-
-def test_a_process_that_falls_silent_is_killed_and_started_again() -> None:
-    """One that does not end by itself and says nothing more is of no use to anybody."""
-    with supervised([program((sys.executable, "-c", ONE_BEAT))]) as [child]:
-        first = child.pid
-
-        def is_replaced() -> bool:
-            child.tend()
-            return child.pid not in (None, first)
-
-        assert eventually(is_replaced)
-        assert not psutil.pid_exists(first or 0)
-
-
-def test_a_process_that_keeps_saying_that_it_lives_is_left_alone() -> None:
-    """Beyond its patience, which counts from its last heartbeat."""
-    with supervised([program((sys.executable, "-c", BEATS))]) as [child]:
-        first, began_at = child.pid, time.monotonic()
-
-        def has_lived_on() -> bool:
-            child.tend()
-            return time.monotonic() - began_at > 2 * PATIENCE_S
-
-        assert eventually(has_lived_on)
-        assert child.pid == first
 
 
 def test_silence_counts_only_as_far_as_it_was_observed() -> None:

@@ -58,8 +58,8 @@ def test_rows_are_written_alike_however_many_at_a_time(n_rows: int, monkeypatch:
 @pytest.mark.heavy
 @pytest.mark.parametrize("write", [table_to_csv, lambda each: table_to_json(each, {})])
 def test_memory_is_that_of_the_bytes(write: Callable[[Table], bytes]) -> None:
-    """The parts and the whole of them, and not a Python object for each of a hundred thousand cells."""
-    large = table(curves(100_000))
+    """The parts and the whole of them, and not a Python object for each of its many cells."""
+    large = table(curves(50_000))
     tracemalloc.start()
     content = write(large)
     peak = tracemalloc.get_traced_memory()[1]

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from app.render.drawings import build_drawings
-from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, Heatmap, LinePlot
+from app.render.plot import BOTTOM, HEIGHT, LEFT, RIGHT, TOP, WIDTH, LinePlot
 from app.values.table import Cell, Column, Table
 from tests.cases.html_pages import page_of
 
@@ -15,18 +15,11 @@ COLUMNS = (
     Column("high", "H"),
 )
 LINES = {"kind": "lines", "x": "x", "y": "y", "low": "low", "high": "high", "by": "who"}
-HEAT_COLUMNS = (Column("who", "Who", "text"), Column("where", "Where", "text"), Column("n", "Failed", "integer"))
-HEAT = {"kind": "heatmap", "x": "where", "y": "who", "value": "n"}
 
 
 def table(*rows: tuple[Cell, ...], plot: dict[str, object] | None = None) -> Table:
     """Return a table that declares a plot of lines."""
     return Table("profiles/a", "Profiles", COLUMNS, rows, (), {"plot": plot or LINES})
-
-
-def heat(*rows: tuple[Cell, ...]) -> Table:
-    """Return a table that declares a heatmap."""
-    return Table("failure_map", "Failures", HEAT_COLUMNS, rows, (), {"plot": HEAT})
 
 
 def build_plot(table: Table) -> LinePlot | None:
@@ -35,25 +28,12 @@ def build_plot(table: Table) -> LinePlot | None:
     return shown[0].lines if shown else None
 
 
-def build_heatmap(table: Table) -> Heatmap | None:
-    """Return the one heatmap that a table declares."""
-    return build_drawings(table).shown[0].heatmap
-
-
 def test_the_ends_of_the_data_are_the_ends_of_the_axes() -> None:
     """The lowest point is at the lower left corner, the highest at the upper right."""
     plot = build_plot(table(("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)))
 
     assert plot is not None
     assert plot.series[0].line == f"M{LEFT:g} {HEIGHT - BOTTOM:g}L{WIDTH - RIGHT:g} {TOP:g}"
-
-
-def test_each_name_is_a_line() -> None:
-    """Rows of two names are two series in the order in which they come."""
-    plot = build_plot(table(("B", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)))
-
-    assert plot is not None
-    assert [series.name for series in plot.series] == ["B", "A"]
 
 
 def test_lines_beyond_ten_are_counted_and_not_drawn() -> None:
@@ -71,40 +51,6 @@ def test_a_point_without_a_value_is_left_out() -> None:
 
     assert plot is not None
     assert plot.series[0].line.count("L") == 1
-
-
-def test_a_band_goes_there_and_back() -> None:
-    """Two points with intervals make a closed shape of four corners."""
-    plot = build_plot(table(("A", 0.0, 0.5, 0.0, 1.0), ("A", 1.0, 0.5, 0.0, 1.0)))
-
-    assert plot is not None
-    assert (plot.series[0].band.count("L"), plot.series[0].band[-1]) == (3, "Z")
-
-
-def test_a_table_without_a_plot_has_none() -> None:
-    """Most tables are only tables."""
-    assert build_plot(Table("t", "T", COLUMNS, (("A", 0.0, 0.0, 0.0, 0.0),))) is None
-
-
-def test_a_table_without_rows_draws_nothing() -> None:
-    """There is no scale without a value."""
-    assert build_plot(table()) is None
-
-
-def test_a_heatmap_shades_by_the_largest_value() -> None:
-    """The largest is darkest, zero is blank, and one of many is still seen."""
-    drawn = build_heatmap(heat(("A", "s1", 100), ("A", "s2", 0), ("A", "s3", 1)))
-
-    assert drawn is not None
-    assert [cell.shade for cell in drawn.rows[0][1] if cell] == [8, 0, 1]
-
-
-def test_a_missing_cell_of_a_heatmap_is_empty() -> None:
-    """A combination without a row is not a zero."""
-    drawn = build_heatmap(heat(("A", "s1", 1), ("B", "s2", 1)))
-
-    assert drawn is not None
-    assert drawn.rows[0][1][1] is None
 
 
 def test_names_in_a_plot_are_escaped() -> None:
@@ -130,14 +76,6 @@ def test_no_line_crosses_what_is_not_there() -> None:
     assert line.count("M") == 2
     assert line.count("L") == 1
     assert line.endswith("h6")
-
-
-def test_a_square_plot_has_units_of_one_length() -> None:
-    """A share across is as long as a share up."""
-    rows = [("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)]
-    plot = marked(*rows, square=True, x_range=[0.0, 1.0], y_range=[0.0, 1.0])
-
-    assert plot.width - LEFT - RIGHT == plot.height - TOP - BOTTOM
 
 
 def test_curves_have_their_names_and_words_beside_them() -> None:
@@ -170,43 +108,6 @@ def test_texts_stay_apart_within_the_drawing() -> None:
     assert min(b - a for a, b in pairwise(heights)) >= 14.0
     assert heights[0] > TOP
     assert heights[-1] <= HEIGHT - BOTTOM
-
-
-def test_bands_are_drawn_around_as_many_curves_as_asked_for() -> None:
-    """More of them would hide each other."""
-    rows = [(who, at / 4, at / 4, at / 4, at / 4) for who in ("A", "B") for at in range(5)]
-
-    assert all(series.band for series in marked(*rows, bands_upto=2).series)
-    assert not any(series.band for series in marked(*rows, bands_upto=1).series)
-
-
-def test_points_say_what_they_count() -> None:
-    """Where there is one series; numbers of several would hide each other."""
-    rows = [("A", 0.0, 0.0, 1200.0, None), ("A", 1.0, 1.0, 5.0, None)]
-
-    assert sorted(mark.text for mark in marked(*rows, count="low").marks) == ["1,200.0", "5.0"]
-    assert marked(*rows, ("B", 0.0, 1.0, 3.0, None), count="low").marks == ()
-
-
-def test_a_level_line_is_that_of_the_rows_that_are_drawn() -> None:
-    """Of several the one whose keys the rows have."""
-    rows = [("A", 0.0, 0.0, None, None), ("A", 1.0, 1.0, None, None)]
-    levels = [{"who": "A", "at": 0.5, "text": "positives 0.5"}, {"who": "Z", "at": 0.9, "text": "others"}]
-    (level,) = marked(*rows, levels=levels).levels
-
-    assert (level.y, level.text) == ((TOP + HEIGHT - BOTTOM) / 2, "positives 0.5")
-
-
-def test_ranks_are_whole_numbers_from_the_first_on() -> None:
-    """One has room above it, nothing is half a rank, and no tick stands among the names at the ends of the lines."""
-    plot = {**LINES, "falls": True, "direct": "end"}
-    drawn = build_plot(table(*((who, float(at), 1.0, None, None) for who in "AB" for at in range(1, 9)), plot=plot))
-
-    assert drawn is not None
-    assert [tick.text for tick in drawn.y_ticks] == ["1", "2"]
-    assert TOP < drawn.y_ticks[0].at < drawn.y_ticks[1].at
-    assert float(drawn.x_ticks[-1].text) <= 8
-    assert "keys" not in page_of(table(("A", 1.0, 1.0, None, None), ("B", 2.0, 2.0, None, None), plot=plot))
 
 
 def test_the_names_of_a_front_stand_apart_from_each_other_and_from_the_dots() -> None:

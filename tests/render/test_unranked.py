@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-from app.boards.claims import FRAME, AskedClaim, ClaimedContrast, undelivered
-from app.render.columns import MAX_ENTRANTS, shown_columns
-from app.render.table_page import apart, tally, tier_starts
+from app.render.columns import MAX_ENTRANTS
+from app.render.table_page import apart, tally
 from app.values.table import Column, Table
 from tests.cases.html_pages import in_one_line, page_of
 
@@ -40,11 +39,6 @@ def test_rows_without_a_rank_stand_under_a_heading_that_says_why() -> None:
     assert page.index(">Next") < heading < page.index(">Some")
 
 
-def test_a_reason_in_the_heading_stands_in_no_column() -> None:
-    """What is said once over the rows is not a column of dashes."""
-    assert "No rank because" not in page_of(BOARD)
-
-
 def test_different_reasons_stand_at_their_rows() -> None:
     """Where the rows without a rank have different reasons, the heading names none of them."""
     other = (None, "Else", 0.5, 0.4, 0.6, 0.7, None, "9 of 9", 9, 9, "not asked")
@@ -58,17 +52,6 @@ def test_no_heading_stands_in_the_middle_of_ranked_rows() -> None:
     """Sorted by something else, ranked rows follow one without a rank: a heading over it would cover them."""
     mixed = replace(BOARD, rows=BOARD.rows[::-1])
     assert apart(mixed, mixed.rows) is None
-
-
-def test_groups_are_ruled_apart_although_rows_without_a_rank_follow() -> None:
-    """The line between two groups stays when partial entrants stand below the ranked ones."""
-    assert tier_starts(BOARD, BOARD.rows) == {1}
-
-
-def test_what_decides_the_ranks_comes_before_every_other_score() -> None:
-    """After the entrant stands the ranking metric, then how much was covered, and other scores behind."""
-    names = [shown.column.name for shown in shown_columns(BOARD, detail=False)]
-    assert names[:5] == ["rank", "entrant", "skill", "covered", "other"]
 
 
 def test_who_lacks_something_has_it_beside_the_name() -> None:
@@ -103,12 +86,3 @@ def test_the_totals_name_of_what_may_go_wrong_only_what_did() -> None:
         ("0", "absent"),
         ("2", "leaked"),
     ]
-
-
-def test_the_threshold_of_a_claim_stands_before_the_names_of_its_sides() -> None:
-    """Names of conditions are long: behind them it would be off the screen."""
-    asked = ClaimedContrast("c", "manifest", "A", "B", "x", 0.2, "greater")
-    table = FRAME.table("claims", "Claims", [undelivered(asked, ["B"], AskedClaim(1))])
-    names = [shown.column.name for shown in shown_columns(table, detail=False)]
-
-    assert names.index("difference") < names.index("direction") < names.index("threshold") < names.index("first")
