@@ -41,18 +41,6 @@ def impact(site: Site, rows: bytes) -> dict[str, Any]:
     return {board["board"]: board for board in answer["impact"]["boards"]}
 
 
-def test_a_newcomer_is_told_its_rank_and_whom_it_moves(published: Site) -> None:
-    """Best would be first, and the two others would each be one lower."""
-    actual = impact(published, BEST)["average"]
-
-    assert [(each["entrant"], each["rank"]) for each in actual["entrants"]] == [("Best", 1)]
-    assert [(move["entrant"], move["before"], move["after"]) for move in actual["moves"]] == [
-        ("Good", 1, 2),
-        ("Base", 2, 3),
-    ]
-    assert actual["lines"][0].startswith("Best would have rank 1")
-
-
 def test_new_rows_stand_in_the_place_of_the_entrant_s_own(published: Site) -> None:
     """Good would fall behind Base; it is not there twice."""
     actual = impact(published, WORSE)["average"]

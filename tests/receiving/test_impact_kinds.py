@@ -11,7 +11,7 @@ from tests.cases.small_manifests import EPISODES, PREDICTED, TASKS
 from tests.cases.walkthrough import give
 from tests.fixtures import Site
 
-NAMES = ("m0", "m1", "m2", "m3")
+NAMES = ("m0", "m1", "m2")
 TOLD = ("rank", "rank_low", "rank_high", "may_be_first")
 
 
@@ -114,7 +114,7 @@ def test_series_are_told_their_ranks(roomy_site: Site) -> None:
     """A real run of lrdbench, an estimator at a time."""
     name = "public_small_canonical_ground_truth"
     named = dict.fromkeys(row["estimator_name"] for row in per_series(name))
-    estimators = [each for each in named if "__" not in each]  # the others are comparisons between them
+    estimators = [each for each in named if "__" not in each][:3]  # the others are comparisons between them
     files = [("run.zip", part_of(name, [each])) for each in estimators]
 
     told_and_shown(roomy_site, make_benchmark(roomy_site, name), files, [None] * len(files))

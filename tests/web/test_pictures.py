@@ -75,34 +75,15 @@ def test_a_picture_that_is_not_drawn_is_not_found(published: Site) -> None:
     assert (answer.status_code, "there is 1 here" in answer.text) == (404, True)
 
 
-def test_the_matrix_marks_what_is_absent(published: Site) -> None:
-    """The partial entrant has no row on the third task."""
-    rows = published.http.get(f"{HOME}/matrix.json?entrant=Other").json()["rows"]
-
-    assert [(row["task"], row["state"]) for row in rows] == [("t1", "value"), ("t2", "value"), ("t3", "absent")]
-
-
-def test_a_pair_is_compared_task_by_task(published: Site) -> None:
-    """The page of two entrants shows the difference on each task, and saves it as a picture."""
-    page = published.http.get(f"{HOME}/against?a=Good&b=Base&snapshot=1", headers=HTML).text
-
-    assert "Task by task" in page
-    assert "Good is ahead on 3 of 3 tasks, Base on 0." in page
-    saved = re.search(r'href="([^"]*against\.svg[^"]*)"', page)
-    assert saved is not None
-    assert published.http.get(saved[1].replace("&amp;", "&")).headers["content-type"] == "image/svg+xml"
-
-
-def test_a_task_page_says_who_wins(published: Site) -> None:
-    """Above every result."""
-    page = published.http.get("/benchmarks/tiny/tasks/t1", headers=HTML).text
-
-    assert "First: Good" in page
-    assert page.index("Who wins") < page.index("Every result")
-
-
 def test_an_axis_that_the_board_does_not_have_is_refused(published: Site) -> None:
     """With the columns that it has."""
     answer = published.http.get(f"{HOME}/tradeoff.json?x=price")
 
     assert (answer.status_code, answer.json()["problems"][0]["column"]) == (422, "x")
+
+
+def test_the_matrix_marks_what_is_absent(published: Site) -> None:
+    """The partial entrant has no row on the third task."""
+    rows = published.http.get(f"{HOME}/matrix.json?entrant=Other").json()["rows"]
+
+    assert [(row["task"], row["state"]) for row in rows] == [("t1", "value"), ("t2", "value"), ("t3", "absent")]

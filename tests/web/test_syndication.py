@@ -97,15 +97,6 @@ def test_a_badge_of_what_is_over_is_grey(published: Site) -> None:
     assert published.http.get(f"{BOARD}/badge/Base").status_code == 404
 
 
-def test_a_board_is_there_as_a_picture(published: Site) -> None:
-    """The first places with their scores, and nothing in it is taken for markup."""
-    words = [text.text for text in parsed(published.http.get(f"{BOARD}/embed.svg").content).iter()
-             if text.text]  # fmt: skip
-
-    assert ODD in words
-    assert "Base" in words
-
-
 def test_a_choice_is_labelled_in_a_picture(published: Site) -> None:
     """The picture itself says that a reader chose, and what."""
     asked = f"task=t1&entrant=Base&entrant={quote(ODD)}"
@@ -187,29 +178,6 @@ def test_crawlers_find_the_boards_and_leave_what_is_computed_for_readers(publish
     assert published.http.get("/favicon.ico").headers["content-type"] == "image/svg+xml"
 
 
-def test_the_front_page_says_what_is_new(published: Site) -> None:
-    """Who entered, who was withdrawn and why, escaped."""
-    text = page(published, "/")
-
-    assert "What’s new" in text
-    assert "Good withdrawn: a wrong column &lt;was&gt; read" in text
-
-
-@pytest.mark.parametrize(
-    ("text", "actual"),
-    [("tin", f'href="{TINY}"'), ("bas", f'href="{TINY}/entrants/Base"'), ("T1", f'href="{TINY}/tasks/t1"')],
-    ids=["benchmark", "entrant", "task"],
-)
-def test_search_finds_benchmarks_entrants_and_tasks(published: Site, text: str, actual: str) -> None:
-    """By a part of their names, whatever the case."""
-    assert actual in page(published, f"/search?q={text}").split("</form>")[1]
-
-
-def test_a_sign_of_patterns_is_searched_for_as_itself(published: Site) -> None:
-    """A percent sign is in no name here, and so nothing is found."""
-    assert "0 found for “%”" in page(published, "/search?q=%25")
-
-
 def test_a_withdrawn_entrant_leaves_its_trace_on_the_board(published: Site) -> None:
     """Below the ranks, with the submission and the public reason; not on the board that still had it."""
     trace = "Withdrawn, so not on this board"
@@ -217,26 +185,6 @@ def test_a_withdrawn_entrant_leaves_its_trace_on_the_board(published: Site) -> N
     assert trace in page(published, BOARD)
     assert "a wrong column &lt;was&gt; read" in page(published, BOARD)
     assert trace not in page(published, f"{BOARD}?snapshot=1")
-
-
-def test_the_page_of_an_entrant_tells_its_story(published: Site) -> None:
-    """Its place on every board, its ranks by snapshot, and each submission with its end and reason."""
-    text = page(published, f"{TINY}/entrants/Base")
-    gone = page(published, f"{TINY}/entrants/Good")
-
-    assert text.index("On the boards") < text.index("Ranks over time") < text.index("Task by task")
-    assert f'href="{TINY}/leaderboards/average"' in text
-    assert "<svg" in text.partition("Ranks over time")[2]
-    assert "a wrong column &lt;was&gt; read" in gone
-    assert "Lab &amp; Sons" in page(published, f"{TINY}/entrants/%3Cb%3E&%22x")
-
-
-def test_the_list_of_submissions_names_entrants_and_submitters(published: Site) -> None:
-    """Whose evidence it is, and who sent it."""
-    text = page(published, TINY).partition('id="submissions"')[2] or page(published, TINY).rpartition("<caption>")[2]
-
-    assert f'href="{TINY}/entrants/Good"' in text
-    assert ">bob<" in text
 
 
 def test_data_of_a_numbered_snapshot_is_kept_by_caches_for_ever(published: Site) -> None:
@@ -268,11 +216,3 @@ def test_a_table_says_how_programs_read_it(published: Site) -> None:
     assert f'pd.read_parquet("{SERVER}{BOARD}.parquet?snapshot=3")' in text
     assert f'read.csv("{SERVER}{BOARD}.csv?snapshot=3")' in text
     assert f'curl --compressed -o table.csv "{SERVER}{BOARD}.csv?snapshot=3"' in text
-
-
-def test_a_benchmark_begins_with_its_first_board(published: Site) -> None:
-    """The first places with their whiskers come before the rules."""
-    text = page(published, TINY)
-
-    assert text.index('id="first"') < text.index("Boards</h2>") < text.index("Rules</h2>")
-    assert f'href="{TINY}/entrants/Base"' in text
