@@ -8,6 +8,7 @@ from app.admission.forensics import lookalike_findings
 
 DATA = Path(__file__).parents[1] / "data"
 CYRILLIC = "GP\N{CYRILLIC CAPITAL LETTER TE}-4"
+TAT = "\N{CYRILLIC CAPITAL LETTER TE}\N{CYRILLIC CAPITAL LETTER A}\N{CYRILLIC CAPITAL LETTER TE}-4"
 
 
 @pytest.mark.parametrize(
@@ -44,30 +45,21 @@ def test_a_name_is_flagged_that_looks_like_another_one(name: str, other: str, *,
     assert flagged == [name] * is_flagged
 
 
-def test_the_letter_is_named() -> None:
-    """A reader sees which one differs, since the eye does not."""
-    (finding,) = lookalike_findings([CYRILLIC, "GPT-4"], [])
+@pytest.mark.parametrize(
+    ("names", "other", "entrant", "words"),
+    [
+        ([CYRILLIC, "GPT-4"], [], "GPT-4", "U+0422 CYRILLIC CAPITAL LETTER TE"),
+        ([TAT], ["TAT-4"], TAT, f"{TAT[0]} is U+0422 CYRILLIC CAPITAL LETTER TE, {TAT[1]} is U+0410 CYRILLIC CAPITAL"),
+        (["GPT-4."], ["GPT-4"], "GPT-4.", "(they differ by a small mark at an end)"),
+    ],
+)
+def test_the_letters_that_differ_are_named_once_each(
+    names: list[str], other: list[str], entrant: str, words: str
+) -> None:
+    """A reader sees which ones, in the order of the name, since the eye does not."""
+    (finding,) = lookalike_findings(names, other)
 
-    assert finding.entrant == "GPT-4"
-    assert "U+0422 CYRILLIC CAPITAL LETTER TE" in finding.sentence
-
-
-def test_letters_are_named_once_each_with_commas_between() -> None:
-    """The submitter reads them in the order of the name."""
-    name = "\N{CYRILLIC CAPITAL LETTER TE}\N{CYRILLIC CAPITAL LETTER A}\N{CYRILLIC CAPITAL LETTER TE}-4"
-    (finding,) = lookalike_findings([name], ["TAT-4"])
-
-    assert (
-        f"{name[0]} is U+0422 CYRILLIC CAPITAL LETTER TE, {name[1]} is U+0410 CYRILLIC CAPITAL LETTER A"
-        in finding.sentence
-    )
-
-
-def test_a_mark_at_an_end_is_told_as_such() -> None:
-    """No letter differs, so none is named."""
-    (finding,) = lookalike_findings(["GPT-4."], ["GPT-4"])
-
-    assert finding.sentence.endswith("(they differ by a small mark at an end)")
+    assert (finding.entrant, words in finding.sentence) == (entrant, True)
 
 
 def test_real_names_are_not_taken_for_each_other() -> None:

@@ -2,16 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
-from app.admission.case import History, check_attempts
-from app.admission.rules import check_benchmark, shortfalls, unknown_names
+from app.admission.rules import shortfalls, unknown_names
 from app.manifest.model import AtLeast, Grid
 from app.prereg.fields import Prereg
 from app.prereg.prereg import parse_prereg
-from tests.cases.admission import AXIS, REGISTERED, registered
+from tests.cases.admission import AXIS
 from tests.cases.chamber import PREREG, manifest
 
 DOCUMENT = parse_prereg(PREREG)
@@ -88,37 +86,3 @@ def test_what_the_benchmark_lacks_is_said_in_a_sentence(case: str) -> None:
     prereg: Prereg = ASKED[case][0]
 
     assert unknown_names(prereg, manifest(), ["computed"]) == ASKED[case][1]
-
-
-def test_a_run_that_began_before_its_registration_for_the_benchmark_is_refused_with_both_times() -> None:
-    """A form that names no benchmark is registered for one by an address, and only what comes after counts."""
-    began = REGISTERED - timedelta(hours=1, seconds=30)
-    unbound = registered(benchmark=None)
-    bound = replace(unbound, bound_at={"bench": REGISTERED}, benchmarks=("bench",))
-    before, after = check_benchmark(bound, "bench", began), check_benchmark(bound, "bench", REGISTERED)
-
-    assert (before.outcome, after.outcome) == ("failed", "passed")
-    assert before.reason == (
-        f"Registered for bench {REGISTERED:%Y-%m-%d %H:%M:%S} UTC, after the run began ({began:%Y-%m-%d %H:%M:%S} UTC)."
-    )
-
-
-def test_what_a_steward_attested_counts_from_its_attested_time_in_the_benchmark_too() -> None:
-    """It existed before the run, though it was bound to the benchmark after it: the steward's word is about both."""
-    began = REGISTERED - timedelta(hours=1)
-    bound = replace(registered(benchmark=None), bound_at={"bench": REGISTERED}, benchmarks=("bench",))
-
-    assert check_benchmark(bound, "bench", began).outcome == "failed"
-    assert check_benchmark(replace(bound, attested=True), "bench", began).outcome == "passed"
-
-
-def test_which_attempt_it_is_is_one_sentence() -> None:
-    """Of its registration first, then of each entrant; the first of all is not worth a warning."""
-    (again,) = check_attempts(History(n_of_prereg=2, n_of_entrant={"b": 3, "a": 1}))
-    (first,) = check_attempts(History(n_of_prereg=1, n_of_entrant={"a": 1}))
-
-    assert (again.outcome, again.reason) == ("warned", "Submission 2 under this registration; attempt 3 of b.")
-    assert (first.outcome, first.reason) == (
-        "passed",
-        "Submission 1 under this registration; the first of each of its entrants.",
-    )
