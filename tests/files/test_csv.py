@@ -50,20 +50,21 @@ def test_rows_are_numbered_behind_quoted_newlines_and_blank_lines(tmp_path: Path
     assert (problem.row, problem.column, problem.value) == (4, "MASE", "oops")
 
 
-def test_blank_lines_are_ignored_with_a_warning(tmp_path: Path) -> None:
-    """Blank lines hold no rows, and the submitter is told that they were left out."""
-    evidence = read(tmp_path, {"results.csv": GOOD + "\n\n"})
+@pytest.mark.parametrize(
+    ("content", "n_rows", "words"),
+    [
+        (GOOD + "\n\n", 2, "ignored, because empty in every column that is read: 2 rows"),
+        (",model,task,MASE\n0,A,easy,0.5\n", 1, "index written by pandas"),
+    ],
+)
+def test_blank_lines_and_an_index_of_pandas_are_ignored_with_a_warning(
+    tmp_path: Path, content: str, n_rows: int, words: str
+) -> None:
+    """A submitter is told what was left out."""
+    evidence = read(tmp_path, {"results.csv": content})
 
-    assert len(evidence.scores) == 2
-    assert evidence.warnings[0].message == "ignored, because empty in every column that is read: 2 rows"
-
-
-def test_an_index_of_pandas_is_ignored_with_a_warning(tmp_path: Path) -> None:
-    """A first column without a name is what pandas writes unless told otherwise."""
-    evidence = read(tmp_path, {"results.csv": ",model,task,MASE\n0,A,easy,0.5\n"})
-
-    assert evidence.scores.entrant.to_list() == ["A"]
-    assert "index written by pandas" in evidence.warnings[0].message
+    assert len(evidence.scores) == n_rows
+    assert words in evidence.warnings[0].message
 
 
 @pytest.mark.parametrize(
@@ -83,6 +84,8 @@ def test_an_index_of_pandas_is_ignored_with_a_warning(tmp_path: Path) -> None:
         (b"\x1f\x8b\x08\x00", "is a gzip"),
         (b"PK\x03\x04 and so on", "Excel workbook"),
         (b'"model,task,MASE\nA,easy,1\n', "not closed"),
+        (b'model,task,MASE\nA,"easy,1\nB,easy,2\n', "not closed"),
+        (b"model,task,MASE\nA,ea\0sy,1,,,,,,,,,,,\n", "zero byte"),
         (b"c," * 3000 + b"c\n", "at most 2000"),
         (b"c," * 1_000_000, "columns or more; at most 2000 are allowed"),
     ],
@@ -109,11 +112,6 @@ def test_a_character_cut_between_two_pieces_is_read(tmp_path: Path) -> None:
     assert f"byte {(1 << 20)} of the file" in the_problem(tmp_path, table.replace(b"\xc3\xa9", b"\xc3x")).message
 
 
-def test_a_zero_byte_is_refused(tmp_path: Path) -> None:
-    """Text does not hold zero bytes and Postgres could not keep them."""
-    assert "zero byte" in the_problem(tmp_path, b"model,task,MASE\nA,ea\0sy,1,,,,,,,,,,,\n").message
-
-
 def test_ragged_rows_are_all_reported(tmp_path: Path) -> None:
     """Each has its own number, and the numbers of other problems stay right between them."""
     content = "model,task,MASE\nA,easy\nB,easy,oops\nC,easy,1,2\nD,easy,oops\n"
@@ -122,11 +120,6 @@ def test_ragged_rows_are_all_reported(tmp_path: Path) -> None:
 
     assert [(p.row, p.value) for p in actual] == [(2, "A,easy"), (3, "oops"), (4, "C,easy,1,2"), (5, "oops")]
     assert actual[0].message == "the row has 2 cells; the header has 3"
-
-
-def test_an_unclosed_quote_is_suspected(tmp_path: Path) -> None:
-    """A quote that is not closed swallows the rest of the file; the message says so."""
-    assert "not closed" in the_problem(tmp_path, 'model,task,MASE\nA,"easy,1\nB,easy,2\n').message
 
 
 def test_a_row_longer_than_a_block_is_refused(tmp_path: Path) -> None:

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from app.config import Settings
 from app.errors import EvidenceRejected, TooLarge
 from app.files.uploads import Limits, SentFile
 from app.kinds.reader import read_evidence
@@ -256,10 +255,3 @@ def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     problems(tmp_path, {"all.zip": make_zip([("a.csv", b"")])})
 
     assert list(place.iterdir()) == []
-
-
-def test_limits_come_from_the_settings() -> None:
-    """The settings are in MiB, the limits in bytes."""
-    limits = Limits.from_settings(Settings(max_unpacked_mib=2, max_json_mib=1, max_files=3, max_rows=4))
-
-    assert limits == Limits(max_unpacked_bytes=2 << 20, max_json_bytes=1 << 20, max_files=3, max_rows=4)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 import yaml
 from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
-from huggingface_hub.repocard_data import EvalResult, ModelCardData, eval_results_to_model_index
+from huggingface_hub.repocard_data import EvalResult, ModelCardData
 
 from app.errors import EvidenceRejected
 from tests.cases.harnesses import SUMMARY, read, rows_of, written
@@ -73,16 +73,6 @@ def test_a_benchmark_takes_them_as_they_are(tmp_path: Path, created: object, col
     assert (len(evidence.scores), evidence.scores.entrant.words) == (n_rows, ("org/model",))
 
 
-def test_a_model_index_of_the_library_and_ours_are_read_alike(tmp_path: Path) -> None:
-    """The index is the library's own value."""
-    results = [EvalResult("other", "bench", "Bench", "score", 0.5, dataset_config="board")]
-    index = {"model-index": eval_results_to_model_index("m", results)}
-    (tmp_path / "README.md").write_text(f"---\n{yaml.safe_dump(index)}---\n")
-    ((row,), _) = rows_of([tmp_path / "README.md"], tmp_path, "summary")
-
-    assert (row.entrant, row.task, row.scores) == ("m", "bench/board", {"score": 0.5})
-
-
 @pytest.mark.parametrize(
     ("content", "words"),
     [
@@ -101,19 +91,17 @@ def test_what_is_wrong_with_a_result_is_named(tmp_path: Path, content: bytes, wo
     assert any(words in each for each in reported), reported
 
 
-def test_a_value_that_is_no_number_is_refused_with_its_place(tmp_path: Path) -> None:
-    """YAML has .nan and .inf, and no score is one."""
-    content = b"- dataset: {id: a/b, task_id: c}\n  value: .inf\n"
-    with pytest.raises(EvidenceRejected):
-        read(written(tmp_path, {"r.yaml": content}), SUMMARY.format(column="value"), "m")
-
-
 @pytest.mark.parametrize(
     ("name", "content"),
-    [("README.md", b"---\nmodel-index:\n- name: m\n"), ("other.md", b"# text\n"), ("a.yml", b"a: 1\n")],
+    [
+        ("r.yaml", b"- dataset: {id: a/b, task_id: c}\n  value: .inf\n"),
+        ("README.md", b"---\nmodel-index:\n- name: m\n"),
+        ("other.md", b"# text\n"),
+        ("a.yml", b"a: 1\n"),
+    ],
 )
 def test_a_file_without_results_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
-    """A card that is not closed, a text, and YAML of something else."""
+    """A value that is no score, a card that is not closed, a text, and YAML of something else."""
     with pytest.raises(EvidenceRejected) as refused:
         read(written(tmp_path, {name: content}), SUMMARY.format(column="value"), "m")
 

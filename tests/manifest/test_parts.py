@@ -1,21 +1,17 @@
-"""What a manifest has of one kind of evidence alone, and how a kind that nobody knew before brings its own keys."""
+"""What a manifest has of one kind of evidence alone."""
 
 import pickle
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, Literal
 
 import pytest
 
-from app.errors import ManifestRejected, Problem
+from app.errors import ManifestRejected
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.kinds.parse import known_keys, manifest_document, manifest_json_schema, parse_manifest
+from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.kinds.registry import KINDS
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.manifest_part import SummaryPart
-from app.manifest.build import KindKeys, build_manifest
-from app.manifest.model import Common, KindPart, Leaderboard, Manifest, Name, Part, part_of
-from app.yaml import read_yaml
+from app.manifest.model import Common, KindPart, Manifest, part_of
 from tests.cases.chamber import MANIFEST as EPISODES
 from tests.cases.predictions import manifest as predictions
 from tests.cases.series_runs import benchmark as series
@@ -40,56 +36,6 @@ tasks: {open: true}
 leaderboards: [{name: main, method: estimate, metrics: [rmse]}]
 """
 BINARY = "kind: classification, classes: [no, yes]"
-POLLS = """
-schema_version: 1
-slug: polls
-title: Polls
-evidence: polls
-metrics: [error]
-tasks: {open: true}
-leaderboards: [{name: mean, method: mean}]
-"""
-
-
-class ListedMetrics(Part):
-    """Metrics as a list of errors."""
-
-    errors: list[Name]
-
-
-class PollsPart(KindPart):
-    """What a benchmark of polls declares: who is asked, and how often."""
-
-    metrics_form: ClassVar[type[Part] | None] = ListedMetrics
-
-    panel: Name
-    waves: int = 1
-
-    @classmethod
-    def prepared(cls, document: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Return the document with a list of metrics written out as errors."""
-        metrics = document["metrics"]
-        if metrics == []:
-            raise ManifestRejected("No metrics.", [Problem("polls measure something", column="metrics")])
-        return {**document, "metrics": {name: {"direction": "minimize"} for name in metrics}}
-
-    def complaints(self, common: Common) -> Iterator[str]:
-        """Yield that one wave is no trend."""
-        if self.waves < 2:
-            yield f"waves: {self.waves} of {common.slug} show no trend"
-
-
-class Average(Leaderboard):
-    """A board that names no kind that it reads but the summary's."""
-
-    method: Literal["mean"]
-
-
-def polls(more: str = "", text: str = POLLS) -> Manifest:
-    """Return a manifest of a kind that only this module knows."""
-    document = read_yaml(f"{text}{more}".encode(), max_bytes=1 << 20, what="manifest")
-    kinds = {**known_keys(), "polls": KindKeys(PollsPart, frozenset({"mean"}))}
-    return build_manifest(document, {"mean": Average}, kinds)
 
 
 def problems_of(text: str) -> list[tuple[str | None, str, str | None]]:
@@ -133,20 +79,13 @@ def test_an_unknown_kind_is_refused_with_the_known_ones(value: str) -> None:
     ]
 
 
-def test_a_manifest_without_a_kind_is_refused() -> None:
-    """It is a key like any other that must be there."""
-    assert problems_of(SUMMARY.replace("evidence: evaluation_summary\n", "")) == [
-        ("evidence", "this key is missing", None)
-    ]
-
-
 @pytest.mark.parametrize(
     ("key", "value", "owner"),
     [
         ("columns", "{task: task}", "evaluation_summary"),
         ("preset", "fev", "evaluation_summary"),
         ("episodes", "{condition: side}", "episodes"),
-        ("contamination", "[]", "series_metrics"),
+        *((key, "[]", "series_metrics") for key in ("mode", "estimators", "contamination", "uncertainty")),
     ],
 )
 def test_a_key_of_another_kind_is_refused(key: str, value: str, owner: str) -> None:
@@ -155,13 +94,6 @@ def test_a_key_of_another_kind_is_refused(key: str, value: str, owner: str) -> N
 
     assert actual == [(key, f"belongs to evidence of kind {owner}", None)]
     assert parse_manifest(f"{PREDICTED}{key}: null\n".encode()).evidence == "predictions"
-
-
-def test_the_catalog_is_of_series() -> None:
-    """Another kind has no metrics of lrdbench's."""
-    actual = problems_of(SUMMARY.replace("{MASE: {direction: minimize}}", "{catalog: lrdbench, use: [mae]}"))
-
-    assert {column for column, _, _ in actual} == {"metrics.catalog", "metrics.use"}
 
 
 def test_problems_come_in_the_order_of_the_keys() -> None:
@@ -253,47 +185,3 @@ def test_stored_predictions_mean_the_same_or_not(changed: str, means_the_same: b
     """They hold numbers of classes."""
     assert predictions(BINARY).part.means_the_same(predictions(changed).part) is means_the_same
     assert series().part.means_the_same(SeriesPart(mode="observational"))
-
-
-def test_a_new_kind_brings_its_keys_its_rules_and_its_methods() -> None:
-    """Nothing of the common manifest is changed for it."""
-    manifest = polls("panel: voters\nwaves: 3\n")
-
-    assert part_of(manifest, PollsPart) == PollsPart(panel="voters", waves=3)
-    assert (manifest.metrics["error"].direction, manifest.leaderboards[0].method) == ("minimize", "mean")
-    assert manifest.deciding()["part"] == {"panel": "voters", "waves": 3}
-
-
-@pytest.mark.parametrize(
-    ("more", "expected"),
-    [
-        ("", [("panel", "this key is missing")]),
-        ("panel: voters\n", [("waves", "1 of polls show no trend")]),
-        ("panel: voters\nwaves: 2\nmode: bogus\n", [("mode", "belongs to evidence of kind series_metrics")]),
-    ],
-)
-def test_a_new_kind_refuses_what_is_wrong(more: str, expected: list[tuple[str | None, str]]) -> None:
-    """At the same paths and beside the same rules as every other kind."""
-    with pytest.raises(ManifestRejected) as refused:
-        polls(more)
-
-    assert [(problem.column, problem.message) for problem in refused.value.problems] == expected
-
-
-def test_a_short_form_that_cannot_be_written_out_is_said_once() -> None:
-    """What the kind says of the key stands for what would be said of its malformed value."""
-    with pytest.raises(ManifestRejected) as refused:
-        polls("panel: voters\nwaves: 2\n", POLLS.replace("[error]", "[]"))
-
-    assert [(problem.column, problem.message) for problem in refused.value.problems] == [
-        ("metrics", "polls measure something")
-    ]
-
-
-def test_a_new_kind_is_read_by_the_methods_that_it_names() -> None:
-    """The others do not read it."""
-    document = read_yaml(f"{POLLS}panel: voters\nwaves: 2\n".encode(), max_bytes=1 << 20, what="manifest")
-    with pytest.raises(ManifestRejected) as refused:
-        build_manifest(document, {"mean": Average}, {"polls": KindKeys(PollsPart)})
-
-    assert refused.value.problems[0].message == ("the method mean does not read evidence of kind polls")

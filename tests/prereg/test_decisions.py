@@ -1,4 +1,4 @@
-"""Thresholds of documents and the gap of an axis, as hypotheses; on CHAMBER's own registrations."""
+"""Thresholds of documents as hypotheses; on CHAMBER's own registrations."""
 
 from pathlib import Path
 
@@ -57,11 +57,3 @@ def test_a_side_that_is_not_named_is_said_to_be_unnamed() -> None:
 def test_a_campaign_of_baselines_claims_nothing(name: str) -> None:
     """It has rules of conduct and no threshold."""
     assert claims(f"prereg_doc/{name}") == []
-
-
-@pytest.mark.parametrize("axis", ["AS", "OM", "CR", "CM", "PF", "SA"])
-def test_an_axis_claims_its_gap(axis: str) -> None:
-    """Homogeneous minus heterogeneous, at least 20 percentage points."""
-    ((name, sides, threshold, direction),) = claims(f"prereg/{axis}")
-
-    assert (name, len(sides), threshold, direction) == ("axis gap", 2, 0.20, "greater")
