@@ -11,7 +11,7 @@ import pytest
 
 from app.cli.demo import Example, ExampleSubmission
 from app.prereg.prereg import git_blob_sha1, sha256_hex
-from tests.cases.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episode, episodes, with_sums, zipped
+from tests.cases.chamber import EXAMPLES, MANIFEST, PREREG, bundle, episodes, zipped
 from tests.cases.chamber_http import register, send
 from tests.fixtures import Site
 
@@ -76,10 +76,10 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str, str]] = {
 
 @pytest.fixture(scope="module")
 def forged(shared_site: Site) -> dict[str, dict[str, Any]]:
-    """How each forgery ended, all of them sent to one benchmark by its registrant."""
+    """How each forgery and the honest bundle that they are made from ended, sent to one benchmark by its registrant."""
     register(shared_site, MANIFEST, PREREG, ONE_SEED)
     numbers = {}
-    for name, (files, *_) in FORGERIES.items():
+    for name, files in {"honest": bundle(), **{name: files for name, (files, *_) in FORGERIES.items()}}.items():
         cited = ONE_SEED if name.startswith("one seed") else PREREG
         sent = shared_site.http.post(
             "/benchmarks/arm/submissions",
@@ -103,13 +103,13 @@ def test_a_forgery_ends_not_admitted_and_says_why(forged: dict[str, dict[str, An
     assert words in reasons[rule]
 
 
-def test_an_honest_bundle_is_published(site: Site) -> None:
-    """The same bundle that the forgeries are made from."""
-    register(site, MANIFEST, PREREG)
-    ended = send(site, "arm", {"run.zip": zipped(bundle())}, PREREG)
+def test_an_honest_bundle_is_published(shared_site: Site, forged: dict[str, dict[str, Any]]) -> None:
+    """The same bundle that the forgeries are made from; the board says that rows are self-reported."""
+    board = shared_site.http.get("/benchmarks/arm/leaderboards/success", headers={"Accept": "text/html"}).text
 
-    assert ended["status"] == "published"
-    assert [check["rule"] for check in ended["checks"] if check["outcome"] == "failed"] == []
+    assert forged["honest"]["status"] == "published"
+    assert [check["rule"] for check in forged["honest"]["checks"] if check["outcome"] == "failed"] == []
+    assert "self-reported" in board
 
 
 def test_the_published_bundles_give_their_published_numbers(example: Published) -> None:
@@ -152,13 +152,18 @@ def test_a_rare_violation_stands_on_the_board(shared_site: Site, example: Publis
 
 
 def test_the_gap_of_the_action_space_is_not_supported(shared_site: Site, example: Published) -> None:
-    """−11 points over 100 pairs, against a registered 20: not by CHAMBER's rule; five seeds decide nothing by ours."""
-    example("chamber-as")
+    """−11 points over 100 pairs, against a registered 20: not by CHAMBER's rule; five seeds decide nothing by ours.
+    The page of the registration has the verdict with its reason, and what was delivered.
+    """
+    (submission,) = example("chamber-as")
     (claim,) = shared_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
+    page = shared_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
+    places = [page.find(words) for words in ("inconclusive", "too few seeds (5 of 16)", "Declared against delivered")]
 
     assert (claim["n_pairs"], claim["gap_rule"], claim["verdict"]) == (100, "not supported", "inconclusive")
     assert claim["note"].startswith("too few seeds (5 of 16)")
     assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
+    assert -1 < places[0] < places[1] < places[2]
 
 
 def joint_bundles(member: str) -> bytes:
@@ -182,232 +187,109 @@ def joint_bundles(member: str) -> bytes:
     return packed.getvalue()
 
 
-def send_joint(site: Site, member: str) -> dict[str, Any]:
-    """Submit the jointly trained pair with a partner of that name."""
-    prereg = (COCARRY / "prereg.yaml").read_bytes()
-    register(site, (COCARRY / "manifest.yaml").read_bytes(), prereg)
-    return send(site, "chamber-cocarry", {"joint.zip": joint_bundles(member)}, prereg, "B-JOINT")
+def send_joint(site: Site, member: str) -> tuple[str, dict[str, Any]]:
+    """Submit the jointly trained pair with a partner of that name to a benchmark of its own."""
+    prereg, slug = (COCARRY / "prereg.yaml").read_bytes(), f"joint-{member.replace('_', '-')}"
+    manifest = (COCARRY / "manifest.yaml").read_bytes().replace(b"slug: chamber-cocarry", f"slug: {slug}".encode())
+    register(site, manifest, prereg)
+    return slug, send(site, slug, {"joint.zip": joint_bundles(member)}, prereg, "B-JOINT")
 
 
-def test_a_pair_with_its_own_partner_is_admitted_in_five_bundles(roomy_site: Site) -> None:
-    """As the published registration has it; it stands on the board as an anchor, without a rank."""
-    ended = send_joint(roomy_site, "frozen_cocarry_joint")
-    (row,) = roomy_site.http.get("/benchmarks/chamber-cocarry/leaderboards/success.json").json()["rows"]
-    deviations = roomy_site.http.get(f"/submissions/{ended['id']}/tables/deviations.json").json()["rows"]
+def test_a_pair_with_its_own_partner_is_admitted_in_five_bundles(shared_site: Site) -> None:
+    """As the published registration has it; it stands on the board as an anchor, without a rank. With a partner of the
+    others it is no cell of the registered plan.
+    """
+    slug, ended = send_joint(shared_site, "frozen_cocarry_joint")
+    (row,) = shared_site.http.get(f"/benchmarks/{slug}/leaderboards/success.json").json()["rows"]
+    deviations = shared_site.http.get(f"/submissions/{ended['id']}/tables/deviations.json").json()["rows"]
+    _, refused = send_joint(shared_site, "imp_stiff_low")
 
     assert ended["status"] == "published", ended["reason"]
     assert (row["rank"], row["label"], row["n_seeds"], row["n_episodes"]) == (None, "non-AHT upper anchor", 5, 250)
     assert [d["agrees"] for d in deviations if d["what"] == "partner of B-JOINT"] == [True]
+    assert refused["status"] == "not_admitted"
+    assert "B-JOINT is registered with its own trained partner only" in refused["reason"]
 
 
-def test_a_pair_with_a_partner_of_the_others_is_not_admitted(roomy_site: Site) -> None:
-    """It is no cell of the registered plan."""
-    ended = send_joint(roomy_site, "imp_stiff_low")
-
-    assert ended["status"] == "not_admitted"
-    assert "B-JOINT is registered with its own trained partner only" in ended["reason"]
-
-
-def test_a_registration_and_its_outcome_stand_side_by_side(shared_site: Site, example: Published) -> None:
-    """The prereg's page has the verdict with its reason, and what was delivered."""
-    (submission,) = example("chamber-as")
-    page = shared_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
-
-    places = [page.find(words) for words in ("inconclusive", "too few seeds (5 of 16)", "Declared against delivered")]
-    assert -1 < places[0] < places[1] < places[2]
-
-
-@pytest.mark.parametrize("kind", ["", "/pairwise", "/breakdown", "/profiles", "/quantiles"])
-def test_every_table_is_a_page_and_a_csv(shared_site: Site, example: Published, kind: str) -> None:
-    """The board, its pairs, its parts and its profiles."""
+def test_every_table_is_a_page_and_a_csv(shared_site: Site, example: Published) -> None:
+    """The board, its pairs, its parts and its profiles; the profiles of the benchmark lead to its board with the query,
+    so that a past snapshot and a chosen entrant stay what was asked for.
+    """
     example("chamber-handover")
-    address = f"/benchmarks/chamber-handover/leaderboards/success{kind}"
-    page = shared_site.http.get(address, headers={"Accept": "text/html"})
-    csv = shared_site.http.get(f"{address}.csv")
+    board, profiles = "/benchmarks/chamber-handover/leaderboards/success", "/benchmarks/chamber-handover/profiles.csv"
+    for kind in ("", "/pairwise", "/breakdown", "/profiles", "/quantiles"):
+        assert shared_site.http.get(f"{board}{kind}", headers={"Accept": "text/html"}).status_code == 200
+        assert len(shared_site.http.get(f"{board}{kind}.csv").text.splitlines()) > 3
+    led = shared_site.http.get(f"{profiles}?snapshot=1&entrant=REF-SCRIPT", follow_redirects=False)
+    first, latest = (shared_site.http.get(profiles + query).text.splitlines() for query in ("?snapshot=1", ""))
 
-    assert (page.status_code, csv.status_code) == (200, 200)
-    assert len(csv.text.splitlines()) > 3
+    assert led.headers["location"].endswith("/leaderboards/success/profiles.csv?snapshot=1&entrant=REF-SCRIPT")
+    assert {line.split(",")[0] for line in first[1:]} == {"REF-SCRIPT"}
+    assert {line.split(",")[0] for line in latest[1:]} == {"REF-SCRIPT", "B-RND", "B-STAT"}
 
 
-def test_failures_left_empty_count_as_failures_under_best_effort(site: Site) -> None:
+def begin(site: Site, slug: str, *preregs: bytes, manifest: bytes = MANIFEST) -> str:
+    """Make the small benchmark under another name, register what will be cited, and return the name."""
+    register(site, manifest.replace(b"slug: arm", f"slug: {slug}".encode()), *preregs)
+    return slug
+
+
+def test_failures_left_empty_count_as_failures_under_best_effort(shared_site: Site) -> None:
     """The board gives the mean that the honest bundle has, with the number of episodes that were left empty."""
     prereg = PREREG + b"failure_policy: best_effort\n"
     emptied = [record | {"success": record["success"] or None} for record in episodes()]
-    register(site, PERMITTING, prereg)
-    ended = send(site, "arm", {"run.zip": zipped(bundle(emptied, prereg=prereg))}, prereg)
-    (row,) = site.http.get("/benchmarks/arm/leaderboards/success.json").json()["rows"]
+    slug = begin(shared_site, "emptied", prereg, manifest=PERMITTING)
+    ended = send(shared_site, slug, {"run.zip": zipped(bundle(emptied, prereg=prereg))}, prereg)
+    (row,) = shared_site.http.get(f"/benchmarks/{slug}/leaderboards/success.json").json()["rows"]
 
     assert ended["status"] == "published"
     assert (row["success"], row["n_failed"]) == (0.5, 20)
 
 
-def test_the_profiles_of_a_benchmark_lead_to_its_board_with_the_query(roomy_site: Site) -> None:
-    """A past snapshot and a chosen entrant stay what was asked for."""
-    send_example(roomy_site, "chamber-handover")
-    address = "/benchmarks/chamber-handover/profiles.csv"
-    led = roomy_site.http.get(f"{address}?snapshot=1&entrant=REF-SCRIPT", follow_redirects=False)
-    first = roomy_site.http.get(f"{address}?snapshot=1").text
-    latest = roomy_site.http.get(address).text
-
-    assert led.headers["location"].endswith("/leaderboards/success/profiles.csv?snapshot=1&entrant=REF-SCRIPT")
-    assert {line.split(",")[0] for line in first.splitlines()[1:]} == {"REF-SCRIPT"}
-    assert {line.split(",")[0] for line in latest.splitlines()[1:]} == {"REF-SCRIPT", "B-RND", "B-STAT"}
-
-
-def test_a_missing_seed_is_reported_under_best_effort(site: Site) -> None:
-    """Then it is a warning, and the five that are there are ranked."""
-    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]") + b"failure_policy: best_effort\n"
-    register(site, PERMITTING, prereg)
-    ended = send(site, "arm", {"run.zip": zipped(bundle(prereg=prereg))}, prereg)
-
-    assert ended["status"] == "published"
-    assert {c["rule"]: c["outcome"] for c in ended["checks"]}["seeds"] == "warned"
-
-
-def test_a_demanded_interval_that_is_missing_is_refused(site: Site) -> None:
-    """The benchmark wants to see what the submitter computed."""
-    register(site, MANIFEST.replace(b"min_seeds: 5", b"min_seeds: 5, claims: required"), PREREG)
-    ended = send(site, "arm", {"run.zip": zipped(bundle(summary={"success_mean": 0.5}))}, PREREG)
-
-    assert ended["status"] == "not_admitted"
-    assert "The benchmark requires a claimed interval (success_ci_low, success_ci_high)" in ended["reason"]
-
-
-def test_episodes_without_a_partner_are_refused_under_strict(site: Site) -> None:
-    """In the axis form each episode is run in both conditions."""
-    axis = (
-        b"axis: AS\ncondition_pair: {homogeneous_id: left, heterogeneous_id: right}\nseeds: [0, 1, 2, 3, 4]\n"
-        b"episodes_per_seed: 2\nestimator: mean\ngit_tag: t\n"
-    )
-    run = {
-        "schema_version": 2,
-        "axis": "place",
-        "seeds": [0, 1, 2, 3, 4],
-        "episode_results": [
-            episode(s, n + (m == "right"), m) for s in range(5) for m in ("left", "right") for n in (0, 1)
-        ],
-    }
-    register(site, MANIFEST.replace(b"[document]", b"[axis]"), axis)
-    ended = send(site, "arm", {"run.json": json.dumps(run).encode()}, axis, "mover")
-    failed = {check["rule"]: check["reason"] for check in ended["checks"] if check["outcome"] == "failed"}
-
-    assert list(failed) == ["pairs"]
-    assert "mover: 5 in left, 5 in right" in failed["pairs"]
-
-
-def test_a_claim_that_no_number_can_hold_is_only_wrong(site: Site) -> None:
-    """JSON has integers of any length."""
-    summary = {"success_mean": 10**400, "n_resamples": 2000, "bootstrap_root_seed": 10**30}
-    register(site, MANIFEST, PREREG)
-    answer = site.http.post(
-        "/benchmarks/arm/submissions",
-        files=[("files", ("run.zip", zipped(bundle(summary=summary))))],
-        data={"prereg_sha256": sha256_hex(PREREG)},
-        headers=site.auth(),
-    )
-    site.work()
-
-    assert answer.status_code in (202, 422)
-    if answer.status_code == 202:
-        ended = site.http.get(f"/submissions/{answer.json()['id']}.json").json()
-        assert ended["status"] == "not_admitted"
-        assert "fault of this server" not in ended["reason"]
-
-
-def test_flipped_successes_pass_when_everything_agrees(site: Site) -> None:
-    """No file can show it; the board says that rows are self-reported, and what that means."""
-    flipped = [episode(e["seed"], e["episode_idx"], e["metadata"]["member"], success=True) for e in episodes()]
-    register(site, MANIFEST, PREREG)
-    ended = send(site, "arm", {"run.zip": zipped(bundle(flipped))}, PREREG)
-    board = site.http.get("/benchmarks/arm/leaderboards/success", headers={"Accept": "text/html"}).text
-
-    assert ended["status"] == "published"
-    assert "self-reported" in board
-
-
-def test_a_power_run_is_shown_and_never_ranked(site: Site) -> None:
-    """Two seeds and a pooled bootstrap are allowed for it; its numbers stand on its page."""
-    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1]") + b"run_purpose: power\nbootstrap_method: iid\n"
-    register(site, MANIFEST, prereg)
-    ended = send(site, "arm", {"run.zip": zipped(bundle(episodes([0, 1]), prereg=prereg))}, prereg)
-    summary = site.http.get(f"/submissions/{ended['id']}/tables/summary.csv").text.splitlines()
-    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
+def test_a_power_run_is_never_ranked_and_a_withdrawn_one_stays_in_the_denominator(shared_site: Site) -> None:
+    """Two seeds and a pooled bootstrap are allowed for power; its numbers stand on its page, and both registrations
+    have an outcome.
+    """
+    power = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1]") + b"run_purpose: power\nbootstrap_method: iid\n"
+    slug = begin(shared_site, "outcomes", power, PREREG)
+    ended = send(shared_site, slug, {"run.zip": zipped(bundle(episodes([0, 1]), prereg=power))}, power)
+    summary = shared_site.http.get(f"/submissions/{ended['id']}/tables/summary.csv").text.splitlines()
+    number = send(shared_site, slug, {"run.zip": zipped(bundle())}, PREREG)["id"]
+    reason = {"reason": "wrong gripper"}
+    shared_site.http.post(f"/submissions/{number}/withdraw", json=reason, headers=shared_site.auth())
+    shared_site.work()
+    registrations = shared_site.http.get(f"/benchmarks/{slug}/registrations.json").json()["rows"]
 
     assert (ended["status"], ended["run_purpose"]) == ("not_admitted", "power")
     assert summary[1].startswith("mover,place,success,")
-    assert [row["outcome"] for row in registrations] == ["reported"]
+    assert sorted(row["outcome"] for row in registrations) == ["reported", "withdrawn"]
 
 
-def test_a_dry_run_says_the_same_and_stores_nothing(site: Site) -> None:
-    """Every check of the real thing."""
-    register(site, MANIFEST, PREREG)
-    answer = site.http.post(
-        "/benchmarks/arm/submissions?dry_run=true",
-        files=[("files", ("run.zip", zipped(bundle(episodes(range(4))))))],
-        data={"prereg_sha256": sha256_hex(PREREG)},
-        headers=site.auth(),
-    ).json()
-
-    assert answer["admitted"] is False
-    assert "seeds" in [check["rule"] for check in answer["checks"] if check["outcome"] == "failed"]
-    assert site.http.get("/submissions/1.json").status_code == 404
-
-
-def dry(site: Site, files: dict[str, bytes], **form: str) -> dict[str, tuple[str, str]]:
-    """Check an upload without storing it, and return outcome and reason by rule."""
-    answer = site.http.post(
-        "/benchmarks/arm/submissions?dry_run=true",
-        files=[("files", ("run.zip", zipped(files)))],
-        data={"prereg_sha256": sha256_hex(PREREG), **form},
-        headers=site.auth(),
-    ).json()
-    return {check["rule"]: (check["outcome"], check["reason"]) for check in answer["checks"]}
-
-
-def test_a_dry_run_holds_a_claimed_summary_against_the_episodes(site: Site) -> None:
-    """In the words of the evaluation that would keep it out."""
+def test_a_dry_run_says_what_the_evaluation_says(shared_site: Site) -> None:
+    """A claimed summary, and claimed means of the form, are held against the episodes, in the same words."""
+    slug = begin(shared_site, "dry", PREREG)
     claiming = bundle(summary={"success_mean": 0.9})
-    register(site, MANIFEST, PREREG)
-    before = dry(site, claiming)
-    ended = send(site, "arm", {"run.zip": zipped(claiming)}, PREREG)
-    after = {check["rule"]: (check["outcome"], check["reason"]) for check in ended["checks"]}
+    answers = [
+        shared_site.http.post(
+            f"/benchmarks/{slug}/submissions?dry_run=true",
+            files=[("files", ("run.zip", zipped(files)))],
+            data={"prereg_sha256": sha256_hex(PREREG)} | claims,
+            headers=shared_site.auth(),
+        ).json()
+        for files, claims in (
+            (claiming, {}),
+            (bundle(), {"claims": '{"mover": {"success": 0.9}}'}),
+        )
+    ]
+    before, means = map(told, answers)
+    ended = send(shared_site, slug, {"run.zip": zipped(claiming)}, PREREG)
 
-    assert before["claimed_summary"][0] == "failed"
+    assert answers[0]["admitted"] is False
+    assert before["claimed_summary"][0] == means["claims"][0] == "failed"
     assert "success_mean: 0.9 claimed, 0.5 computed" in before["claimed_summary"][1]
-    assert before == after
+    assert before == told(ended)
 
 
-@pytest.mark.parametrize(("mean", "outcome"), [(0.5, "passed"), (0.9, "failed")])
-def test_a_dry_run_holds_claimed_means_against_the_episodes(site: Site, mean: float, outcome: str) -> None:
-    """Those of the form."""
-    register(site, MANIFEST, PREREG)
-    checks = dry(site, bundle(), claims=json.dumps({"mover": {"success": mean}}))
-
-    assert checks["claims"][0] == outcome
-
-
-def test_a_broken_hash_stores_nothing(site: Site) -> None:
-    """Malformed evidence is a 422 with its problems, not a submission."""
-    register(site, MANIFEST, PREREG)
-    files = bundle()
-    files["bundle.json"] = json.dumps({**json.loads(files["bundle.json"]), "dirty": True}).encode()
-    answer = site.http.post(
-        "/benchmarks/arm/submissions",
-        files=[("files", ("run.zip", zipped(files)))],
-        data={"prereg_sha256": sha256_hex(PREREG)},
-        headers=site.auth(),
-    )
-
-    assert answer.status_code == 422
-    assert "SHA-256" in answer.json()["problems"][0]["message"]
-
-
-def test_a_withdrawn_run_leaves_the_board_and_stays_in_the_denominator(site: Site) -> None:
-    """The registration's outcome says so."""
-    register(site, MANIFEST, PREREG)
-    ended = send(site, "arm", {"run.zip": zipped(with_sums(bundle()))}, PREREG)
-    site.http.post(f"/submissions/{ended['id']}/withdraw", json={"reason": "wrong gripper"}, headers=site.auth())
-    site.work()
-    registrations = site.http.get("/benchmarks/arm/registrations.json").json()["rows"]
-
-    assert [row["outcome"] for row in registrations] == ["withdrawn"]
+def told(answer: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    """Return outcome and reason of each check."""
+    return {check["rule"]: (check["outcome"], check["reason"]) for check in answer["checks"]}

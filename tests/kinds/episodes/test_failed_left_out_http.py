@@ -4,18 +4,17 @@ import hashlib
 import itertools
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import pytest
 
-from app.config import Settings
 from app.prereg.prereg import git_blob_sha1
 from app.stats.cluster import chamber_generator, draw_chamber, estimate, group_sample, interquartile_mean
 from tests.cases.chamber import EXAMPLES, lines, with_sums, zipped
 from tests.cases.chamber_http import register, send
-from tests.fixtures import Site, new_database, open_site
+from tests.fixtures import Site
 
 EXAMPLE = EXAMPLES / "chamber-cocarry"
 NUMBERS = itertools.count()
@@ -23,13 +22,6 @@ STRICT = (EXAMPLE / "manifest.yaml").read_bytes()
 PERMITTING = STRICT.replace(b"  claims: required\n", b"  claims: required\n  failure_policy: best_effort\n")
 BEST_EFFORT = b"\nfailure_policy: best_effort\n"
 ALL_SEEDS = b"    eval_seeds: [0, 1, 2, 3, 4]"
-
-
-@pytest.fixture(scope="module")
-def site(postgres_url: str, migrated: str) -> Iterator[Site]:
-    """One site for all of them: each makes a benchmark of its own."""
-    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as opened:
-        yield opened
 
 
 def published() -> dict[str, bytes]:
@@ -111,9 +103,9 @@ def easy_part(site: Site, manifest: bytes, easy: bytes, is_kept: Callable[[dict[
     return ended, rows_of(site, slug).get("B-STAT")
 
 
-def test_without_the_manifests_leave_it_is_not_admitted(site: Site) -> None:
+def test_without_the_manifests_leave_it_is_not_admitted(shared_site: Site) -> None:
     """Summary, hashes and registration pass; what is missing keeps it out, whatever the registration says of it."""
-    ended, shown = attack(site, STRICT, BEST_EFFORT)
+    ended, shown = attack(shared_site, STRICT, BEST_EFFORT)
     checks = {check["rule"]: check["outcome"] for check in ended["checks"]}
 
     assert (ended["status"], "B-STAT" in shown) == ("not_admitted", False)
@@ -121,9 +113,9 @@ def test_without_the_manifests_leave_it_is_not_admitted(site: Site) -> None:
     assert {rule for rule, outcome in checks.items() if outcome == "failed"} == {"episodes_per_seed", "schedule"}
 
 
-def test_with_the_manifests_leave_it_has_no_rank(site: Site) -> None:
+def test_with_the_manifests_leave_it_has_no_rank(shared_site: Site) -> None:
     """`best_effort` in the manifest too: admitted, 868 of 1,750 on the row, and no rank."""
-    ended, shown = attack(site, PERMITTING, BEST_EFFORT)
+    ended, shown = attack(shared_site, PERMITTING, BEST_EFFORT)
     row = shown["B-STAT"]
 
     assert ended["admitted"], ended["checks"]
@@ -131,28 +123,30 @@ def test_with_the_manifests_leave_it_has_no_rank(site: Site) -> None:
     assert row["may_be_first"] is None
 
 
-def test_where_the_absent_are_worst_it_has_what_it_had(site: Site) -> None:
+def test_where_the_absent_are_worst_it_has_what_it_had(shared_site: Site) -> None:
     """`absent: worst`: the mean of the 1,750, as if the failures had been sent."""
-    _, shown = attack(site, PERMITTING.replace(b"  items: 50\n", b"  items: 50\n  absent: worst\n"), BEST_EFFORT)
+    _, shown = attack(shared_site, PERMITTING.replace(b"  items: 50\n", b"  items: 50\n  absent: worst\n"), BEST_EFFORT)
 
     assert (shown["B-STAT"]["success"], shown["B-STAT"]["n_absent"]) == (pytest.approx(0.496), 882)
 
 
-def test_a_registration_of_the_easiest_partner_alone_does_not_shrink_the_grid(site: Site) -> None:
+def test_a_registration_of_the_easiest_partner_alone_does_not_shrink_the_grid(shared_site: Site) -> None:
     """The real episodes with one of seven partners, delivered and registered whole: 250 of 1,750, and no rank."""
     honest = (EXAMPLE / "prereg.yaml").read_bytes()
     easy = honest.replace(members_of(honest), b"    eval_members: [imp_blend_b]\n")
-    ended, row = easy_part(site, STRICT, easy, lambda episode: episode["metadata"]["member"] == "imp_blend_b")
+    ended, row = easy_part(shared_site, STRICT, easy, lambda episode: episode["metadata"]["member"] == "imp_blend_b")
 
     assert ended["admitted"], [check for check in ended["checks"] if check["outcome"] == "failed"]
     assert (row["rank"], row["covered"], row["may_be_first"]) == (None, "250 of 1,750", None)
 
 
-def test_a_registration_of_the_easiest_seeds_alone_does_not_shrink_the_grid(site: Site) -> None:
+def test_a_registration_of_the_easiest_seeds_alone_does_not_shrink_the_grid(shared_site: Site) -> None:
     """The real episodes of the two best of five seeds, registered so: 700 of 1,750 and no rank, or not admitted."""
     easy = (EXAMPLE / "prereg.yaml").read_bytes().replace(ALL_SEEDS, b"    eval_seeds: [1, 3]")
     lax = STRICT.replace(b"  min_seeds: 5\n", b"")
-    of_seed = [easy_part(site, manifest, easy, lambda episode: episode["seed"] in (1, 3)) for manifest in (STRICT, lax)]
+    of_seed = [
+        easy_part(shared_site, manifest, easy, lambda episode: episode["seed"] in (1, 3)) for manifest in (STRICT, lax)
+    ]
     (refused, nowhere), (ended, row) = of_seed
     failed = [check["rule"] for check in refused["checks"] if check["outcome"] == "failed"]
 

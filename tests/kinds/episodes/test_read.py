@@ -1,22 +1,63 @@
-"""Episodes from plain files: what is read, and what is wrong with each line."""
+"""Episodes from plain files, bundles and SpikeRuns: what is read, and what is wrong with each, with its place."""
 
+import gzip
 import json
+import zipfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+from app.admission.claims import SubmissionClaims
 from app.errors import Problem
 from app.kinds.episodes.manifest_part import EpisodesPart
-from app.manifest.model import part_of
-from tests.cases.chamber import episode, episodes, lines, manifest, zipped
+from app.kinds.parse import parse_manifest
+from app.kinds.registry import kind_of
+from app.manifest.model import Manifest, part_of
+from app.prereg.prereg import git_blob_sha1
+from tests.cases.chamber import (
+    EXAMPLES,
+    MANIFEST,
+    PREREG,
+    bundle,
+    episode,
+    episodes,
+    lines,
+    manifest,
+    with_sums,
+    zipped,
+)
 from tests.cases.evidence_tables import problems, read
 
+DATA = Path(__file__).parents[2] / "data" / "chamber_prereg"
+CSV = "seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n"
 
-def the_problem(folder: Path, content: bytes, name: str = "run.jsonl") -> Problem:
+
+def the_problem(
+    folder: Path, content: bytes | str, name: str = "run.jsonl", declared: Manifest | None = None
+) -> Problem:
     """Return the one thing that is wrong with a file of episodes."""
-    (problem,) = problems(folder, {name: content}, manifest(), "mover")
+    (problem,) = problems(folder, {name: content}, declared or manifest(), "mover")
     return problem
+
+
+def declared_by(example: str) -> Manifest:
+    """Return the manifest of one of the examples of CHAMBER."""
+    return parse_manifest((EXAMPLES / f"chamber-{example}" / "manifest.yaml").read_bytes())
+
+
+def run(**changed: Any) -> str:
+    """Return a SpikeRun of two episodes in two conditions."""
+    document: dict[str, Any] = {
+        "schema_version": 2, "axis": "place", "git_tag": "prereg-1", "prereg_sha": "a" * 40, "seeds": [0, 1],
+        "episode_results": [episode(0, 0), episode(0, 0, metadata={"member": "right"})],
+    }  # fmt: skip
+    return json.dumps(document | changed)
+
+
+# Plain files.
 
 
 def test_an_episode_is_a_row(tmp_path: Path) -> None:
@@ -31,202 +72,319 @@ def test_an_episode_is_a_row(tmp_path: Path) -> None:
 
 
 def test_a_metric_above_a_limit_is_counted(tmp_path: Path) -> None:
-    """A peak above zero is a violation; at zero it is none."""
-    records = [episode(0, 0, constraint_violation_peak=0.0), episode(0, 1, constraint_violation_peak=0.2)]
+    """A peak above zero is a violation, at zero it is none; one that was not measured is neither."""
+    records = [episode(0, at, constraint_violation_peak=peak) for at, peak in enumerate((0.0, 0.2, None))]
     scores = read(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover").scores
 
-    assert scores.value("violation").tolist() == [0.0, 1.0]
+    assert str(scores.value("violation").tolist()) == "[0.0, 1.0, nan]"
 
 
-def test_a_csv_with_dotted_columns_is_the_same(tmp_path: Path) -> None:
+def test_a_csv_with_dotted_columns_and_a_list_of_json_are_the_same(tmp_path: Path) -> None:
     """A flat table names what JSON nests, and writes its booleans as words."""
-    text = (
-        "seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n"
-        "0,0,0,true,0,left\n0,1,1,False,0.5,right\n"
-    )
-    scores = read(tmp_path, {"run.csv": text}, manifest(), "mover").scores
+    rows = CSV + "0,0,0,true,0,left\n0,1,1,False,0.5,right\n"
+    scores = read(tmp_path, {"run.csv": rows}, manifest(), "mover").scores
 
-    assert scores.value("success").tolist() == [1.0, 0.0]
-    assert scores.value("violation").tolist() == [0.0, 1.0]
+    assert (scores.value("success").tolist(), scores.value("violation").tolist()) == ([1.0, 0.0], [0.0, 1.0])
+    assert len(read(tmp_path, {"run.json": json.dumps(episodes())}, manifest(), "mover").scores) == 40
 
 
-def test_a_list_of_episodes_is_the_same(tmp_path: Path) -> None:
-    """One JSON list instead of lines."""
-    scores = read(tmp_path, {"run.json": json.dumps(episodes())}, manifest(), "mover").scores
-
-    assert len(scores) == 40
+def without(name: str) -> bytes:
+    """Return one episode that lacks a column."""
+    return lines([{key: cell for key, cell in episode(0, 0).items() if key != name}])
 
 
-def test_a_list_of_episodes_that_is_not_utf_8_is_named_with_its_byte(tmp_path: Path) -> None:
-    """A file that a program of another encoding wrote over."""
-    problem = the_problem(tmp_path, json.dumps(episodes()).encode().replace(b"left", b"l\xe4ft", 1), "run.json")
-
-    assert problem.file == "run.json"
-    assert "UTF-8" in problem.message
-
-
-def test_an_empty_cell_is_null(tmp_path: Path) -> None:
-    """A peak that was not measured is neither a violation nor none."""
-    records = [episode(0, 0, constraint_violation_peak=None), episode(0, 1)]
-    scores = read(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover").scores
-
-    assert np.isnan(scores.value("violation")).tolist() == [True, False]
-
-
-def test_a_broken_line_has_its_number(tmp_path: Path) -> None:
-    """The third line is not JSON."""
-    problem = the_problem(tmp_path, lines([episode(0, 0), episode(0, 1)]) + b'{"seed": 0,\n')
-
-    assert (problem.file, problem.row) == ("run.jsonl", 3)
-
-
-def test_a_boolean_as_text_is_refused(tmp_path: Path) -> None:
-    """The text "false" would be true in many languages."""
-    problem = the_problem(tmp_path, lines([episode(0, 0, success="false")]))
-
-    assert (problem.row, problem.column, problem.value) == (1, "success", "false")
-
-
-def test_a_repeated_episode_names_both_places(tmp_path: Path) -> None:
-    """The same seed, item and condition twice: one of them would silently win."""
-    problem = the_problem(tmp_path, lines([episode(0, 0), episode(0, 0, success=False)]))
-
-    assert problem.message == "the episode is there already: row 1 of run.jsonl"
-    assert problem.row == 2
-
-
-@pytest.mark.parametrize("text", ["NaN", "Infinity", "-Infinity"])
-def test_a_score_that_is_not_finite_is_refused(tmp_path: Path, text: str) -> None:
-    """It is never trimmed away."""
-    content = lines([episode(0, 0, success=0.123)]).replace(b"0.123", text.encode())
-    problem = the_problem(tmp_path, content)
-
-    assert "finite" in problem.message
+BROKEN: dict[str, tuple[bytes | str, str, int | None, str | None, str]] = {
+    "a broken line": (lines([episode(0, 0), episode(0, 1)]) + b'{"seed": 0,\n', "run.jsonl", 3, None, ""),
+    "a boolean as text": (lines([episode(0, 0, success="false")]), "run.jsonl", 1, "success", ""),
+    "an episode twice": (
+        lines([episode(0, 0), episode(0, 0, success=False)]), "run.jsonl", 2, None,
+        "the episode is there already: row 1 of run.jsonl"),
+    **{f"a score of {text}": (
+        lines([episode(0, 0, success=0.123)]).replace(b"0.123", text.encode()), "run.jsonl", 1, "success", "finite")
+       for text in ("NaN", "Infinity", "-Infinity")},
+    "a success of 2": (
+        lines([episode(0, 0, success=2)]), "run.jsonl", 1, "success", "expected at least 0 and at most 1"),
+    **{f"a seed of {seed!r}": (
+        lines([episode(0, 0) | {"seed": seed}]), "run.jsonl", 1, "seed", "expected a whole number of 64 bits")
+       for seed in ("0", 1.5, True, None, 2**70)},
+    **{f"a seed of {seed} in a CSV": (f"{CSV}{seed},0,0,1,0,left\n", "run.csv", 2, "seed", "")
+       for seed in ("--5", "-", "1_0", "\u0665", "1.0", "9" * 30)},
+    "a number with an underscore": (f"{CSV}0,0,0,1,1_0,left\n", "run.csv", 2, "constraint_violation_peak", ""),
+    "a column that ranks is missing": (
+        without("success"), "run.jsonl", None, "success", "no episode has the metric that ranks"),
+    "no UTF-8": (
+        json.dumps(episodes()).encode().replace(b"left", b"l\xe4ft", 1), "run.json", None, None, "UTF-8"),
+    "another task": (
+        run(axis="lift", seeds=[0], episode_results=[episode(0, 0)]), "run.json", None, None,
+        "not a task of this benchmark; expected place"),
+    "another version of a run": (run(schema_version=9), "run.json", None, "schema_version", ""),
+    "a run without episodes": (
+        run(episode_results=[]), "run.json", None, "episode_results", "expected a list of episodes"),
+    "an episode of a run twice": (
+        run(episode_results=[episode(0, 0)] * 2), "run.json", 2, None, "there already: row 1 of run.json"),
+    **{f"a declared seed of {seed!r}": (run(seeds=[0, seed]), "run.json", None, "seeds", "a seed is a whole number")
+       for seed in ("0", 0.5, True, None)},
+    "another document": (
+        '{"method_id": "mover", "schema_version": 2}', "run.json", None, None,
+        "neither a SpikeRun nor a list of episodes"),
+}  # fmt: skip
 
 
-def test_a_score_out_of_range_is_refused(tmp_path: Path) -> None:
-    """A success of 2 is a mistake."""
-    problem = the_problem(tmp_path, lines([episode(0, 0, success=2)]))
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_is_wrong_is_one_problem_with_its_place(tmp_path: Path, name: str) -> None:
+    """File, row and column, and what was expected."""
+    content, file, row, column, words = BROKEN[name]
+    actual = the_problem(tmp_path, content, file)
 
-    assert problem.message == "expected at least 0 and at most 1"
-
-
-@pytest.mark.parametrize("seed", ["0", 1.5, True, None, 2**70])
-def test_a_seed_is_a_whole_number(tmp_path: Path, seed: object) -> None:
-    """Text, fractions, booleans and nothing are refused."""
-    problem = the_problem(tmp_path, lines([episode(0, 0) | {"seed": seed}]))
-
-    assert (problem.column, problem.message) == ("seed", "expected a whole number of 64 bits")
+    assert actual.file in (file, None)
+    assert row is None or actual.row == row
+    assert column is None or actual.column == column
+    assert words in actual.message
 
 
-def test_an_unknown_task_is_refused(tmp_path: Path) -> None:
-    """A spike of another axis is not for this benchmark."""
-    run = {"schema_version": 2, "axis": "lift", "seeds": [0], "episode_results": [episode(0, 0)]}
-    problem = the_problem(tmp_path, json.dumps(run).encode(), "run.json")
-
-    assert problem.message == "not a task of this benchmark; expected place"
-
-
-def test_an_unknown_condition_is_refused(tmp_path: Path) -> None:
-    """Where the manifest declares the conditions there are no others."""
-    declared = manifest()
-    where = part_of(declared, EpisodesPart).episodes
+def test_what_the_manifest_declares_of_conditions_and_booleans_binds(tmp_path: Path) -> None:
+    """Where it lists conditions there are no others, an episode says one of them, and plain lines are no way around
+    true or false.
+    """
+    where = part_of(manifest(), EpisodesPart).episodes
     assert where is not None
-    strict = declared.model_copy(
-        update={"part": EpisodesPart(episodes=where.model_copy(update={"conditions": ["left"]}))}
+    listed = EpisodesPart(episodes=where.model_copy(update={"conditions": ["left"]}))
+    strict = manifest().model_copy(update={"part": listed})
+    two = parse_manifest(MANIFEST.replace(b"metadata.member", b"[metadata.member, metadata.partner]"))
+    asked = MANIFEST.replace(b"{condition: metadata.member}", b"{condition: metadata.member, boolean: [success]}")
+    of_two = episode(0, 0, metadata={"member": "left", "partner": "right"})
+
+    unknown = the_problem(tmp_path, lines([episode(0, 0, "up")]), declared=strict)
+    assert (unknown.value, unknown.message) == ("up", "unknown condition; expected left")
+    assert the_problem(tmp_path, lines([of_two]), declared=two).message == "the episode says two conditions"
+    assert the_problem(tmp_path, lines([episode(0, 0, success=0.5)]), declared=parse_manifest(asked)).message == (
+        "expected true or false, not a number"
     )
-    (problem,) = problems(tmp_path, {"run.jsonl": lines([episode(0, 0, "up")])}, strict, "mover")
-
-    assert (problem.value, problem.message) == ("up", "unknown condition; expected left")
 
 
-def test_an_unknown_version_of_a_run_is_refused(tmp_path: Path) -> None:
-    """What a later version means by its columns is unknown."""
-    run = {"schema_version": 9, "axis": "place", "episode_results": [episode(0, 0)]}
-    problem = the_problem(tmp_path, json.dumps(run).encode(), "run.json")
-
-    assert (problem.column, problem.value) == ("schema_version", "9")
-
-
-def test_a_missing_ranking_metric_is_refused(tmp_path: Path) -> None:
-    """A misspelt column must not become a board of nulls."""
-    records = [{name: cell for name, cell in episode(0, 0).items() if name != "success"}]
-    problem = the_problem(tmp_path, lines(records))
-
-    assert problem.column == "success"
-
-
-def test_a_missing_other_metric_is_a_warning(tmp_path: Path) -> None:
-    """Not every run measures everything."""
-    records = [{name: cell for name, cell in episode(0, 0).items() if name != "constraint_violation_peak"}]
-    evidence = read(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover")
-
-    assert [warning.column for warning in evidence.warnings] == ["violation"]
-
-
-def test_every_problem_is_told_at_once(tmp_path: Path) -> None:
-    """Three lines, three mistakes."""
+def test_a_missing_metric_that_does_not_rank_is_a_warning_and_every_problem_is_told_at_once(tmp_path: Path) -> None:
+    """Not every run measures everything; three lines, three mistakes."""
+    evidence = read(tmp_path, {"run.jsonl": without("constraint_violation_peak")}, manifest(), "mover")
     records = [episode(0, 0, success="yes"), episode(0, 1) | {"seed": "x"}, episode(0, 2, member="a\u200b")]
     actual = problems(tmp_path, {"run.jsonl": lines(records)}, manifest(), "mover")
 
+    assert [warning.column for warning in evidence.warnings] == ["violation"]
     assert [problem.row for problem in actual] == [1, 2, 3]
+
+
+T3 = b"condition,lambda_mean,lambda_var,oracle_lambda_mean\nleft,0.5,0.01,0.4\n"
+T1 = "assumption,description,violations,n_steps\nA1,holds,{},10\n"
 
 
 def test_safety_tables_come_along(tmp_path: Path) -> None:
     """T3 is kept beside the episodes with its numbers."""
-    table = "condition,lambda_mean,lambda_var,oracle_lambda_mean\nleft,0.5,0.01,0.4\n"
-    evidence = read(tmp_path, {"run.jsonl": lines(episodes()), "safety_t3.csv": table}, manifest(), "mover")
+    evidence = read(tmp_path, {"run.jsonl": lines(episodes()), "safety_t3.csv": T3}, manifest(), "mover")
 
     assert [(t.name, t.rows) for t in evidence.attachments] == [("safety/t3", (("left", 0.5, 0.01, 0.4),))]
 
 
-def test_a_safety_table_without_a_column_is_refused(tmp_path: Path) -> None:
-    """Each missing column is named."""
-    files = {"run.jsonl": lines(episodes()), "safety_t3.csv": "condition,lambda_mean\nleft,0.5\n"}
-    actual = problems(tmp_path, files, manifest(), "mover")
+@pytest.mark.parametrize(
+    ("tables", "columns", "message"),
+    [
+        ({"safety_t3.csv": "condition,lambda_mean\nleft,0.5\n"}, ["lambda_var", "oracle_lambda_mean"], ""),
+        ({"safety_t1.csv": T1.format(-1)}, ["violations"], ""),
+        ({"safety_t1.csv": T1.format(1.5)}, ["violations"], "a count is a whole number"),
+        (
+            {"safety_t3.csv": T3, "tables.zip": zipped({"safety_t3.csv": T3})},
+            [None],
+            "contains this safety table twice",
+        ),
+    ],
+)
+def test_a_safety_table_that_is_wrong_is_refused(
+    tmp_path: Path, tables: dict[str, Any], columns: list[str | None], message: str
+) -> None:
+    """Each missing column is named, nothing happens minus once or one and a half times, and a table comes once."""
+    actual = problems(tmp_path, {"run.jsonl": lines(episodes()), **tables}, manifest(), "mover")
 
-    assert [problem.column for problem in actual] == ["lambda_var", "oracle_lambda_mean"]
-
-
-def test_a_negative_count_in_a_safety_table_is_refused(tmp_path: Path) -> None:
-    """Nothing happens minus once."""
-    table = "assumption,description,violations,n_steps\nA1,holds,-1,10\n"
-    (problem,) = problems(tmp_path, {"run.jsonl": lines(episodes()), "safety_t1.csv": table}, manifest(), "mover")
-
-    assert (problem.row, problem.column) == (2, "violations")
-
-
-def test_a_safety_table_comes_once(tmp_path: Path) -> None:
-    """Nobody could say which of two is meant."""
-    table = b"condition,lambda_mean,lambda_var,oracle_lambda_mean\nleft,0.5,0.01,0.4\n"
-    files = {"run.jsonl": lines(episodes()), "safety_t3.csv": table, "tables.zip": zipped({"safety_t3.csv": table})}
-    (problem,) = problems(tmp_path, files, manifest(), "mover")
-
-    assert problem.message == "the submission contains this safety table twice"
+    assert [problem.column for problem in actual] == columns
+    assert message in actual[0].message
 
 
-def test_a_count_in_a_safety_table_is_whole(tmp_path: Path) -> None:
-    """Nothing happens one and a half times."""
-    table = "assumption,description,violations,n_steps\nA1,holds,1.5,10\n"
-    (problem,) = problems(tmp_path, {"run.jsonl": lines(episodes()), "safety_t1.csv": table}, manifest(), "mover")
-
-    assert (problem.row, problem.column, problem.message) == (2, "violations", "a count is a whole number")
+# Bundles.
 
 
-@pytest.mark.parametrize("seed", ["--5", "-", "1_0", "\u0665", "1.0", "9" * 30])
-def test_a_seed_in_a_csv_is_written_in_digits(tmp_path: Path, seed: str) -> None:
-    """Whatever Python would make of the text."""
-    text = (
-        f"seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n{seed},0,0,1,0,left\n"
-    )
-    problem = the_problem(tmp_path, text.encode(), "run.csv")
-
-    assert (problem.row, problem.column, problem.value) == (2, "seed", seed)
+def of_seed_1(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return a bundle of seed 0 whose file says that it is of seed 1."""
+    listed = json.loads(files["bundle.json"])
+    listed["manifest"]["episodes_seed1.jsonl"] = listed["manifest"].pop("episodes_seed0.jsonl")
+    content = files.pop("episodes_seed0.jsonl")
+    return with_sums(files | {"episodes_seed1.jsonl": content, "bundle.json": json.dumps(listed).encode()})
 
 
-def test_a_number_in_a_csv_is_written_in_digits(tmp_path: Path) -> None:
-    """An underscore is a mistake, not a thousands separator."""
-    text = "seed,episode_idx,initial_state_seed,success,constraint_violation_peak,metadata.member\n0,0,0,1,1_0,left\n"
-    problem = the_problem(tmp_path, text.encode(), "run.csv")
+def with_empty_seed(files: dict[str, bytes]) -> dict[str, bytes]:
+    """Return a bundle with a file without an episode, which its list knows."""
+    listed = json.loads(files["bundle.json"])
+    listed["manifest"]["episodes_seed0.jsonl"] = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+    return with_sums(files | {"episodes_seed0.jsonl": b"", "bundle.json": json.dumps(listed).encode()})
 
-    assert problem.column == "constraint_violation_peak"
+
+def lacking(name: str) -> dict[str, bytes]:
+    """Return a bundle without one of its files."""
+    return {key: content for key, content in bundle().items() if key != name}
+
+
+def claiming(value: bytes) -> dict[str, bytes]:
+    """Return a bundle that claims this mean."""
+    files = bundle(summary={"success_mean": 0.123})
+    files["bundle.json"] = files["bundle.json"].replace(b"0.123", value)
+    return with_sums(files)
+
+
+ADDED = {"episodes_seed9.jsonl": lines([episode(9, 0)])}
+BUNDLES: dict[str, tuple[dict[str, bytes], list[str]]] = {
+    "a changed file, by the list and by the sums": (
+        bundle() | {"episodes_seed0.jsonl": lines([episode(0, at, success=True) for at in range(4)])},
+        ["the SHA-256 of this file is"] * 2),
+    "a missing file": (lacking("episodes_seed4.jsonl"), ["the listed file episodes_seed4.jsonl was not sent", ""]),
+    "an added seed": (
+        with_sums(bundle() | ADDED), ["bundle.json does not list this file, so nothing vouches for it"]),
+    "no sums, which cover bundle.json itself": (
+        lacking("SHA256SUMS.txt"), ["the bundle has no SHA256SUMS.txt"]),
+    "another version": (bundle(schema_version=4), ["unknown schema_version; known is 3"]),
+    "an empty seed": (with_empty_seed(bundle()), ["the file is empty"]),
+    "a file of another seed than its name says": (of_seed_1(bundle([episode(0, 0)])), ["the file is of seed 1"]),
+    "episodes in another place": (
+        bundle() | {f"more/{name}": content for name, content in ADDED.items()},
+        ["the episodes of a bundle must be in episodes_seed<N>.jsonl beside bundle.json"]),
+    "declared seeds that are no whole numbers": (
+        bundle(seed_schedule={"seeds": [0, "1", 2.0]}), ["a seed is a whole number"] * 2),
+    **{f"a claim of {value.decode()[:9]}": (claiming(value), ["expected a finite number or null"])
+       for value in (b"1e999", b"NaN", b"true", b'"0.5"', b"1" + b"0" * 400)},
+    **{f"dirty as {dirty!r}": (bundle(dirty=dirty), ["expected true or false, or no such key"])
+       for dirty in ("true", 1, "no")},
+    **{f"a success of {success}, which could be a failure": (
+        bundle([episode(0, 0, success=success), *episodes()[1:]]), ["expected true or false, not a number"])
+       for success in (0.5, 1)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BUNDLES)
+def test_a_bundle_that_does_not_hold_together_is_refused(tmp_path: Path, name: str) -> None:
+    """Hashes, versions, seeds by file, and what it says of itself: each problem in its words."""
+    files, said = BUNDLES[name]
+    actual = [problem.message for problem in problems(tmp_path, {"run.zip": zipped(files)}, manifest())]
+
+    assert len(actual) == len(said)
+    assert [words for words, message in zip(said, actual, strict=True) if words not in message] == []
+
+
+def test_a_zipped_bundle_is_read_with_its_facts(tmp_path: Path) -> None:
+    """The policy is the entrant and a warning says so; without a zip the files are one bundle too."""
+    evidence = read(tmp_path, {"run.zip": zipped(bundle())}, manifest())
+    (facts,) = evidence.facts.bundles
+    plain = read(tmp_path, bundle(), manifest())
+
+    assert (len(evidence.scores), evidence.scores.entrant.words) == (40, ("mover",))
+    assert (facts.seeds, facts.dirty, facts.prereg_blob_sha1) == ((0, 1, 2, 3, 4), False, git_blob_sha1(PREREG))
+    assert [(warning.column, warning.value) for warning in evidence.warnings] == [("policy_id", "mover")]
+    assert (len(plain.scores), len(plain.facts.bundles)) == (40, 1)
+
+
+def test_several_bundles_may_come_for_one_entrant_also_within_each_other(tmp_path: Path) -> None:
+    """A jointly trained pair ships one for each seed; in folders the nearest bundle.json counts, in any order."""
+    files = {f"{seed}.zip": zipped(bundle(episodes([seed], members=["own"])), f"seed{seed}") for seed in range(5)}
+    evidence = read(tmp_path, files, manifest(), "joint")
+    outer = {f"all/{name}": content for name, content in bundle(episodes(members=["left"])).items()}
+    inner = {f"all/b/{name}": content for name, content in bundle(episodes(members=["right"])).items()}
+    nested = read(tmp_path, {"run.zip": zipped(outer | inner)}, manifest(), "mover")
+
+    assert [facts.seeds for facts in evidence.facts.bundles] == [(0,), (1,), (2,), (3,), (4,)]
+    assert evidence.scores.entrant.words == ("joint",)
+    assert (len(nested.scores), len(nested.facts.bundles)) == (40, 2)
+
+
+def test_a_spike_run_is_read_with_its_facts(tmp_path: Path) -> None:
+    """The axis is the task; tag, blob and seeds are kept as the file says them, also a seed that is listed twice. A
+    tag with a null character, half a letter or no end is made printable.
+    """
+    evidence = read(tmp_path, {"run.json": run()}, manifest(), "mover")
+    (facts,) = evidence.facts.bundles
+    odd = run(seeds=[0, 0], git_tag="a\x00\ud800" + "b" * 5000)
+    (others,) = read(tmp_path, {"run.json": odd}, manifest(), "mover").facts.bundles
+
+    assert (len(evidence.scores), evidence.scores.task.words) == (2, ("place",))
+    assert (facts.task, facts.git_tag, facts.cited_blob_sha1, facts.seeds) == ("place", "prereg-1", "a" * 40, (0, 1))
+    assert others.seeds == (0, 0)
+    assert others.git_tag is not None
+    assert others.git_tag.startswith(r"a\x00\xd800b")
+    assert (others.git_tag.isprintable(), len(others.git_tag)) == (True, 201)
+
+
+# What CHAMBER published.
+
+
+def leaves(value: Any) -> Iterator[str]:
+    """Yield the numbers and texts of a document as a page says them; a list of numbers as one."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            yield from leaves(inner)
+    elif isinstance(value, bool):
+        yield {True: "yes", False: "no"}[value]
+    else:
+        yield ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+@pytest.mark.parametrize(
+    ("example", "name", "n_rows", "success_mean"),
+    [
+        ("handover", "REF-SCRIPT", 500, 0.338),
+        ("handover", "B-STAT", 500, 0.274),
+        ("cocarry", "B-STAT", 1750, 0.496),
+        ("cocarry", "B-RND-pilot", 350, 0.0),
+    ],
+)
+def test_a_published_bundle_gives_its_published_success_and_hides_nothing(
+    tmp_path: Path, example: str, name: str, n_rows: int, success_mean: float
+) -> None:
+    """Row for row; commit, policy, partners, package, platform, command, schedule and registration: each value is there
+    but claims, which have a check of their own, and hashes of files, which are checked as they are read.
+    """
+    content = (EXAMPLES / f"chamber-{example}" / "results" / f"{name}.zip").read_bytes()
+    evidence = read(tmp_path, {f"{name}.zip": content}, declared_by(example), name)
+    (facts,) = evidence.facts.bundles
+    with zipfile.ZipFile(tmp_path / "upload0") as opened:
+        (path,) = [path for path in opened.namelist() if path.endswith("bundle.json")]
+        document = json.loads(opened.read(path))
+    document["seed_schedule"].pop("substream_labels", None)
+    stated = {key: value for key, value in document.items() if key not in ("summary", "manifest")}
+
+    assert len(evidence.scores) == n_rows
+    assert evidence.scores.value("success").mean() == pytest.approx(success_mean, abs=1e-12)
+    assert set(leaves(stated)) <= set(facts.identity.values())
+    assert {f"partner {name}" for name in document["partner_hashes"]} <= set(facts.identity)
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_the_real_bundles_of_a_jointly_trained_pair_are_read(tmp_path: Path, seed: int) -> None:
+    """Their episodes name a partner, those of the other rows a member; the shipped manifest takes both."""
+    declared = declared_by("cocarry")
+    sent = {path.name: path.read_bytes() for path in (DATA / "bundles" / f"b-joint-seed{seed}").iterdir()}
+    evidence = read(tmp_path, sent, declared, "B-JOINT")
+    (claimed,) = kind_of(declared).own_claims(SubmissionClaims(declared, evidence.scores, evidence.facts, None))
+
+    assert evidence.scores.condition is not None
+    assert (evidence.scores.condition.words, len(evidence.scores)) == (("frozen_cocarry_joint",), 50)
+    assert claimed.reason == "Every claimed summary comes out of the episodes, to the last digit."
+
+
+def test_the_published_spike_has_its_gap_and_hides_nothing(tmp_path: Path) -> None:
+    """100 episodes in each condition, 20 a seed; the homogeneous pair does worse by 11 points."""
+    (file,) = (EXAMPLES / "chamber-as" / "results").iterdir()
+    evidence = read(tmp_path, {file.name: file.read_bytes()}, declared_by("as"), "policy")
+    scores, (facts,) = evidence.scores, evidence.facts.bundles
+    document = json.loads(gzip.decompress(file.read_bytes()))
+    assert scores.condition is not None
+    assert scores.seed is not None
+    first = scores.condition.words.index("stage1_pickplace_panda_only_mappo_shared_param")
+    homogeneous = scores.condition.codes == first
+    success = scores.value("success")
+
+    assert [np.bincount(scores.seed[rows]).tolist() for rows in (homogeneous, ~homogeneous)] == [[20] * 5, [20] * 5]
+    assert success[homogeneous].mean() - success[~homogeneous].mean() == pytest.approx(-0.11, abs=1e-12)
+    assert set(leaves({k: v for k, v in document.items() if k != "episode_results"})) == set(facts.identity.values())

@@ -1,4 +1,4 @@
-"""The rules of episodes: seeds, episodes in each seed, conditions and pairs, and the forgeries of these."""
+"""The rules of episodes and bundles: seeds, cells, conditions, pairs, scores, schedules, claims; and forgeries."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -11,6 +11,12 @@ import pytest
 
 from app.admission.case import Case
 from app.admission.rules import count_runs
+from app.boards.coverage import with_worst
+from app.kinds.parse import parse_manifest
+from app.manifest.model import LeastSeeds, Metric, Task
+from app.prereg.fields import IID_REFUSED
+from app.prereg.prereg import git_blob_sha1, sha256_hex
+from app.values.scores import ScoreTable
 from tests.cases.admission import (
     AXIS,
     Row,
@@ -25,259 +31,278 @@ from tests.cases.admission import (
     rules,
     table,
 )
-from tests.cases.chamber import PREREG
+from tests.cases.chamber import MANIFEST, PREREG, manifest
 
-BEST_EFFORT = PREREG + b"failure_policy: best_effort\n"
+ONE_SEED = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
+SIX_SEEDS = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")
 OPEN = PREREG.replace(b"  evaluation: {episodes_per_seed: 4}\n", b"").replace(b"seeds: [0, 1, 2, 3, 4]\n", b"")
-ANY_POLICY = pytest.mark.parametrize("policy", [b"strict", b"best_effort"])
-POLICIES = pytest.mark.parametrize(("policy", "outcome"), [(b"strict", "failed"), (b"best_effort", "warned")])
+EDITED = PREREG.replace(b"report success", b"report what looks best")
+CLAIM = {"success_ci_low": 0.2, "success_ci_high": 0.4, "n_resamples": 2000, "bootstrap_root_seed": 0}
+CLAIMED = demanding(claims="required")
+WITH_OWN = registered(PREREG, own_partner=("joint",))
 
 
-def under(policy: bytes, rows: Sequence[Row], prereg: bytes = PREREG, **changed: Any) -> Case:
-    """Return a submission of these episodes whose registration has this failure policy."""
-    return case(rows=rows, registered=registered(prereg + b"failure_policy: " + policy + b"\n"), **changed)
+def of(*rows: Row, prereg: bytes = PREREG, **changed: Any) -> Case:
+    """Return a submission of these episodes under a registration of these bytes."""
+    return case(rows=rows, registered=registered(prereg), **changed)
 
 
-def paired(rows: Sequence[Row], policy: bytes = b"strict") -> Case:
+def paired(*rows: Row, more: bytes = b"") -> Case:
     """Return a submission against a registration of the axis form."""
-    return under(policy, rows, AXIS, manifest=demanding(prereg_forms=["axis"]))
+    return of(*rows, prereg=AXIS + more, manifest=demanding(prereg_forms=["axis"]))
 
 
-# Forgeries.
+def claiming(**summary: Any) -> Case:
+    """Return a bundle whose summary claims this."""
+    return case(facts(summary=summary))
 
 
-def test_one_seed_is_refused() -> None:
-    """Even when one seed was registered."""
-    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
-    actual = failed(case(rows=grid([0]), registered=registered(prereg)))
-
-    assert actual == {"min_seeds": "mover has 1 seed on place; the benchmark requires 5."}
-
-
-def test_a_seed_listed_sixteen_times_is_refused() -> None:
-    """It is one seed: listed often, delivered once."""
-    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]")
-    forged = facts(seeds=(0,) * 16)
-    actual = failed(case(forged, rows=grid([0]), registered=registered(prereg), manifest=demanding(min_seeds=16)))
-
-    assert actual["seeds"] == "A seed counts once however often it is listed: seed 0 is listed 16 times."
-    assert actual["min_seeds"] == "mover has 1 seed on place; the benchmark requires 16."
+def emptied(*at: int, metric: str = "success", rows: Sequence[Row] | None = None) -> ScoreTable:
+    """Return episodes with some scores left empty."""
+    scores = table(grid() if rows is None else rows, ("success", "violation"))
+    scores.values[list(at), scores.columns.index(metric)] = np.nan
+    return scores
 
 
-def test_flipped_successes_pass() -> None:
-    """No rule can see it: that is what self-reported means."""
+MORE = [*grid(), ("mover", "place", "left", 2, "more")]
+NO_PARTNER = [*grid()[1:], ("mover", "place", "left", 0, "other")]
+NAIVE_LACKS = [*grid(), *grid(range(3), entrant="naive")]
+AXES = demanding(prereg_forms=["axis"]).model_copy(update={"tasks": [Task(id="AS")]})
+REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
+    "one seed, as registered": (
+        of(*grid([0]), prereg=ONE_SEED), {"min_seeds": "mover has 1 seed on place; the benchmark requires 5."}),
+    "a seed listed sixteen times": (
+        of(*grid([0]), prereg=ONE_SEED, facts=case(facts(seeds=(0,) * 16)).facts, manifest=demanding(min_seeds=16)),
+        {"seeds": "A seed counts once however often it is listed: seed 0 is listed 16 times.",
+         "min_seeds": "mover has 1 seed on place; the benchmark requires 16.", "prereg_unchanged": ""}),
+    "one seed swapped for another": (
+        of(*grid([0, 1, 2, 3, 7])), {"seeds": "mover on place has seeds that were not registered: 7."}),
+    "seeds that a bundle only lists": (
+        case(facts(seeds=tuple(range(16)))),
+        {"seeds": "run lists seeds that were not registered: 5, 6, 7,", "schedule": "lists seeds without episodes"}),
+    "seeds of one that the other lacks": (
+        of(*NAIVE_LACKS),
+        {"seeds": "Registered seeds are missing: naive on place lacks 3, 4.",
+         "min_seeds": "naive has 3 seeds on place; the benchmark requires 5."}),
+    "two with too few seeds": (
+        of(*grid(range(2)), *grid(range(3), entrant="naive")),
+        {"seeds": "",
+         "min_seeds": "mover has 2 seeds on place; naive has 3 seeds on place; the benchmark requires 5."}),
+    "rows without seeds": (
+        case(scores=replace(table(grid(), ["success"]), seed=None)),
+        {"episodes_per_seed": "There are no episodes.",
+         "min_seeds": "The rows carry no seeds; the benchmark requires 5."}),
+    "a condition that one of two lacks": (
+        of(*grid(), *grid(conditions=("left",), entrant="naive")),
+        {"conditions": "naive lacks registered conditions: right."}),
+    "a pair that was trained together with a partner of the others": (
+        case(rows=grid(conditions=["left"], entrant="joint"), registered=WITH_OWN),
+        {"conditions": "has partners of the others: left."}),
+    "such a pair with two partners": (
+        case(rows=grid(conditions=["own", "new"], entrant="joint"), registered=WITH_OWN),
+        {"conditions": "has more than one partner in seeds 0, 1, 2, 3, 4."}),
+    "the partner of such a pair with another": (
+        case(rows=grid(conditions=["own"]), registered=WITH_OWN), {"conditions": ""}),
+    "an episode of one as the partner of another's": (
+        paired(*grid(conditions=("left",)), *grid(conditions=("right",), entrant="naive")),
+        {"conditions": "",
+         "pairs": "Episodes without a partner (same seed and item) in the other condition: "
+                  "mover: 20 in left, 0 in right; naive: 0 in left, 20 in right."}),
+    "best effort that the manifest does not permit": (
+        replace(of(*grid(range(4)), prereg=PREREG + b"failure_policy: best_effort\n"),
+                manifest=permitting(manifest(), "strict")), {"seeds": "", "min_seeds": ""}),
+    "an edited registration": (
+        case(facts(prereg_sha256=sha256_hex(EDITED), cited_blob_sha1=git_blob_sha1(EDITED))),
+        {"prereg_unchanged": f"the prereg.yaml in run has SHA-256 {sha256_hex(EDITED)}"}),
+    "an edited registration that still cites the registered one": (
+        case(facts(prereg_sha256="0" * 64)), {"prereg_unchanged": ""}),
+    "another git blob inside": (
+        case(facts(prereg_sha256=None, prereg_blob_sha1="1" * 40)),
+        {"prereg_unchanged": f"the prereg.yaml in run is git blob {'1' * 40}"}),
+    "one forged of five": (
+        case(*[facts()] * 4, facts(cited_blob_sha1="2" * 40)),
+        {"prereg_unchanged": f"run cites git blob {'2' * 40}"}),
+    "a bundle that pools, for another purpose than was registered": (
+        case(facts(bootstrap_method="iid", run_purpose="debug")),
+        {"bundle_bootstrap_method": IID_REFUSED,
+         "bundle_run_purpose": "The registered run purpose is leaderboard, the files say debug."}),
+    "a power run that pools without having registered it": (
+        case(facts(bootstrap_method="iid"), registered=registered(PREREG, run_purpose="power")),
+        {"bundle_bootstrap_method": "The registered bootstrap method is cluster, the files say iid.",
+         "run_purpose": ""}),
+    "seeds that are listed and not there, and the other way round": (
+        case(facts(seeds=(0, 1, 2, 3, 9))),
+        {"seeds": "", "schedule": "run lists seeds without episodes (9)"}),
+    **{f"schema version {version}": (
+        case(facts(schema_version=version)),
+        {"schema_version": f"Unknown schema version (run: {version}); known are 2, 3."}) for version in (None, 1, 4)},
+    "an interval that cannot be drawn again": (
+        claiming(success_ci_low=0.1, success_ci_high=0.2, n_resamples=None), {"resamples": "cannot be drawn again"}),
+    "an interval the wrong way round": (
+        claiming(success_ci_low=0.2, success_ci_high=0.1, n_resamples=2000), {"resamples": "run: 0.2 to 0.1"}),
+    **{f"{n} resamples": (
+        claiming(n_resamples=n),
+        {"resamples": f"An interval from fewer than 1000 resamples is not one: run: {n}." if n in (1, 999) else str(n)})
+       for n in (1, 999, 1500.5, True, float("inf"))},
+    "no interval where one is demanded, whatever averages are claimed": (
+        case(facts(summary={"success_mean": 0.5}), claims={"mover": {"success": 0.5}}, manifest=CLAIMED),
+        {"claims": "The benchmark requires a claimed interval (success_ci_low, success_ci_high); it is missing in"}),
+    **{f"a demanded interval, drawn from {root}": (
+        case(facts(summary=CLAIM | {"bootstrap_root_seed": root}), manifest=CLAIMED),
+        {"claims": "A claimed interval is compared by drawing it again, with n_resamples and"}) for root in (-1, None)},
+    "too few seeds for a spike": (
+        case(facts(), registered=registered(AXIS),
+             manifest=demanding(min_seeds=LeastSeeds(spike=6, entry=16), prereg_forms=["axis", "document"])),
+        {"prereg_unchanged": "", "min_seeds": "mover has 5 seeds on place; the benchmark requires 6."}),
+    "too few seeds for an entry": (
+        case(facts(), manifest=demanding(min_seeds=LeastSeeds(spike=6, entry=16))),
+        {"min_seeds": "mover has 5 seeds on place; the benchmark requires 16."}),
+    "an axis that the benchmark has not": (
+        of(*grid(task="AS"), prereg=AXIS.replace(b"axis: AS", b"axis: OM"), manifest=AXES), {"axis": ""}),
+    "an empty score": (
+        case(scores=emptied(0, 1)),
+        {"scores_present": "Episodes without a score that ranks: success of mover in 2 of 40. The registered failure "
+                           "policy is strict.",
+         "episodes_per_seed": "mover, place, left, seed 0 has 4, 2 with scores"}),
+    "an empty score without a worst value, under any policy": (
+        case(scores=emptied(0), registered=registered(failure_policy="best_effort"),
+             manifest=parse_manifest(MANIFEST.replace(b"direction: maximize, min: 0, max: 1", b"direction: maximize"))),
+        {"scores_present": "declares no worst value that they could count as: success."}),
+    "an empty score without a registration": (
+        case(scores=emptied(0), registered=None), {"prereg": "", "scores_present": "failure policy is strict"}),
+    "a seed of which nothing was scored": (
+        case(scores=emptied(*range(8)), registered=registered(failure_policy="best_effort")),
+        {"min_seeds": "mover has 4 seeds with scores on place; the benchmark requires 5."}),
+    "more rows than registered, however few are scored": (
+        case(scores=emptied(40, rows=MORE), registered=registered(failure_policy="best_effort")),
+        {"episodes_per_seed": "not admitted under any policy"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_forgery_is_refused_by_the_rules_that_find_it_and_by_no_other(name: str) -> None:
+    """In words that name what is wrong."""
+    submission, said = REFUSED[name]
+    actual = failed(submission)
+
+    assert actual.keys() == said.keys()
+    assert [(rule, actual[rule]) for rule, words in said.items() if words not in actual[rule]] == []
+
+
+def under(policy: bytes, *rows: Row, prereg: bytes = PREREG) -> Case:
+    """Return a submission of these episodes whose registration has this failure policy."""
+    return of(*rows, prereg=prereg + b"failure_policy: " + policy + b"\n")
+
+
+BAD_CELL = [row for row in grid() if (row[2], row[3]) != ("right", 3)]
+GAPS: dict[str, tuple[list[Row], bytes, str, str]] = {
+    "a missing seed": (grid(range(4)), PREREG, "seeds", "Registered seeds are missing: mover on place lacks 4."),
+    "a missing episode": (grid()[1:], PREREG, "episodes_per_seed", "mover, place, left, seed 0 has 3"),
+    "a condition that one seed lacks": (BAD_CELL, PREREG, "episodes_per_seed", "mover, place, right, seed 3 has 0"),
+    "unequal seeds where no number was registered": (
+        grid()[1:], OPEN, "episodes_per_seed",
+        "Seeds have from 3 (mover, place, left, seed 0) to 4 episodes in one condition."),
+    "unequal seeds of one task of two": (
+        [*grid(), *grid(n=3, task="sort")][:-1], OPEN, "episodes_per_seed",
+        "Seeds have from 2 (mover, sort, right, seed 4) to 3 episodes in one condition."),
+    "an episode without a partner": (NO_PARTNER, AXIS, "pairs", "mover: 1 in left, 1 in right"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", GAPS)
+@pytest.mark.parametrize(("policy", "outcome"), [(b"strict", "failed"), (b"best_effort", "warned")])
+def test_a_gap_is_judged_by_the_registered_policy(name: str, policy: bytes, outcome: str) -> None:
+    """Refused, or left out and reported; the cell that lacks something is named, and the policy has its own check."""
+    rows, prereg, rule, words = GAPS[name]
+    submission = under(policy, *rows, prereg=prereg)
+    actual = check(submission, rule)
+
+    assert (actual.outcome, words in actual.reason) == (outcome, True)
+    assert policy.decode() in check(submission, "failure_policy").reason
+
+
+CHOSEN = {
+    "an extra seed": (grid(range(6)), "seeds", "mover on place has seeds that were not registered: 5."),
+    "more episodes than registered": (MORE, "episodes_per_seed", "mover, place, left, seed 2 has 5."),
+    "a third partner": (
+        grid(conditions=("left", "right", "up")), "conditions", "mover has conditions that were not registered: up."),
+    "the hardest partner left out": (
+        grid(conditions=("left",)), "conditions", "mover lacks registered conditions: right."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+@pytest.mark.parametrize("policy", [b"strict", b"best_effort"])
+def test_what_may_have_been_chosen_for_its_result_is_refused_under_any_policy(name: str, policy: bytes) -> None:
+    """A run that goes on until it looks well has chosen it."""
+    rows, rule, words = CHOSEN[name]
+
+    assert words in failed(under(policy, *rows))[rule]
+
+
+TOLD: dict[str, tuple[Case, str, str, str]] = {
+    "a registration without seeds": (of(*grid(), prereg=OPEN), "seeds", "warned", ""),
+    "equal seeds without a registered number": (of(*grid(), prereg=OPEN), "episodes_per_seed", "warned", ""),
+    "a task of more episodes than another": (
+        of(*grid(), *grid(n=3, task="sort"), prereg=OPEN), "episodes_per_seed", "warned",
+        "every seed of a task has as many: place 4, sort 3."),
+    **{f"a {purpose} run of one seed": (
+        of(*grid([0]), prereg=ONE_SEED + f"run_purpose: {purpose}\n".encode()), "min_seeds", "warned",
+        f"A {purpose} run may have fewer: it is never ranked.") for purpose in ("power", "debug")},
+    "a pair that was trained together": (
+        case(rows=[*grid(), *grid(conditions=["own"], entrant="joint")], registered=WITH_OWN), "conditions", "passed",
+        "Exactly the 2 registered conditions were delivered. joint has its own trained partner only, as registered."),
+    "matched pairs in any order": (paired(*grid()[::-1]), "pairs", "passed", ""),
+    "best effort that the manifest does not permit": (
+        REFUSED["best effort that the manifest does not permit"][0], "failure_policy_permitted", "warned", ""),
+    "a bundle that cites nothing": (
+        case(facts(prereg_sha256=None, prereg_blob_sha1=None, cited_blob_sha1=None)), "prereg_unchanged", "warned", ""),
+    "another tag, which can be moved": (
+        case(facts(git_tag="prereg-1-rev2")), "git_tag", "warned", "prereg-1-rev2"),
+    "the registered bootstrap": (
+        case(facts(bootstrap_method="cluster")), "bundle_bootstrap_method", "passed", ""),
+    "the registered bootstrap by another name": (
+        case(facts(bootstrap_method="hierarchical")), "bundle_bootstrap_method", "passed", ""),
+    "a bundle that is not as it lists itself, under best effort": (
+        case(facts(), rows=grid()[1:], registered=registered(failure_policy="best_effort")), "schedule", "warned",
+        "run lists 8 episodes in each seed and has 7"),
+    **{f"an interval of {outcome} resamples": (claiming(n_resamples=n), "resamples", outcome, "")
+       for n, outcome in ((1000, "passed"), (10**400, "warned"))},
+    "a demanded interval": (case(facts(), manifest=CLAIMED), "claims", "passed", ""),
+    "an axis of the benchmark": (of(*grid(task="AS"), prereg=AXIS, manifest=AXES), "axis", "passed", ""),
+    "every score": (case(), "scores_present", "passed", ""),
+    "an empty score under best effort": (
+        case(scores=emptied(0), registered=registered(failure_policy="best_effort")), "scores_present", "warned",
+        "each counts as the worst there is (success 0)."),
+    "an empty score without a registration where gaps are permitted": (
+        case(scores=emptied(0), registered=None, manifest=demanding(failure_policy="best_effort")),
+        "scores_present", "warned", "The benchmark's failure policy is best_effort"),
+    "an empty score of a metric that does not rank": (
+        case(scores=emptied(0, metric="violation")), "scores_present", "warned", "violation of mover in 1 of 40"),
+    "an empty score of a task that no board ranks": (
+        case(scores=emptied(0), manifest=parse_manifest(
+            MANIFEST.replace(b"[{id: place}]", b"[{id: place}, {id: lift}]")
+            .replace(b"{name: success,", b"{name: success, tasks: [lift],"))), "scores_present", "passed", ""),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_what_keeps_nobody_out_is_told(name: str) -> None:
+    """As passed, or as a warning."""
+    submission, rule, outcome, words = TOLD[name]
+    actual = check(submission, rule)
+
+    assert (actual.outcome, words in actual.reason) == (outcome, True), actual.reason
+
+
+def test_what_no_rule_can_see_passes() -> None:
+    """Flipped successes: that is what self-reported means. A gap under best effort leaves the other rules as they are,
+    pairs are not asked of the document form, nor resamples of a bundle that claims none.
+    """
     assert failed(case(scores=table(grid(), ["success"], value=0.0))) == {}
-
-
-# Seeds.
-
-
-@POLICIES
-def test_a_missing_seed_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
-    """Refused, or left out and reported."""
-    actual = check(under(policy, grid(range(4))), "seeds")
-
-    assert actual.outcome == outcome
-    assert actual.reason.startswith("Registered seeds are missing: mover on place lacks 4.")
-
-
-@ANY_POLICY
-def test_an_extra_seed_is_refused_under_any_policy(policy: bytes) -> None:
-    """It may have been chosen for its result."""
-    assert failed(under(policy, grid(range(6))))["seeds"] == "mover on place has seeds that were not registered: 5."
-
-
-def test_extra_and_missing_seeds_are_told_together() -> None:
-    """One seed was swapped for another."""
-    reason = failed(case(rows=grid([0, 1, 2, 3, 7])))["seeds"]
-
-    assert "has seeds that were not registered: 7." in reason
-    assert "lacks 4." in reason
-
-
-def test_seeds_that_a_bundle_only_lists_are_refused() -> None:
-    """Five were run, sixteen are listed."""
-    reason = failed(case(facts(seeds=tuple(range(16)))))["seeds"]
-
-    assert reason.startswith("run lists seeds that were not registered: 5, 6, 7,")
-
-
-def test_seeds_are_counted_for_each_entrant() -> None:
-    """The seeds of one do not make up for those that the other lacks."""
-    rows = [*grid(), *grid(range(3), entrant="naive")]
-    actual = failed(case(rows=rows))
-
-    assert actual["seeds"].startswith("Registered seeds are missing: naive on place lacks 3, 4.")
-    assert actual["min_seeds"] == "naive has 3 seeds on place; the benchmark requires 5."
-
-
-def test_every_entrant_with_too_few_seeds_is_named() -> None:
-    """All at once."""
-    rows = [*grid(range(2)), *grid(range(3), entrant="naive")]
-
-    assert failed(case(rows=rows))["min_seeds"] == (
-        "mover has 2 seeds on place; naive has 3 seeds on place; the benchmark requires 5."
-    )
-
-
-def test_a_prereg_without_seeds_is_told() -> None:
-    """Then there is nothing to compare with."""
-    assert check(case(registered=registered(OPEN)), "seeds").outcome == "warned"
-
-
-@pytest.mark.parametrize("purpose", ["power", "debug"])
-def test_a_run_that_is_never_ranked_may_have_fewer_seeds(purpose: str) -> None:
-    """The check says so."""
-    prereg = PREREG.replace(b"[0, 1, 2, 3, 4]", b"[0]") + b"run_purpose: " + purpose.encode() + b"\n"
-    actual = check(case(rows=grid([0]), registered=registered(prereg)), "min_seeds")
-
-    assert actual.outcome == "warned"
-    assert f"A {purpose} run may have fewer: it is never ranked." in actual.reason
-
-
-def test_rows_without_seeds_cannot_meet_a_minimum() -> None:
-    """The reason says that they carry none."""
-    scores = replace(table(grid(), ["success"]), seed=None)
-
-    assert failed(case(scores=scores))["min_seeds"] == "The rows carry no seeds; the benchmark requires 5."
-
-
-# Episodes in each seed.
-
-
-@POLICIES
-def test_a_missing_episode_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
-    """The cell that lacks it is named."""
-    actual = check(under(policy, grid()[1:]), "episodes_per_seed")
-
-    assert actual.outcome == outcome
-    assert "mover, place, left, seed 0 has 3" in actual.reason
-
-
-@POLICIES
-def test_a_condition_that_one_seed_lacks_is_found(policy: bytes, outcome: str) -> None:
-    """Both the seed and the condition are there, but not together: the bad cell was left out whole."""
-    rows = [row for row in grid() if (row[2], row[3]) != ("right", 3)]
-    actual = check(under(policy, rows), "episodes_per_seed")
-
-    assert actual.outcome == outcome
-    assert "mover, place, right, seed 3 has 0" in actual.reason
-
-
-@ANY_POLICY
-def test_more_episodes_than_registered_are_refused_under_any_policy(policy: bytes) -> None:
-    """A run that goes on until it looks well has chosen its result."""
-    rows = [*grid(), ("mover", "place", "left", 2, "more")]
-    reason = failed(under(policy, rows))["episodes_per_seed"]
-
-    assert "mover, place, left, seed 2 has 5." in reason
-    assert "not admitted under any policy" in reason
-
-
-@POLICIES
-def test_unequal_seeds_are_judged_where_no_number_was_registered(policy: bytes, outcome: str) -> None:
-    """The fewest are named."""
-    actual = check(under(policy, grid()[1:], OPEN), "episodes_per_seed")
-
-    assert actual.outcome == outcome
-    assert actual.reason.startswith("Seeds have from 3 (mover, place, left, seed 0) to 4 episodes in one condition.")
-
-
-@POLICIES
-def test_a_task_may_have_more_episodes_than_another(policy: bytes, outcome: str) -> None:
-    """Seeds are compared within a task: benchmarks have tasks of different size, by their grid or by nature."""
-    rows = [*grid(), *grid(n=3, task="sort")]
-    whole, cut = (check(under(policy, some, OPEN), "episodes_per_seed") for some in (rows, rows[:-1]))
-
-    assert (whole.outcome, cut.outcome) == ("warned", outcome)
-    assert whole.reason.endswith("every seed of a task has as many: place 4, sort 3.")
-    assert cut.reason.startswith("Seeds have from 2 (mover, sort, right, seed 4) to 3 episodes in one condition.")
-
-
-def test_equal_seeds_without_a_registered_number_are_told() -> None:
-    """The number was free to choose."""
-    assert check(case(registered=registered(OPEN)), "episodes_per_seed").outcome == "warned"
-
-
-# Conditions and pairs.
-
-
-@ANY_POLICY
-def test_an_unregistered_condition_is_refused_under_any_policy(policy: bytes) -> None:
-    """A third partner that was not in the plan."""
-    actual = failed(under(policy, grid(conditions=("left", "right", "up"))))
-
-    assert actual["conditions"] == "mover has conditions that were not registered: up."
-
-
-@ANY_POLICY
-def test_a_missing_condition_is_refused_under_any_policy(policy: bytes) -> None:
-    """The hardest partner was left out."""
-    assert failed(under(policy, grid(conditions=("left",)))) == {
-        "conditions": "mover lacks registered conditions: right."
-    }
-
-
-def test_a_pair_that_was_trained_together_has_its_own_partner_only() -> None:
-    """It is excused from the partners of the others, who are not excused."""
-    plan = registered(PREREG, own_partner=("joint",))
-    pair = grid(conditions=["own"], entrant="joint")
-    both = check(case(rows=[*grid(), *pair], registered=plan), "conditions")
-    other = check(case(rows=grid(conditions=["own"]), registered=plan), "conditions")
-
-    assert check(case(rows=pair, registered=plan), "conditions").outcome == "passed"
-    assert both.reason == (
-        "Exactly the 2 registered conditions were delivered. joint has its own trained partner only, as registered."
-    )
-    assert other.outcome == "failed"
-
-
-def test_a_pair_that_was_trained_together_has_no_partner_of_the_others() -> None:
-    """Neither in place of its own nor beside it."""
-    plan = registered(PREREG, own_partner=("joint",))
-    replaced = failed(case(rows=grid(conditions=["left"], entrant="joint"), registered=plan))
-    beside = failed(case(rows=grid(conditions=["own", "new"], entrant="joint"), registered=plan))
-
-    assert replaced["conditions"].endswith("has partners of the others: left.")
-    assert beside["conditions"].endswith("has more than one partner in seeds 0, 1, 2, 3, 4.")
-
-
-def test_conditions_are_held_against_each_entrant() -> None:
-    """What one has, the other may lack."""
-    rows = [*grid(), *grid(conditions=("left",), entrant="naive")]
-
-    assert failed(case(rows=rows))["conditions"] == "naive lacks registered conditions: right."
-
-
-@POLICIES
-def test_an_episode_without_a_partner_is_judged_by_the_registered_policy(policy: bytes, outcome: str) -> None:
-    """The same number of episodes, but another initial state."""
-    rows = [*grid()[1:], ("mover", "place", "left", 0, "other")]
-    actual = check(paired(rows, policy), "pairs")
-
-    assert actual.outcome == outcome
-    assert "mover: 1 in left, 1 in right" in actual.reason
-
-
-def test_matched_pairs_pass() -> None:
-    """Whatever the order of the rows."""
-    assert check(paired(grid()[::-1]), "pairs").outcome == "passed"
-
-
-def test_pairs_are_counted_within_each_entrant() -> None:
-    """An episode of one is no partner for that of another."""
-    left = grid(conditions=("left",))
-    right = grid(conditions=("right",), entrant="naive")
-
-    assert failed(paired([*left, *right]))["pairs"].startswith(
-        "Episodes without a partner (same seed and item) in the other condition: "
-        "mover: 20 in left, 0 in right; naive: 0 in left, 20 in right."
-    )
-
-
-def test_pairs_are_not_asked_of_the_document_form() -> None:
-    """Its partners are not two sides of one contrast."""
+    assert failed(of(*grid(), prereg=SIX_SEEDS + b"failure_policy: best_effort\n")) == {}
     assert "pairs" not in rules(case())
+    assert "resamples" not in rules(claiming(success_mean=0.5))
 
 
 def test_counting_agrees_with_counting_one_by_one() -> None:
@@ -294,23 +319,27 @@ def test_counting_agrees_with_counting_one_by_one() -> None:
     assert counted == dict(Counter(row[:4] for row in rows))
 
 
-def test_a_gap_under_best_effort_is_told_and_admitted() -> None:
-    """A missing seed leaves the other rules as they are."""
-    six = BEST_EFFORT.replace(b"[0, 1, 2, 3, 4]", b"[0, 1, 2, 3, 4, 5]")
+@pytest.mark.parametrize(
+    ("declared", "worst"),
+    [
+        ({"direction": "maximize", "min": 0, "max": 1}, 0.0),
+        ({"direction": "minimize", "min": 0, "max": 5}, 5.0),
+        ({"direction": "minimize"}, None),
+        ({"direction": "minimize", "above": 130}, 1.0),
+        ({"direction": "maximize", "above": 130, "min": -7}, 0.0),
+    ],
+)
+def test_the_worst_value_follows_from_direction_and_range(declared: dict[str, Any], worst: float | None) -> None:
+    """A metric above a limit is yes or no."""
+    assert Metric.model_validate(declared).worst == worst
 
-    assert failed(case(registered=registered(six))) == {}
 
+def test_only_what_ranks_is_filled_with_the_worst() -> None:
+    """Another metric stays unknown."""
+    scores = emptied(0)
+    scores.values[1, 1] = np.nan
+    filled = with_worst(manifest(), scores)
 
-@ANY_POLICY
-def test_the_registered_failure_policy_is_told(policy: bytes) -> None:
-    """It has a check of its own, and the gaps are judged by it."""
-    assert policy.decode() in check(under(policy, grid()), "failure_policy").reason
-
-
-def test_best_effort_that_the_manifest_does_not_permit_is_strict() -> None:
-    """A registration alone excuses no missing seed, and a check says so."""
-    submission = under(b"best_effort", [row for row in grid() if row[3] != 4])
-    unpermitted = replace(submission, manifest=permitting(submission.manifest, "strict"))
-
-    assert [check(each, "seeds").outcome for each in (submission, unpermitted)] == ["warned", "failed"]
-    assert check(unpermitted, "failure_policy_permitted").outcome == "warned"
+    assert filled.value("success")[:2].tolist() == [0.0, 1.0]
+    assert np.isnan(filled.value("violation")[1])
+    assert np.isnan(scores.value("success")[0])
