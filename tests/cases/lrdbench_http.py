@@ -63,9 +63,9 @@ def archive_of(rows: Iterable[Row]) -> bytes:
     return packed.getvalue()
 
 
-def make_benchmark(site: Site, name: str) -> str:
-    """Import a run's manifest and return the slug."""
-    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes())
+def make_benchmark(site: Site, name: str, slug: str | None = None) -> str:
+    """Import a run's manifest, under another name where one is given, and return the slug."""
+    manifest = manifest_from_lrdbench((DATA / "manifests" / f"{name}.yaml").read_bytes(), slug)
     created = site.http.post("/benchmarks", content=manifest, headers=site.auth("steward") | YAML)
     assert created.status_code == 201, created.text
     return str(created.json()["slug"])

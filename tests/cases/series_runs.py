@@ -5,7 +5,7 @@ import gzip
 import io
 import json
 import zipfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from app.kinds.reader import Evidence
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from app.manifest.model import Manifest
 from tests.cases.evidence_tables import read
+from tests.cases.zips import replaced
 
 RUNS = Path(__file__).parents[1] / "data" / "lrdbench_runs"
 MANIFESTS = RUNS / "manifests"
@@ -49,6 +50,21 @@ def rows_of_member(path: Path, name: str) -> list[dict[str, str]]:
     with zipfile.ZipFile(path) as archive:
         text = archive.read(f"{path.stem}/{name}").decode()
     return list(csv.DictReader(io.StringIO(text)))
+
+
+Cells = dict[str, str]
+
+
+def written(rows: Sequence[Cells]) -> str:
+    """Return rows as a run writes them."""
+    return table(list(rows[0]), [row.values() for row in rows])
+
+
+def changed(run: str, name: str, change: Callable[[Cells], Cells | None], without: Sequence[str] = ()) -> bytes:
+    """Return a given run in which the rows of one table are others, or left out for None; `without` are its tables."""
+    kept = [row for each in member(run, name) if (row := change(dict(each))) is not None]
+    texts = (written(member(run, name)), written(kept))
+    return replaced(GIVEN[run], {f"{run}/{name}": texts}, without=[f"{run}/{each}" for each in without])
 
 
 def series(

@@ -55,14 +55,6 @@ def test_every_given_manifest_is_imported(path: Path) -> None:
     assert bool(part.contamination) == (theirs["mode"] == "stress_test")
 
 
-def test_another_threshold_between_classes_is_refused() -> None:
-    """Ours is lrdbench's default; under another one the numbers would be others."""
-    text = (MANIFESTS / "smoke_lrd_model_selection.yaml").read_text()
-    actual = problems_of(text.replace("- balanced_accuracy", "- {name: balanced_accuracy, threshold: 0.3}"))
-
-    assert actual == [("metrics.1.threshold", "only a threshold of 0.5 is known")]
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize("slug", EXAMPLE_OF)
 def test_an_example_is_what_the_import_gives(slug: str) -> None:
@@ -75,37 +67,20 @@ def test_an_example_is_what_the_import_gives(slug: str) -> None:
     assert yaml.safe_load(created) == yaml.safe_load((EXAMPLES / slug / "manifest.yaml").read_bytes())
 
 
-def test_the_boards_of_an_import_draw_by_name() -> None:
-    """lrdbench's stream, in which a peer moves the others, is that of its own table and of no verdict."""
-    manifest = parse_manifest(manifest_from_lrdbench((MANIFESTS / "rich_stress.yaml").read_bytes()))
-
-    assert {board.uncertainty.stream for board in manifest.leaderboards} == {"independent"}
-
-
-def test_a_run_without_records_is_refused(tmp_path: Path) -> None:
-    """A grid of nothing would be no grid."""
-    (tmp_path / "raw").mkdir()
-    (tmp_path / "raw" / "metrics.csv").write_text("scope,record_id\naggregate,\n")
-    path = str(MANIFESTS / "smoke_stress_test.yaml")
-
-    assert run(["benchmark", "import-lrdbench", path, "--run", str(tmp_path)]) != 0
-
-
-def test_uncertainty_comes_over_with_its_stream() -> None:
-    """Resamples, levels, seed, metrics and pairs are those of the run."""
-    uncertainty = declared_by((MANIFESTS / "rich_stress.yaml").read_bytes()).uncertainty
+def test_uncertainty_comes_over_with_its_stream_and_variants_as_estimators() -> None:
+    """Resamples, levels, seed, metrics and pairs are those of the run. lrdbench's stream, in which a peer moves the
+    others, is that of its own table and of no verdict: boards draw by name. The base of variants is not enrolled.
+    """
+    rich = (MANIFESTS / "rich_stress.yaml").read_bytes()
+    uncertainty = declared_by(rich).uncertainty
+    boards = parse_manifest(manifest_from_lrdbench(rich)).leaderboards
+    estimators = declared_by((MANIFESTS / "public_small_sensitivity_disagreement.yaml").read_bytes()).estimators
 
     assert uncertainty is not None
     assert (uncertainty.n_resamples, uncertainty.rng_seed, uncertainty.paired) == (500, 8, True)
     assert uncertainty.metrics == ["mae", "estimate_drift", "validity_rate", "coverage@0.95"]
     assert (uncertainty.paired_metrics, uncertainty.stream) == (["mae", "estimate_drift"], "lrdbench")
-
-
-def test_variants_are_estimators() -> None:
-    """The base estimator of variants is not enrolled."""
-    path = MANIFESTS / "public_small_sensitivity_disagreement.yaml"
-    estimators = declared_by(path.read_bytes()).estimators
-
+    assert {board.uncertainty.stream for board in boards} == {"independent"}
     assert estimators is not None
     assert estimators[:3] == ["DFA::short_scales", "DFA::long_scales", "DMA::short_windows"]
     assert len(estimators) == 6
@@ -129,12 +104,15 @@ def test_an_empty_uncertainty_is_none_and_a_disabled_one_too() -> None:
 
 
 def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
-    """No server is needed."""
+    """No server is needed; a run without records is refused, as a grid of nothing would be no grid."""
     path, output = MANIFESTS / "smoke_stress_test.yaml", tmp_path / "mine.yaml"
     code = run(["benchmark", "import-lrdbench", str(path), "--slug", "mine", "--title", "Mine", "-o", str(output)])
+    (tmp_path / "raw").mkdir()
+    (tmp_path / "raw" / "metrics.csv").write_text("scope,record_id\naggregate,\n")
 
     assert code == 0
     assert output.read_bytes() == manifest_from_lrdbench(path.read_bytes(), "mine", "Mine")
+    assert run(["benchmark", "import-lrdbench", str(path), "--run", str(tmp_path)]) != 0
 
 
 @pytest.mark.parametrize(
@@ -144,6 +122,7 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
         ("name: small_one", "name: '--'", "name"),
         ("metrics: [mae,", "metrics: [mae, mape,", "metrics.1"),
         ("metrics: [mae,", "metrics: [mae, {name: false_positive_lrd_rate, threshold: 0.9},", "metrics.1"),
+        ("metrics: [mae,", "metrics: [mae, {name: balanced_accuracy, threshold: 0.3},", "metrics.1.threshold"),
         ("levels: [0.9, 0.95]", "levels: [95]", "metrics.1.levels"),
         ("{name: RS,", "{name: __all__,", "estimators.0.name"),
         ("weights: {mae: 0.5,", "weights: {rmse: 0.5,", "leaderboards.0.weights"),

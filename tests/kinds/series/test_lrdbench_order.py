@@ -2,7 +2,7 @@
 
 import json
 import zipfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from app.kinds.series.summary import check_series_claims
 from app.manifest.model import Manifest
 from app.values.table import Table
 from tests.cases.evidence_tables import read
-from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, RUNS, rows_of_member
+from tests.cases.series_runs import CLASSES_ONLY, GIVEN, LIMITS, RUNS, given_manifest, read_given, rows_of_member
 
 ALL = GIVEN | {path.stem: path for path in sorted((RUNS / "ranked").glob("*.zip"))}
 
@@ -99,3 +99,27 @@ def test_who_has_gaps_says_how_many(run: Run) -> None:
         assert row["n_absent"] == 0
         assert row["n_attempted"] - row["n_included"] == row["n_failed"]
         assert row["covered"] == f"{row['n_included']:,} of {row['n_attempted']:,}"
+
+
+def test_a_false_cell_of_a_leaderboard_is_named_and_what_cannot_be_compared_does_not_agree(tmp_path: Path) -> None:
+    """With the estimator, the board, what is claimed and what the rows give; and claims about a board that is not one
+    of the benchmark's.
+    """
+    name = "public_small_canonical_ground_truth"
+    manifest, evidence = given_manifest(name), read_given(name, tmp_path)
+    claimed = [claim for claim in evidence.facts.claimed if claim.table == "leaderboard"]
+    for metric, value in (("rank", 9.0), ("score", 9.5), ("mae", 0.0)):
+        at = next(at for at, claim in enumerate(claimed) if claim.metric == metric)
+        false = [*claimed[:at], replace(claimed[at], value=value), *claimed[at + 1 :]]
+        (check,) = check_series_claims(manifest, evidence.scores, false)
+
+        assert check.outcome == "warned"
+        assert check.reason.startswith("1 claimed values differ")
+        assert f"{claimed[at].entrant} {metric} in canonical-accuracy: {value!r} claimed" in check.reason
+    elsewhere = [replace(claim, board="another") for claim in claimed]
+    (check,) = check_series_claims(manifest, evidence.scores, elsewhere)
+    assert check.outcome == "warned"
+    assert check.reason == (
+        f"None of the claimed values can be compared. {len(claimed)} more cannot be compared with anything of "
+        "this benchmark."
+    )

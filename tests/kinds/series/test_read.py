@@ -15,7 +15,6 @@ from app.values.facts import RunFacts
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import (
     GIVEN,
-    LIMITS,
     LONG,
     SHORT,
     Row,
@@ -132,22 +131,18 @@ def test_a_given_run_claims_each_value_once(taken: TakenRun) -> None:
 
 
 @pytest.mark.heavy
-def test_columns_are_metrics_in_order_of_appearance(tmp_path: Path) -> None:
-    """A metric's own level is part of its name; the two errors of a paired ratio stand behind."""
-    columns = read_given("rich_stress", tmp_path).scores.columns
-
-    assert columns[:6] == ("mae", "rmse", "validity_rate", "runtime", "coverage@0.95", "estimate_drift")
-    assert columns[-2:] == ("stressed_absolute_error", "clean_absolute_error")
-
-
-@pytest.mark.heavy
-def test_missing_intervals_are_recorded(tmp_path: Path) -> None:
-    """An estimator without intervals has null rows, and each says that its interval is missing."""
+def test_columns_are_metrics_in_order_of_appearance_and_missing_intervals_are_recorded(tmp_path: Path) -> None:
+    """A metric's own level is part of its name; the two errors of a paired ratio stand behind. An estimator without
+    intervals has null rows, each of which says that its interval is missing; what is kept of a row is bounded.
+    """
     scores = read_given("rich_stress", tmp_path).scores
     variance = scores.entrant.to_list().index("Variance")
 
+    assert scores.columns[:6] == ("mae", "rmse", "validity_rate", "runtime", "coverage@0.95", "estimate_drift")
+    assert scores.columns[-2:] == ("stressed_absolute_error", "clean_absolute_error")
     assert math.isnan(scores.value("coverage@0.95")[variance])
     assert scores.recorded["missing_ci"].at(variance) == "coverage@0.95"
+    assert max(len(word) for word in scores.recorded["metadata"].words) < 5000
 
 
 def test_what_is_between_estimators_is_a_diagnostic(tmp_path: Path) -> None:
@@ -326,138 +321,94 @@ def test_a_stratum_that_is_none_is_refused(stratum: str, expected: str, tmp_path
     assert problem.value.startswith(stratum[:20])
 
 
-def test_a_repeated_row_is_refused(tmp_path: Path) -> None:
-    """The same record, estimator, metric and level again names both places."""
-    rows = (
-        series("a", "RS", "coverage", 1.0, SHORT, nominal=0.9),
-        series("a", "RS", "coverage", 1.0, SHORT, nominal=0.95),
-    )
-    again = the_problem_of(tmp_path, TWO[0], *rows, rows[0], use="[mae, coverage@0.9, coverage@0.95]")
-
-    assert again == Problem(
-        "RS has coverage@0.9 on this record already: row 3 of metrics.csv", "metrics.csv", 5, "record_id", "a"
-    )
-
-
-def test_a_record_in_two_strata_is_refused(tmp_path: Path) -> None:
-    """A series is drawn once."""
-    problem = the_problem_of(tmp_path, TWO[0], series("a", "DFA", "mae", 0.2, LONG))
-
-    assert problem.message == f"record a is in another stratum already: row 2 of metrics.csv, {stratum_of(SHORT).name}"
-    assert (problem.row, problem.column, problem.value) == (3, "stratum_json", stratum_of(LONG).name)
-
-
-def test_an_unknown_metric_is_refused_once(tmp_path: Path) -> None:
-    """The first row of it is named, and how many there are."""
-    problem = the_problem_of(tmp_path, *TWO, series("a", "RS", "mape", 1, SHORT), series("b", "RS", "mape", 1, LONG))
-
-    assert problem.message == "unknown metric: neither the benchmark nor lrdbench's catalog has it (2 rows)"
-    assert (problem.row, problem.column, problem.value) == (4, "metric_name", "mape")
-
-
-def test_an_unknown_estimator_is_refused(tmp_path: Path) -> None:
-    """The benchmark enrols its estimators by name."""
-    problem = the_problem_of(tmp_path, *TWO, series("a", "Mine", "mae", 1, SHORT), rest="estimators: [RS, DFA]")
-
-    assert problem == Problem(
-        "unknown estimator; the benchmark enrols RS, DFA", "metrics.csv", 4, "estimator_name", "Mine"
-    )
-
-
-def test_a_truth_metric_of_an_observed_series_is_refused(tmp_path: Path) -> None:
-    """Nobody knows the truth of an observed series, so no error of it can be."""
-    rows = (series("a", "RS", "runtime", 1.0, SHORT), TWO[0])
-    problem = the_problem_of(tmp_path, *rows, mode="observational", use="[runtime]")
-
-    assert problem.message == "mae needs a known truth, which an observational benchmark does not have"
-    assert (problem.row, problem.column, problem.value) == (3, "metric_name", "mae")
-
-
-def test_a_coverage_error_of_one_series_is_refused(tmp_path: Path) -> None:
-    """It is the distance of a share from its level, and one series has no share."""
-    problem = the_problem_of(tmp_path, *TWO, series("a", "RS", "coverage_error", 0.05, SHORT, nominal=0.95))
-
-    assert problem.message.startswith("coverage_error is computed from the coverage of a stratum")
+COVERED = [series("a", "RS", "coverage", 1.0, SHORT, nominal=level) for level in (0.9, 0.95)]
+BOARD_OF_A_STRANGER = table(("estimator_name", "rank", "score"), [("Mine", 1, 1.0)])
+TWICE = (("a", "RS", "True", "", 1), ("a", "RS", "False", "", 2))
+WRONG: dict[str, tuple[tuple[Row, ...], dict[str, str], tuple[str, int | None, str | None, str | None]]] = {
+    "a row again, with both places": (
+        (TWO[0], *COVERED, COVERED[0]), {"use": "[mae, coverage@0.9, coverage@0.95]"},
+        ("RS has coverage@0.9 on this record already: row 3 of metrics.csv", 5, "record_id", "a")),
+    "a record in two strata": (
+        (TWO[0], series("a", "DFA", "mae", 0.2, LONG)), {},
+        (f"record a is in another stratum already: row 2 of metrics.csv, {stratum_of(SHORT).name}", 3, "stratum_json",
+         stratum_of(LONG).name)),
+    "an unknown metric, once for all rows": (
+        (*TWO, series("a", "RS", "mape", 1, SHORT), series("b", "RS", "mape", 1, LONG)), {},
+        ("unknown metric: neither the benchmark nor lrdbench's catalog has it (2 rows)", 4, "metric_name", "mape")),
+    "an estimator that is not enrolled": (
+        (*TWO, series("a", "Mine", "mae", 1, SHORT)), {"rest": "estimators: [RS, DFA]"},
+        ("unknown estimator; the benchmark enrols RS, DFA", 4, "estimator_name", "Mine")),
+    "an error of an observed series": (
+        (series("a", "RS", "runtime", 1.0, SHORT), TWO[0]), {"mode": "observational", "use": "[runtime]"},
+        ("mae needs a known truth, which an observational benchmark does not have", 3, "metric_name", "mae")),
+    "a coverage error of one series": (
+        (*TWO, series("a", "RS", "coverage_error", 0.05, SHORT, nominal=0.95)), {},
+        ("coverage_error is computed from the coverage of a stratum", 4, None, None)),
+    "a negative error": (
+        (TWO[0], series("b", "RS", "mae", -0.5, LONG)), {}, ("mae lies between 0 and inf", 3, "value", "-0.5")),
+    **{f"a value of {value}": ((TWO[0], series("b", "RS", "mae", value, LONG)), {}, ("", 3, "value", value))
+       for value in ("nan", "inf", "-inf", "1e999", "x", "0,5")},
+    "an aggregate without rows": (
+        (*TWO, aggregate("RS", "mae", 0.1, {"H": 0.7, "n": 128})), {},
+        ("no per-series row backs this value of RS", 4, "metric_name", "mae")),
+    "a paired difference with an estimator that has no rows": (
+        (*TWO, uncertain("DFA__minus__RS", "mae", 0.1, SHORT, nominal=0.95, ci_low=0.0, ci_high=0.2)), {},
+        ("no per-series row backs this value of DFA__minus__RS", 4, None, None)),
+    "aggregates alone": (
+        (aggregate("RS", "mae", 0.1, SHORT),), {}, ("raw/metrics.csv contains no per-series rows", None, None, None)),
+    "a paired ratio without its errors": (
+        (*TWO, series("a", "RS", "paired_mae_ratio", None, SHORT, aggregation_components=True,
+                      clean_absolute_error=0.1)),
+        {"mode": "stress_test", "use": "[mae, paired_mae_ratio]", "rest": "contamination: [{name: shift}]"},
+        ("stressed_absolute_error must be a number that is not negative", 4, "metadata_json", None)),
+    "names that differ in case": (
+        (*TWO, series("a", "rs", "mae", 0.1, SHORT)), {},
+        ("rs and RS differ only in case or in the form of their letters; write the name one way", None, None, None)),
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("value", ["nan", "inf", "-inf", "1e999", "x", "0,5"])
-def test_a_value_that_is_no_finite_number_is_refused(value: str, tmp_path: Path) -> None:
-    """A missing value is an empty cell."""
-    problem = the_problem_of(tmp_path, TWO[0], series("b", "RS", "mae", value, LONG))
+@pytest.mark.parametrize("name", WRONG)
+def test_rows_that_cannot_be_are_refused_where_they_stand(name: str, tmp_path: Path) -> None:
+    """With row, column and value, and in words."""
+    rows, how, (message, row, column, value) = WRONG[name]
+    problem = the_problem_of(tmp_path, *rows, **how)
 
-    assert (problem.row, problem.column, problem.value) == (3, "value", value)
-
-
-def test_a_value_outside_its_metric_is_refused(tmp_path: Path) -> None:
-    """An error is not negative."""
-    problem = the_problem_of(tmp_path, TWO[0], series("b", "RS", "mae", -0.5, LONG))
-
-    assert problem == Problem("mae lies between 0 and inf", "metrics.csv", 3, "value", "-0.5")
+    assert message in problem.message
+    assert (problem.row if row else row, problem.column if column else column) == (row, column)
+    assert value is None or problem.value == value
 
 
-def test_an_aggregate_without_rows_is_refused(tmp_path: Path) -> None:
-    """Nothing of it can be recomputed."""
-    problem = the_problem_of(tmp_path, *TWO, aggregate("RS", "mae", 0.1, {"H": 0.7, "n": 128}))
-
-    assert problem == Problem("no per-series row backs this value of RS", "metrics.csv", 4, "metric_name", "mae")
-
-
-def test_a_paired_difference_needs_both_estimators(tmp_path: Path) -> None:
-    """The difference of an estimator that has no rows cannot be recomputed."""
-    rows = (*TWO, uncertain("DFA__minus__RS", "mae", 0.1, SHORT, nominal=0.95, ci_low=0.0, ci_high=0.2))
-    problem = the_problem_of(tmp_path, *rows)
-
-    assert (problem.message, problem.row) == ("no per-series row backs this value of DFA__minus__RS", 4)
-
-
-def test_a_leaderboard_of_a_stranger_is_refused(tmp_path: Path) -> None:
-    """A row of a board is of an estimator that has rows."""
-    boards = table(("estimator_name", "rank", "score"), [("Mine", 1, 1.0)])
-    files = {"metrics.csv": metrics(*TWO), "leaderboard.csv": boards}
-    (problem,) = problems(tmp_path, files, benchmark())
-
-    assert problem == Problem("no per-series row is of this estimator", "leaderboard.csv", 2, "estimator_name", "Mine")
+FILES: dict[str, tuple[dict[str, bytes | str], list[tuple[str, int | None, str | None, str]]]] = {
+    "a board of a stranger": (
+        {"metrics.csv": metrics(*TWO), "leaderboard.csv": BOARD_OF_A_STRANGER},
+        [("leaderboard.csv", 2, "estimator_name", "no per-series row is of this estimator")]),
+    "no metrics": (
+        {"run.zip": zipped({"id/raw/estimates.csv": estimates(("a", "RS", "True", "", ""))})},
+        [("run.zip/id", None, "files", "raw/metrics.csv is missing")]),
+    "another mode": (
+        {"metrics.csv": metrics(*TWO), "benchmark_manifest.yaml": "mode: stress_test"},
+        [("benchmark_manifest.yaml", None, "mode",
+          "the run was made in another mode; this benchmark's is ground_truth")]),
+    "a gzip that is none": ({"metrics.csv.gz": metrics(*TWO)}, [("metrics.csv.gz", None, None, "cannot be unpacked")]),
+    "missing columns": (
+        {"metrics.csv": table(("scope", "record_id", "estimator_name", "metric_name", "value"), [TWO[0][:5]])},
+        [("metrics.csv", None, "stratum_json", ""), ("metrics.csv", None, "metadata_json", "")]),
+    "an estimate twice": (
+        {"metrics.csv": metrics(*TWO), "estimates.csv": estimates(*TWICE)},
+        [("estimates.csv", 3, "record_id", "RS has an estimate of this record already: row 2 of estimates.csv")]),
+}  # fmt: skip
 
 
-def test_a_run_without_rows_is_refused(tmp_path: Path) -> None:
-    """Aggregates alone are no evidence."""
-    problem = the_problem_of(tmp_path, aggregate("RS", "mae", 0.1, SHORT))
+@pytest.mark.parametrize("name", FILES)
+def test_files_that_are_no_run_are_refused(name: str, tmp_path: Path) -> None:
+    """Each with its file."""
+    files, said = FILES[name]
+    actual = problems(tmp_path, files, benchmark())
 
-    assert problem.message == "raw/metrics.csv contains no per-series rows"
-
-
-def test_a_run_without_its_metrics_is_refused(tmp_path: Path) -> None:
-    """The other files of a run hold no evidence."""
-    files = {"run.zip": zipped({"id/raw/estimates.csv": estimates(("a", "RS", "True", "", ""))})}
-    (problem,) = problems(tmp_path, files, benchmark())
-
-    assert problem.message.startswith("raw/metrics.csv is missing")
-    assert problem.file == "run.zip/id"
-
-
-def test_a_run_of_another_mode_is_refused(tmp_path: Path) -> None:
-    """A leaderboard's mode is the run's."""
-    files = {"metrics.csv": metrics(*TWO), "benchmark_manifest.yaml": "mode: stress_test"}
-    (problem,) = problems(tmp_path, files, benchmark())
-
-    assert problem.message == "the run was made in another mode; this benchmark's is ground_truth"
-    assert (problem.file, problem.column, problem.value) == ("benchmark_manifest.yaml", "mode", '"stress_test"')
-
-
-def test_a_gzip_that_is_none_is_refused(tmp_path: Path) -> None:
-    """The name promises a gzip."""
-    (problem,) = problems(tmp_path, {"metrics.csv.gz": metrics(*TWO)}, benchmark())
-
-    assert problem.file == "metrics.csv.gz"
-    assert problem.message.startswith("cannot be unpacked")
-
-
-def test_a_missing_column_is_refused(tmp_path: Path) -> None:
-    """Each column that is missing is named."""
-    text = table(("scope", "record_id", "estimator_name", "metric_name", "value"), [TWO[0][:5]])
-    actual = problems(tmp_path, {"metrics.csv": text}, benchmark())
-
-    assert [problem.column for problem in actual] == ["stratum_json", "metadata_json"]
+    assert [(p.file, p.column) for p in actual] == [(file, column) for file, _, column, _ in said]
+    for problem, (_, row, _, words) in zip(actual, said, strict=True):
+        assert row is None or problem.row == row
+        assert words in problem.message
 
 
 @pytest.mark.parametrize(
@@ -509,41 +460,3 @@ def test_a_wrong_estimate_is_refused(
     (problem,) = problems(tmp_path, files, benchmark())
 
     assert (problem.file, problem.row, problem.column) == ("estimates.csv", 2, column)
-
-
-def test_an_estimate_twice_is_refused(tmp_path: Path) -> None:
-    """A record has one estimate of an estimator."""
-    rows = (("a", "RS", "True", "", 1), ("a", "RS", "False", "", 2))
-    files = {"metrics.csv": metrics(*TWO), "estimates.csv": estimates(*rows)}
-    (problem,) = problems(tmp_path, files, benchmark())
-
-    assert problem == Problem(
-        "RS has an estimate of this record already: row 2 of estimates.csv", "estimates.csv", 3, "record_id", "a"
-    )
-
-
-def test_a_paired_ratio_without_its_errors_is_refused(tmp_path: Path) -> None:
-    """A row that says it has components must have both."""
-    row = series("a", "RS", "paired_mae_ratio", None, SHORT, aggregation_components=True, clean_absolute_error=0.1)
-    rest = "contamination: [{name: shift}]"
-    problem = the_problem_of(tmp_path, *TWO, row, mode="stress_test", use="[mae, paired_mae_ratio]", rest=rest)
-
-    assert problem.message == "stressed_absolute_error must be a number that is not negative"
-    assert (problem.row, problem.column) == (4, "metadata_json")
-
-
-def test_names_that_differ_in_case_are_refused(tmp_path: Path) -> None:
-    """On a board they would be one estimator."""
-    problem = the_problem_of(tmp_path, *TWO, series("a", "rs", "mae", 0.1, SHORT))
-
-    assert problem.message == "rs and RS differ only in case or in the form of their letters; write the name one way"
-
-
-@pytest.mark.heavy
-def test_the_largest_given_run_is_read_with_room_to_spare(tmp_path: Path) -> None:
-    """What is kept of a row is bounded: the metadata of one take a few thousand characters at most."""
-    evidence = read_given("rich_stress", tmp_path)
-
-    assert len(evidence.scores) == 576
-    assert max(len(word) for word in evidence.scores.recorded["metadata"].words) < 5000
-    assert LIMITS.max_rows > sum(file.n_rows for file in evidence.files)

@@ -1,10 +1,5 @@
 """Per-series values made again from the estimates and the truths of the given runs."""
 
-import csv
-import io
-import json
-import zipfile
-from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,26 +8,10 @@ import pytest
 from app.kinds.reader import Evidence
 from app.kinds.series.manifest_part import Estimate, Pair
 from tests.cases.evidence_tables import problems, read
-from tests.cases.series_runs import GIVEN, LIMITS, given_manifest, member
+from tests.cases.series_runs import GIVEN, LIMITS, Cells, changed, given_manifest, member
 
 RUN = "public_small_canonical_ground_truth"
 STRESS, NULLS = "public_small_stress_contamination", "public_small_null_false_positive"
-Cells = dict[str, str]
-
-
-def changed(run: str, name: str, change: Callable[[Cells], Cells | None]) -> bytes:
-    """Return a given run in which the rows of one table are changed, or left out for None."""
-    rows = [row for each in member(run, name) if (row := change(dict(each))) is not None]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    out = io.BytesIO()
-    with zipfile.ZipFile(GIVEN[run]) as given, zipfile.ZipFile(out, "w") as archive:
-        for member_name in given.namelist():
-            is_changed = member_name == f"{run}/{name}"
-            archive.writestr(member_name, text.getvalue() if is_changed else given.read(member_name))
-    return out.getvalue()
 
 
 def taken(folder: Path, content: bytes, run: str = RUN) -> Evidence:
@@ -128,14 +107,6 @@ def test_a_truth_of_ones_own_is_refused(tmp_path: Path) -> None:
 
     assert [(p.row, p.column, p.value) for p in actual] == [(2, "target_value", "0.123")]
     assert "in its stratum" in actual[0].message
-
-
-def test_the_runs_of_the_tests_carry_what_is_needed() -> None:
-    """Estimates with intervals and truths, so that these tests test something."""
-    rows: list[Mapping[str, str]] = list(member(RUN, "raw/estimates.csv"))
-
-    assert any(json.loads(row["bootstrap_cis_json"] or "[]") for row in rows)
-    assert member(RUN, "raw/truths.csv")
 
 
 @pytest.mark.heavy

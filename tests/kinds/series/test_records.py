@@ -14,7 +14,10 @@ from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.store.series import standing_records
 from app.values.scores import Coded, ScoreTable
-from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
+from tests.cases import grids, publications
+from tests.cases.lrdbench_http import archive_of, make_benchmark, part_of, per_series, submit, table
+from tests.cases.publications import FEW
+from tests.cases.series_runs import COLUMNS
 from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
@@ -104,15 +107,6 @@ def test_records_that_nobody_else_has_count_for_nothing() -> None:
     assert any("rows on 1 other records are left out: C." in note for note in notes)
 
 
-def test_an_empty_error_is_lacking() -> None:
-    """A null is an absence: whoever leaves its worst record empty has no rank, and stands apart."""
-    actual, _ = board(rows({"A": ALL, "B": {**ALL, "r3": None}}), manifest(grid=THREE))
-    failing = next(row for row in actual if row["entrant"] == "B")
-
-    assert (failing["rank"], failing["n_attempted"], failing["n_included"], failing["n_failed"]) == (None, 6, 5, 1)
-    assert failing["unranked_because"] == "partial"
-
-
 def test_to_fail_a_whole_stratum_is_no_better_than_to_fail_a_part_of_it() -> None:
     """B covers nothing of the second stratum: its coverage is that of the first one and of none, not of the first."""
     covered = {"A": [1.0, 1.0, 1.0, 0.0], "B": [1.0, 1.0, np.nan, np.nan]}
@@ -132,16 +126,6 @@ def test_to_fail_a_whole_stratum_is_no_better_than_to_fail_a_part_of_it() -> Non
     )
 
     assert [(row["entrant"], row["metric__coverage@0.95"]) for row in actual] == [("A", 0.75), ("B", 0.5)]
-
-
-def test_a_metric_left_out_on_some_records_is_absent() -> None:
-    """B has every record and no run time on two of them: attempted all the same."""
-    times = {"B": {"r1": None, "r2": None}}
-    actual, _ = board(rows({"A": ALL, "B": ALL, "C": ALL}, times), manifest(grid=THREE))
-    named = {str(row["entrant"]): row for row in actual}
-
-    assert (named["B"]["n_attempted"], named["B"]["n_included"], named["B"]["n_absent"]) == (6, 4, 2)
-    assert named["B"]["rank"] is None
 
 
 def test_without_a_grid_who_lacks_records_ranks_behind() -> None:
@@ -198,26 +182,31 @@ def test_the_table_of_records_says_who_lacks_which() -> None:
     )
 
 
-def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(roomy_site: Site) -> None:
-    """RS and DFA on six records, DMA on its best one: it ranks behind them, and the table names what it lacks."""
-    slug = make_benchmark(roomy_site, CANONICAL)
-    submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
-    roomy_site.work()
+def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(shared_site: Site) -> None:
+    """RS and DFA on six records, DMA on its best one: a warning says at submission what it lacks, it ranks behind them,
+    and the table names what it lacks; the first submission has nobody to be compared with.
+    """
+    slug = make_benchmark(shared_site, CANONICAL)
+    first = submit(shared_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
+    shared_site.work()
     mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]
     best = min((float(row["value"]), row["record_id"]) for row in mine if row["metric_name"] == "mae")[1]
-    submit(roomy_site, slug, archive_of(row for row in mine if row["record_id"] == best), "bob")
-    roomy_site.work()
+    second = submit(shared_site, slug, archive_of(row for row in mine if row["record_id"] == best), "bob")
+    shared_site.work()
+    outcome, reason = checks_of(shared_site, second["id"])["records"]
     ranks = {
         row["entrant"]: (row["rank"], row["n_attempted"], row["n_absent"])
-        for row in table(roomy_site, slug, f"{BOARD}.csv")
+        for row in table(shared_site, slug, f"{BOARD}.csv")
     }
-    records = table(roomy_site, slug, "tables/records.csv")
-    page = roomy_site.http.get(f"/benchmarks/{slug}/{BOARD}", headers={"Accept": "text/html"}).text
+    records = table(shared_site, slug, "tables/records.csv")
+    page = shared_site.http.get(f"/benchmarks/{slug}/{BOARD}", headers={"Accept": "text/html"}).text
 
+    assert checks_of(shared_site, first["id"])["records"][0] == "passed"
+    assert (outcome, reason.startswith("DMA lacks 5 of 6 records that others have (")) == ("warned", True)
     assert ranks["DMA"] == ("3", "24", "20")
     assert sorted(rank for rank, _, _ in ranks.values()) == ["1", "2", "3"]
     assert [row["lacking"] for row in records].count("DMA") == 5
-    assert len(roomy_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
+    assert len(shared_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
     assert f'href="/benchmarks/{slug}/tables/records"' in page
     assert "Ranked behind the others, because something is absent: DMA (4 of 24 included)" in page
     assert ">20 absent</span>" in page
@@ -229,58 +218,76 @@ def checks_of(site: Site, submission: int) -> dict[str, tuple[str, str]]:
     return {check["rule"]: (check["outcome"], check["reason"]) for check in shown["checks"]}
 
 
-def with_moved_record(rows: Sequence[Row]) -> list[Row]:
-    """Return the rows with the first record in the last one's stratum."""
-    other, record = rows[-1]["stratum_json"], rows[0]["record_id"]
-    return [{**row, "stratum_json": other} if row["record_id"] == record else row for row in rows]
-
-
-def test_fewer_records_than_the_others_are_a_warning(roomy_site: Site) -> None:
-    """Said at submission, with which records; the first submission has nobody to be compared with."""
-    slug = make_benchmark(roomy_site, CANONICAL)
-    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS", "DFA"]))
-    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DMA"]
-    second = submit(
-        roomy_site, slug, archive_of(row for row in mine if row["record_id"] == mine[0]["record_id"]), "bob"
-    )
-    outcome, reason = checks_of(roomy_site, second["id"])["records"]
-
-    assert checks_of(roomy_site, first["id"])["records"][0] == "passed"
-    assert (outcome, reason.startswith("DMA lacks 5 of 6 records that others have (")) == ("warned", True)
-
-
-def test_a_record_in_two_strata_is_not_admitted(roomy_site: Site) -> None:
-    """The second submission moves a record: it stays off the boards, and its check names the first one."""
-    slug = make_benchmark(roomy_site, CANONICAL)
-    first = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
+def test_a_record_in_two_strata_is_not_admitted_but_of_who_corrects_its_own(shared_site: Site) -> None:
+    """The second submission moves a record: it stays off the boards, and its check names the first one. What a
+    submission supersedes does not hold it to its old strata.
+    """
+    slug = make_benchmark(shared_site, CANONICAL, "moved")
+    first = submit(shared_site, slug, part_of(CANONICAL, ["RS"]))
     mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "DFA"]
-    moved = with_moved_record(mine)
-    second = submit(roomy_site, slug, archive_of(moved), "bob")
-    outcome, reason = checks_of(roomy_site, second["id"])["strata"]
-    roomy_site.work()
+    other, record = mine[-1]["stratum_json"], mine[0]["record_id"]
+    moved = archive_of({**row, "stratum_json": other} if row["record_id"] == record else row for row in mine)
+    second = submit(shared_site, slug, moved, "bob")
+    outcome, reason = checks_of(shared_site, second["id"])["strata"]
+    shared_site.work()
 
     assert (second["status"], outcome) == ("not_admitted", "failed")
     assert f"in submission {first['id']}" in reason
-    assert mine[0]["record_id"] in reason
-    assert [row["entrant"] for row in table(roomy_site, slug, f"{BOARD}.csv")] == ["RS"]
+    assert record in reason
+    assert [row["entrant"] for row in table(shared_site, slug, f"{BOARD}.csv")] == ["RS"]
+    alone = make_benchmark(shared_site, CANONICAL, "corrected")
+    submit(shared_site, alone, moved)
+    assert submit(shared_site, alone, part_of(CANONICAL, ["DFA"]))["status"] == "received"
 
 
-def test_an_entrant_may_correct_its_own_strata(roomy_site: Site) -> None:
-    """What a submission supersedes does not hold it to its old strata; what stays of others does."""
-    slug = make_benchmark(roomy_site, CANONICAL)
-    mine = [row for row in per_series(CANONICAL) if row["estimator_name"] == "RS"]
-    moved = with_moved_record(mine)
-    submit(roomy_site, slug, archive_of(moved))
-    corrected = submit(roomy_site, slug, part_of(CANONICAL, ["RS"]))
-
-    assert corrected["status"] == "received"
-
-
-def test_submissions_to_one_benchmark_take_turns(roomy_site: Site) -> None:
+def test_submissions_to_one_benchmark_take_turns(shared_site: Site) -> None:
     """While one transaction looks at the standing records, the next one waits: it must see what the first stores."""
-    with roomy_site.sessions.begin() as first, roomy_site.sessions() as second:
+    with shared_site.sessions.begin() as first, shared_site.sessions() as second:
         standing_records(first, 1, ["A"])
         second.execute(text("SET LOCAL lock_timeout = '100ms'"))
 
         with pytest.raises(OperationalError, match="lock timeout"):
             standing_records(second, 1, ["B"])
+
+
+# Records left out to come nearer to a nominal coverage, where what is absent counts as the worst.
+
+RECORDS = tuple(f"r{at}" for at in range(1, 21))
+OF_COVERAGE = f"""
+schema_version: 1
+slug: SLUG
+title: Coverage
+evidence: series_metrics
+mode: ground_truth
+metrics: {{catalog: lrdbench, use: [coverage@0.95, coverage_error@0.95]}}
+tasks: {{open: true}}
+grid: {{items: [{", ".join(RECORDS)}], absent: worst}}
+leaderboards:
+  - {{name: board, method: weighted_rank, weights: {{coverage_error@0.95: 1.0}}, uncertainty: {FEW}}}
+  - {{name: covered, method: weighted_rank, weights: {{coverage@0.95: 1.0}}, uncertainty: {FEW}}}
+"""
+
+
+def send(site: Site, slug: str, name: str, covered: dict[str, int], who: str) -> None:
+    """Send which records an estimator's interval covers."""
+    values = {(record, "coverage@0.95"): str(value) for record, value in covered.items()}
+    answer = publications.send(
+        site, slug, "metrics.csv", publications.table(COLUMNS, publications.run_rows(name, values)), who
+    )
+    assert answer.status_code == 202, answer.text
+
+
+def test_who_covers_too_much_comes_no_nearer_to_its_level_by_leaving_out(shared_site: Site) -> None:
+    """An absent record would count as not covered: 19 of 20 is 95 % to the digit, an error of 0 and the first rank."""
+    slug = grids.declare(shared_site, OF_COVERAGE)
+    send(shared_site, slug, "most", {record: int(record != "r1") for record in RECORDS} | {"r2": 0}, "alice")
+    send(shared_site, slug, "sly", dict.fromkeys(RECORDS, 1), "bob")
+    honest = grids.by_entrant(grids.board(shared_site, slug))
+    send(shared_site, slug, "sly", dict.fromkeys(RECORDS[1:], 1), "bob")
+    shown = grids.by_entrant(grids.board(shared_site, slug))
+    covered = grids.by_entrant(grids.board(shared_site, slug, "covered"))
+
+    assert honest["sly"]["metric__coverage_error@0.95"] > 0.04
+    assert (shown["sly"]["rank"], shown["sly"]["unranked_because"]) == (None, "partial")
+    assert (shown["sly"]["rank_if_worst"], shown["most"]["rank"]) == (2, 1)
+    assert (covered["sly"]["rank"], covered["sly"]["metric__coverage@0.95"]) == (1, 0.95)
