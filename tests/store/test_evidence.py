@@ -1,6 +1,7 @@
 """Blocks of rows: the same as the rows that they are made of, from whichever side they are made."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from app.store.rows import read_records, read_scores, rebuild_submission, unowne
 from tests.cases import publications
 from tests.cases.rows_oracle import flat, records_by_rows, scores_by_rows
 from tests.cases.series_runs import COLUMNS
-from tests.fixtures import Site
+from tests.fixtures import Site, SiteAfter
 
 ODD_SUMMARY = publications.table(
     publications.SUMMARY_COLUMNS,
@@ -49,8 +50,8 @@ SENT = {
 }
 
 
-def arrive(site: Site, kind: str) -> list[tuple[int, int]]:
-    """Send both files of a kind, have them evaluated, and return (submission, entrant) of each entry."""
+def arrive(site: Site, kind: str) -> None:
+    """Send both files of a kind and have them evaluated."""
     manifest, files = SENT[kind]
     slug = publications.begin(site, manifest)
     for at, content in enumerate(files):
@@ -59,35 +60,39 @@ def arrive(site: Site, kind: str) -> list[tuple[int, int]]:
         answer = publications.send(site, slug, name, content, entrant=entrant)
         assert answer.status_code == 202, answer.text
     site.work()
+
+
+ARRIVED = {kind: partial(arrive, kind=kind) for kind in SENT}
+
+
+def pairs_of(site: Site) -> list[tuple[int, int]]:
+    """Return (submission, entrant) of each entry."""
     with site.sessions() as session:
         return list(session.execute(select(Entry.submission_id, Entry.entrant_id).order_by(Entry.submission_id)).all())
 
 
 @pytest.mark.parametrize("kind", SENT)
-def test_blocks_are_the_rows_that_they_are_made_of(site: Site, kind: str) -> None:
-    """Score tables out of blocks are those that the definition makes of the rows, word by word and bit by bit."""
-    pairs = arrive(site, kind)
+def test_blocks_are_the_rows_that_they_are_made_of(site_after: SiteAfter, kind: str) -> None:
+    """Score tables out of blocks are those that the definition makes of the rows, word by word and bit by bit.
 
-    with site.sessions() as session:
+    Making blocks anew from stored rows changes no byte, so that a rebuild moves no published number.
+    """
+    site = site_after(ARRIVED[kind])
+    pairs = pairs_of(site)
+
+    with site.sessions.begin() as session:
         columns = ["S", "E", "force", "success", "mae", "of nobody"]
         assert flat(read_scores(session, pairs, columns)) == flat(scores_by_rows(session, pairs, columns))
         assert flat(read_records(session, pairs)) == flat(records_by_rows(session, pairs))
-
-
-@pytest.mark.parametrize("kind", SENT)
-def test_rows_make_the_blocks_that_the_upload_made(site: Site, kind: str) -> None:
-    """Making blocks anew from stored rows changes no byte, so that a rebuild moves no published number."""
-    pairs = arrive(site, kind)
-
-    with site.sessions.begin() as session:
         assert [rebuild_submission(session, number) for number in sorted({number for number, _ in pairs})] == [
             False
         ] * 2
 
 
-def test_evidence_that_was_taken_over_task_by_task_is_left_out(site: Site) -> None:
+def test_evidence_that_was_taken_over_task_by_task_is_left_out(site_after: SiteAfter) -> None:
     """An entry that counts for one task gives the rows of that task."""
-    pairs = arrive(site, "episodes")
+    site = site_after(ARRIVED["episodes"])
+    pairs = pairs_of(site)
     with site.sessions.begin() as session:
         task = session.scalars(select(Score.task_id).limit(1)).one()
         session.execute(update(Entry).values(task_ids=[task]))
@@ -98,23 +103,30 @@ def test_evidence_that_was_taken_over_task_by_task_is_left_out(site: Site) -> No
         assert flat(rows) == flat(scores_by_rows(session, pairs[:1], ["force"]))
 
 
-@pytest.mark.parametrize("lost", ["DELETE FROM evidence", "of another format"])
-def test_a_lost_block_is_made_of_the_rows(site: Site, lost: str) -> None:
-    """Whoever reads where a block is missing, or was packed by another version, gets the same rows."""
-    pairs = arrive(site, "series")
+OTHER_FORMAT = "UPDATE evidence SET content = replace(content::text, '666f726d6174223a31', '666f726d6174223a39')::bytea"
+
+
+def test_a_lost_block_is_made_of_the_rows(site_after: SiteAfter) -> None:
+    """Whoever reads where a block is missing, or was packed by another version, gets the same rows.
+
+    Entrants of a submission without an entry are known from its rows, too.
+    """
+    site = site_after(ARRIVED["series"])
+    pairs = pairs_of(site)
     with site.as_owner() as session:
         before = flat(read_records(session, pairs))
-        other = (
-            "UPDATE evidence SET content = replace(content::text, '666f726d6174223a31', '666f726d6174223a39')::bytea"
-        )
-        session.execute(text(other if lost == "of another format" else lost))
-
+        session.execute(text(OTHER_FORMAT))
         assert flat(read_records(session, pairs)) == before
+        session.execute(text("DELETE FROM evidence"))
+        assert flat(read_records(session, pairs)) == before
+        session.execute(text("DELETE FROM entry WHERE entrant_id = :number"), {"number": pairs[0][1]})
+        assert unowned_pairs(session, pairs[0][0]) == [pairs[0]]
 
 
-def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
+def test_a_broken_block_is_mended_by_a_rebuild(site_after: SiteAfter) -> None:
     """Only what differs from the rows is written, and then it is what it was."""
-    pairs = arrive(site, "summary")
+    site = site_after(ARRIVED["summary"])
+    pairs = pairs_of(site)
     with site.as_owner() as session:
         before = session.scalars(
             select(PackedRows.content).order_by(PackedRows.submission_id, PackedRows.entrant_id)
@@ -128,17 +140,6 @@ def test_a_broken_block_is_mended_by_a_rebuild(site: Site) -> None:
             select(PackedRows.content).order_by(PackedRows.submission_id, PackedRows.entrant_id)
         ).all()
         assert after == before
-
-
-def test_what_is_measured_between_estimators_is_found_without_its_blocks(site: Site) -> None:
-    """Entrants of a submission without an entry are known from its rows where its blocks are lost."""
-    pairs = arrive(site, "series")
-    with site.as_owner() as session:
-        session.execute(text("DELETE FROM entry WHERE entrant_id = :number"), {"number": pairs[0][1]})
-        with_blocks = unowned_pairs(session, pairs[0][0])
-        session.execute(text("DELETE FROM evidence"))
-
-        assert unowned_pairs(session, pairs[0][0]) == with_blocks == [pairs[0]]
 
 
 def test_every_submission_with_rows_has_its_blocks_at_once(site: Site) -> None:

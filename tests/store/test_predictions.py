@@ -27,17 +27,29 @@ def declare(site: Site, part: str = COLOURS, truth: str | None = LABELS) -> None
         assert answer.status_code == 201, answer.text
 
 
-def test_predictions_come_back_as_they_went_in(site: Site) -> None:
-    """In the order of the labels, to the last bit, NaN where there is none."""
+def test_predictions_come_back_as_they_went_in_and_cannot_be_rewritten(site: Site) -> None:
+    """In the order of the labels, to the last bit, NaN where there is none; evidence has labels and a row that counts.
+
+    Both are records like every other row.
+    """
     declare(site, f"{COLOURS}, missing: failure, labels: public")
     number = submit(site, GUESSES)
 
     with site.sessions() as session:
         (block,) = read_blocks(session, number, 1)
+        declared = benchmarks.find_declared(session, "guess")
+        evidence = read_entrant(session, declared, [(number, 1)], "A")
 
     wanted = [[0.5, 0.25, 0.25], [np.nan] * 3, [0.1, 0.2, 0.7]]
     assert (block.entrant, block.task, block.labels) == ("A", "t", None)
     assert np.array_equal(block.values, wanted, equal_nan=True)
+    assert (evidence.predictions[0].values.shape, list(evidence.labels)) == ((3, 3), ["t"])
+    assert len(evidence.scores) == 1
+    assert evidence.scores.reason is not None
+    assert evidence.scores.reason.at(0) == "1 of 3 items have no prediction"
+    for table in ("label_set", "prediction"):
+        with pytest.raises(DBAPIError, match="is a record"), site.as_owner() as session:
+            session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - a name of our own
 
 
 def test_labels_come_back_without_their_items_for_computing(site: Site) -> None:
@@ -53,22 +65,6 @@ def test_labels_come_back_without_their_items_for_computing(site: Site) -> None:
     assert computing.weight is not None
     assert computing.weight.tolist() == [1.0, 2.0, 0.5]
     assert (matching.items, matching.label.tolist(), matching.weight) == (("a", "b", "c"), [0.0, 0.0, 0.0], None)
-
-
-def test_an_entrants_evidence_holds_predictions_and_labels(site: Site) -> None:
-    """What a measurement needs, and one row of scores without values that counts."""
-    declare(site, f"{COLOURS}, missing: failure, labels: public")
-    number = submit(site, GUESSES)
-
-    with site.sessions() as session:
-        declared = benchmarks.find_declared(session, "guess")
-        evidence = read_entrant(session, declared, [(number, 1)], "A")
-
-    assert evidence.predictions[0].values.shape == (3, 3)
-    assert list(evidence.labels) == ["t"]
-    assert len(evidence.scores) == 1
-    assert evidence.scores.reason is not None
-    assert evidence.scores.reason.at(0) == "1 of 3 items have no prediction"
 
 
 def test_own_labels_are_stored_with_the_predictions(site: Site) -> None:
@@ -114,16 +110,6 @@ def test_packing_is_exact_and_little_endian() -> None:
 
     assert np.array_equal(unpack_floats(pack_floats(values)).reshape(2, 2), values, equal_nan=True)
     assert pack_floats(values.astype(">f8")) == pack_floats(values)
-
-
-@pytest.mark.parametrize("table", ["label_set", "prediction"])
-def test_labels_and_predictions_cannot_be_rewritten(site: Site, table: str) -> None:
-    """They are records like every other row."""
-    declare(site, f"{COLOURS}, missing: failure, labels: public")
-    submit(site, GUESSES)
-
-    with pytest.raises(DBAPIError, match="is a record"), site.as_owner() as session:
-        session.execute(text(f"DELETE FROM {table}"))  # noqa: S608 - a name of our own
 
 
 def test_a_failed_statement_does_not_tell_its_parameters(site: Site) -> None:
