@@ -6,6 +6,7 @@ A sequence of submissions is sent over HTTP and worked off; `settle` says what m
 import io
 import itertools
 import json
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from csv import writer
 from typing import Any
@@ -25,6 +26,8 @@ ODD = ("0", "0.0", "-0.0", "1e-400", "-1e-400", "5e-324", "1e-308", "1e-160", "1
 SIGNED = (*ODD, "-1", "-1e50", "-5e-324")
 COUNTS = ("", "1", "1.0", "7", "100", "1e3", "1e50")
 TASKS = ("t1", "t2", "t3")
+MOST_FILES = 4 if os.environ.get("HYPOTHESIS_PROFILE") == "fuzz" else 2
+"""Of a stranger, each of which is published: `make fuzz` has the time for more."""
 
 SUMMARY = f"""
 schema_version: 1
@@ -141,7 +144,9 @@ def summaries() -> st.SearchStrategy[list[str]]:
     """Return files of summaries, each a submission of one or two entrants."""
     entrants = st.sets(st.sampled_from(("A", "B", "Base", "D")), min_size=1, max_size=2).map(sorted)
     files = entrants.flatmap(lambda names: st.tuples(*map(summary_rows, names)))
-    return st.lists(files.map(lambda result: table(SUMMARY_COLUMNS, itertools.chain(*result))), min_size=1, max_size=4)
+    return st.lists(
+        files.map(lambda result: table(SUMMARY_COLUMNS, itertools.chain(*result))), min_size=1, max_size=MOST_FILES
+    )
 
 
 def good_summary(entrant: str) -> str:
@@ -171,7 +176,7 @@ def episode_files() -> st.SearchStrategy[list[str]]:
             )
         )
 
-    return st.lists(sizes.flatmap(fill), min_size=1, max_size=4)
+    return st.lists(sizes.flatmap(fill), min_size=1, max_size=MOST_FILES)
 
 
 def good_episodes() -> str:
@@ -216,7 +221,7 @@ def runs() -> st.SearchStrategy[list[str]]:
 
     names = st.sets(st.sampled_from(("GPH", "RS", "DFA")), min_size=1, max_size=2).map(sorted)
     files = names.flatmap(lambda result: st.tuples(*map(of, result))).map(lambda f: table(COLUMNS, itertools.chain(*f)))
-    return st.lists(files, min_size=1, max_size=4)
+    return st.lists(files, min_size=1, max_size=MOST_FILES)
 
 
 def good_run(estimator: str) -> str:

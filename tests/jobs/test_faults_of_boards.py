@@ -46,7 +46,7 @@ ARRIVALS = pytest.mark.parametrize(
     ("first", "n_honest", "n_odd"),
     [
         ("odd", 1, 1),
-        ("honest", 3, 1),
+        ("honest", 2, 1),
         *(pytest.param(*each, marks=pytest.mark.slow) for each in (("honest", 3, 10), ("odd", 3, 6))),
     ],
 )

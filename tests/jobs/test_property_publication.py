@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from app.config import Settings
 from tests.cases import publications as cases
+from tests.cases.databases import as_runtime, new_database
 from tests.fixtures import Site, open_site
 
 FIXTURE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow, HealthCheck.data_too_large]
@@ -36,10 +37,11 @@ N_TESTS = 6
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "bounded"))
 
 
-@pytest.fixture
-def tireless_site(database_url: str) -> Iterator[Site]:
-    """A server that takes as many writes as come."""
-    with open_site(database_url, Settings(max_requests_per_minute=1_000_000)) as opened:
+@pytest.fixture(scope="module")
+def tireless_site(postgres_url: str, migrated: str) -> Iterator[Site]:
+    """A server that takes as many writes as come, each of a benchmark of its own."""
+    settings = Settings(max_requests_per_minute=1_000_000)
+    with new_database(postgres_url, migrated) as url, open_site(as_runtime(url), settings) as opened:
         yield opened
 
 

@@ -90,22 +90,20 @@ def test_evidence_of_one_entrant_is_evaluated_one_after_the_other(site: Site) ->
     assert (together, rest) == (first, [later])
 
 
-@pytest.mark.parametrize(("most", "sizes"), [(1, [1, 1, 1]), (7, [2, 1]), (100, [3])])
-def test_as_many_go_together_as_rows_allow(
-    site: Site, monkeypatch: pytest.MonkeyPatch, most: int, sizes: list[int]
-) -> None:
+def test_as_many_go_together_as_rows_allow(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """One submission goes whatever its size; another joins it only up to the limit of rows."""
     declare(site)
     send_entrants(site, ["A", "B", "C"])
-    monkeypatch.setattr(current, "MOST_ROWS_TOGETHER", most)
-    tried: list[int] = []
-    actual = []
-    with site.sessions() as session:
-        while together := current.next_together(session, benchmark_of(site), tried):
-            tried += together
-            actual.append(len(together))
+    for most, sizes in ((1, [1, 1, 1]), (7, [2, 1]), (100, [3])):
+        monkeypatch.setattr(current, "MOST_ROWS_TOGETHER", most)
+        tried: list[int] = []
+        actual = []
+        with site.sessions() as session:
+            while together := current.next_together(session, benchmark_of(site), tried):
+                tried += together
+                actual.append(len(together))
 
-    assert actual == sizes
+        assert actual == sizes
 
 
 def test_the_fault_of_one_submission_ends_no_other(site: Site, caplog: pytest.LogCaptureFixture) -> None:

@@ -1,4 +1,4 @@
-"""How many statements jobs take: a publication as many for six submissions as for two, and so an evaluation."""
+"""How many statements jobs take: a publication as many for five submissions as for three, and so an evaluation."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,12 +60,12 @@ def counted(site: Site, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 def test_a_publication_takes_as_many_statements_whoever_is_on_the_board(
     site: Site, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """One more entrant on a board of one, and on a board of five, is read and stored by the same statements."""
+    """One more entrant on a board of one, and on a board of three, is read and stored by the same statements."""
     slug = publications.begin(site, MANIFESTS[kind])
     with site.sessions() as session:
         number = benchmark_rows.find_benchmark(session, slug).id
     counts = []
-    for upto in (2, 6):
+    for upto in (2, 4):
         for entrant in range((counts and 3) or 1, upto):
             submit(site, slug, kind, entrant)
         site.work()
