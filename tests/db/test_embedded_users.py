@@ -60,7 +60,7 @@ def test_a_server_all_of_whose_connections_are_taken_is_found(cluster: Path) -> 
             assert again == address
 
 
-def test_the_first_to_go_leaves_the_server_to_the_other(data_dir: Path) -> None:
+def test_the_first_to_go_leaves_the_server_and_the_last_stops_it(data_dir: Path) -> None:
     """The process that started it may go before the one that found it."""
     with database_user(data_dir) as first:
         first.read_line()
@@ -68,20 +68,9 @@ def test_the_first_to_go_leaves_the_server_to_the_other(data_dir: Path) -> None:
             address = second.read_line()
             first.leave()
             actual = kept_number(address)
-
-    assert actual == 7
-
-
-def test_the_last_to_go_stops_the_server(data_dir: Path) -> None:
-    """After it no process works in the cluster, also when another one had started the server."""
-    with database_user(data_dir) as first:
-        first.read_line()
-        with database_user(data_dir) as second:
-            second.read_line()
-            first.leave()
             second.leave()
 
-    assert servers_of(data_dir) == []
+    assert (actual, servers_of(data_dir)) == (7, [])
 
 
 def test_many_first_starts_at_once_make_one_database() -> None:
@@ -107,8 +96,8 @@ def test_coming_and_going_do_not_race(data_dir: Path) -> None:
     assert actual == [7] * 16
 
 
-def test_a_killed_process_leaves_a_server_that_the_next_uses(data_dir: Path) -> None:
-    """The postmaster that it left is found, not started again."""
+def test_a_killed_process_leaves_a_server_that_the_next_uses_and_stops(data_dir: Path) -> None:
+    """The postmaster that it left is found, not started again; who was killed counts as gone."""
     with database_user(data_dir) as user:
         user.read_line()
         before = postmaster_of(data_dir)
@@ -117,16 +106,6 @@ def test_a_killed_process_leaves_a_server_that_the_next_uses(data_dir: Path) -> 
         actual = kept_number(address), postmaster_of(data_dir)
 
     assert actual == (7, before)
-
-
-def test_a_server_that_was_left_is_stopped_by_the_next(data_dir: Path) -> None:
-    """A process that was killed counts as gone."""
-    with database_user(data_dir) as user:
-        user.read_line()
-        user.kill()
-    with running_server(data_dir):
-        pass
-
     assert servers_of(data_dir) == []
 
 

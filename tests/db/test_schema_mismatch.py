@@ -30,8 +30,16 @@ def test_a_newer_schema_is_told_in_one_sentence(newer: str, command: list[str]) 
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("command", [["serve"], ["worker"], ["db", "upgrade"], ["db", "check"]])
-@pytest.mark.parametrize("revision", ["0001", "0009", "r0001", "unreleased_0123456789abcdef"])
+@pytest.mark.parametrize(
+    ("revision", "command"),
+    [
+        ("0001", ["serve"]),
+        ("0009", ["worker"]),
+        ("r0001", ["serve"]),
+        ("r0001", ["db", "upgrade"]),
+        ("unreleased_0123456789abcdef", ["db", "check"]),
+    ],
+)
 def test_a_schema_of_before_the_first_release_is_carried_over(
     database_url: str, revision: str, command: list[str]
 ) -> None:

@@ -14,7 +14,7 @@ from app.db.transfer import NAME, export, import_folder
 from app.store import rows
 from tests.cases.databases import as_owner, as_runtime, new_database
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send
-from tests.fixtures import LOW, Site, open_site
+from tests.fixtures import LOW, Site, SiteAfter, open_site
 
 ADDRESSES = [
     *(f"/benchmarks/tiny/{kind}{number}" for number in ("", "?snapshot=1", "?snapshot=2") for kind in (
@@ -26,16 +26,20 @@ ADDRESSES = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def filled(site: Site) -> Site:
-    """A server with two snapshots, in the second of which somebody is superseded."""
+def fill(site: Site) -> None:
+    """Publish three snapshots, in the last of which somebody is superseded."""
     declare(site)
     for sent in (BASE, GOOD):
         assert send(site, sent)["http"] == 202
         site.work()
     send(site, BETTER)
     site.work()
-    return site
+
+
+@pytest.fixture
+def filled(site_after: SiteAfter) -> Site:
+    """Such a server, published once for all of these."""
+    return site_after(fill)
 
 
 def answers(site: Site) -> dict[str, tuple[int, bytes]]:
