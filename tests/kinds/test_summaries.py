@@ -5,8 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.admission.case import Claims
-from app.admission.claims import check_claims
 from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
@@ -101,20 +99,3 @@ def test_the_interval_of_a_claim_holds_95() -> None:
     assert [named["difference_lower"], named["difference_upper"]] == pytest.approx(
         ends(counts @ sample.distinct / counts.sum(axis=1))
     )
-
-
-@pytest.mark.parametrize(
-    ("claimed", "outcome"),
-    [(0.5, "passed"), (0.5 + 9e-7, "passed"), (0.5 - 9e-7, "passed"), (0.5 + 2e-6, "failed"), (0.5 - 2e-6, "failed")],
-)
-def test_a_claim_is_held_to_the_sixth_decimal(claimed: float, outcome: str) -> None:
-    """A millionth is rounding; two are another number."""
-    claims: Claims = {"A": {"x": claimed}}
-
-    assert [check.outcome for check in check_claims(claims, {("A", "x"): 0.5})] == [outcome]
-
-
-@pytest.mark.parametrize(("claimed", "outcome"), [(2e6 + 1.5, "passed"), (2e6 + 3.0, "failed")])
-def test_a_large_claim_is_held_to_its_sixth_digit(claimed: float, outcome: str) -> None:
-    """A millionth of it, whatever its unit."""
-    assert [check.outcome for check in check_claims({"A": {"x": claimed}}, {("A", "x"): 2e6})] == [outcome]

@@ -63,15 +63,6 @@ def test_a_wrong_cell_of_parquet_has_its_row(tmp_path: Path) -> None:
     assert (problem.file, problem.row, problem.column, problem.value) == ("r.parquet", 2, "MASE", "-1")
 
 
-@pytest.mark.heavy
-@pytest.mark.parametrize("content", [b"PAR1", b"model,task\n"])
-def test_what_is_no_parquet_says_so(tmp_path: Path, content: bytes) -> None:
-    """A broken file is a problem, not an error of the server."""
-    (problem,) = problems(tmp_path, {"r.parquet": content})
-
-    assert "cannot be read as Parquet" in problem.message
-
-
 def test_one_summary_as_a_json_object_is_a_row(tmp_path: Path) -> None:
     """What fev's evaluation_summary returns, dumped as it is."""
     (row,) = json.loads(pd.read_csv(NAIVE).head(1).to_json(orient="records"))
@@ -109,8 +100,13 @@ def test_other_files_of_an_archive_are_named_and_ignored(tmp_path: Path) -> None
     ]
 
 
-def test_a_readme_alone_is_refused(tmp_path: Path) -> None:
-    """Who sends it by itself takes it for a model card."""
-    (problem,) = problems(tmp_path, {"README.md": b"Results of fev."})
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [("README.md", b"Results of fev.", NO_RESULTS), ("r.parquet", b"PAR1", "cannot be read as Parquet"),
+     ("r.parquet", b"model,task\n", "cannot be read as Parquet")],
+)  # fmt: skip
+def test_a_file_that_is_not_what_it_says_is_refused(tmp_path: Path, name: str, content: bytes, words: str) -> None:
+    """A README by itself is taken for a model card; a broken file is a problem, not an error of the server."""
+    (problem,) = problems(tmp_path, {name: content})
 
-    assert problem.message == NO_RESULTS
+    assert words in problem.message

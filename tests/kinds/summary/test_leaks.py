@@ -9,7 +9,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
-from tests.cases.evidence_tables import FEV, make_manifest, problems, read
+from tests.cases.evidence_tables import FEV, problems, read
 
 EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
 FLAG = "trained_on_this_dataset"
@@ -48,28 +48,21 @@ def test_rows_that_do_not_say_it_are_counted_in_a_warning(tmp_path: Path) -> Non
     ]
 
 
-@pytest.mark.parametrize("flag", ["maybe", "2", "1.00001"])
-def test_another_flag_is_refused(tmp_path: Path, flag: str) -> None:
-    """What is neither yes nor no is a problem with its row."""
-    (problem,) = problems(tmp_path, {"r.csv": results("naive.csv", flag)}, manifest())
+@pytest.mark.parametrize(
+    ("name", "flag", "at", "words"),
+    [
+        *(("naive.csv", flag, 0, "") for flag in ("maybe", "2", "1.00001")),
+        ("chronos-bolt.csv", "True", 3, "Chronos-Bolt is the leakage model of sql, mase, wape, wql, sql-mini"),
+    ],
+)
+def test_another_flag_and_a_leakage_model_that_has_seen_the_data_are_refused(
+    tmp_path: Path, name: str, flag: str, at: int, words: str
+) -> None:
+    """What is neither yes nor no; and the leakage model's errors stand for those of models that have seen it."""
+    (problem,) = problems(tmp_path, {"r.csv": results(name, flag, at)}, manifest())
 
-    assert (problem.row, problem.column, problem.value) == (2, FLAG, flag)
-
-
-def test_without_the_preset_an_empty_flag_is_refused(tmp_path: Path) -> None:
-    """Only fev says what an empty flag means."""
-    declared = make_manifest(columns="{entrant: model, task: task, leaked: seen}")
-    (problem,) = problems(tmp_path, {"r.csv": "model,task,MASE,seen\nA,t,1,\n"}, declared)
-
-    assert problem.column == "seen"
-
-
-def test_a_leakage_model_that_has_seen_the_data_is_refused(tmp_path: Path) -> None:
-    """Its errors stand for those of models that have; fev makes no leaderboard of such rows."""
-    (problem,) = problems(tmp_path, {"r.csv": results("chronos-bolt.csv", "True", at=3)}, manifest())
-
-    assert (problem.row, problem.column, problem.value) == (5, FLAG, "True")
-    assert problem.message.startswith("Chronos-Bolt is the leakage model of sql, mase, wape, wql, sql-mini")
+    assert (problem.row, problem.column, problem.value) == (at + 2, FLAG, flag)
+    assert problem.message.startswith(words)
 
 
 def test_a_leakage_model_may_have_seen_what_its_boards_do_not_use(tmp_path: Path) -> None:

@@ -8,9 +8,14 @@ import pytest
 
 from app.errors import MAX_PROBLEMS, EvidenceRejected, ManifestRejected
 from app.kinds.summary.read import TaskRules
+from app.manifest.model import Manifest
 from tests.cases.evidence_tables import CLOSED, make_manifest, problems, read, the_problem
 
 FULL = "{entrant: model, task: task, leaked: leaked, training_time_s: train, n_forecasts: n, recorded: [print]}"
+
+
+CLOSED_HEADER = "model,task,horizon,target,levels,gap,MASE\n"
+HARD = {"model": "A", "task": "hard", "horizon": "24", "target": "y", "levels": '"[0.1, 0.5]"', "gap": "", "MASE": "1"}
 
 
 @pytest.mark.parametrize(
@@ -39,16 +44,6 @@ def test_a_score_that_is_none_is_refused(tmp_path: Path, cell: str, words: str) 
     assert words in problem.message
 
 
-def test_a_score_above_the_maximum_is_refused(tmp_path: Path) -> None:
-    """A metric's range comes from the manifest."""
-    manifest = make_manifest()
-    bounded = manifest.model_copy(
-        update={"metrics": {"MASE": manifest.metrics["MASE"].model_copy(update={"max": 2.0})}}
-    )
-
-    assert the_problem(tmp_path, "model,task,MASE\nA,t,2\nB,t,2.5\n", bounded).message == "above 2, the largest allowed"
-
-
 def test_numbers_are_read_to_the_last_bit(tmp_path: Path) -> None:
     """Spaces, signs and exponents are fine, in a column with and without them."""
     texts = ["0.1", "1e-3", "5e-324", "0.30000000000000004", "9.999999999999999e49"]
@@ -70,46 +65,89 @@ def test_an_empty_score_is_null_with_its_reason(tmp_path: Path) -> None:
     assert scores.reason.to_list() == ["empty in the file: MASE", None]
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["A\tB", " A", "A ", "A  B", "", "x" * 201, "a\u202eb", "a\u200bb", "a\u00a0b", "e\u0301", "\u0301a", "a\u3164"],
-    ids=[
-        "a tab",
-        "a leading space",
-        "a trailing space",
-        "two spaces",
-        "nothing",
-        "too long",
-        "a direction mark",
-        "no width",
-        "a hard space",
-        "decomposed",
-        "a mark alone",
-        "a filler",
-    ],
-)
+NAMES = {
+    "a tab": "A\tB", "a leading space": " A", "a trailing space": "A ", "two spaces": "A  B", "nothing": "",
+    "too long": "x" * 201, "a direction mark": "a\u202eb", "no width": "a\u200bb", "a hard space": "a\u00a0b",
+    "decomposed": "e\u0301", "a mark alone": "\u0301a", "a filler": "a\u3164",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_names_that_are_not_allowed(tmp_path: Path, name: str) -> None:
     """Names that hide something, have another spelling or never end are refused, and shown harmlessly."""
-    problem = the_problem(tmp_path, f'model,task,MASE\n"{name}",t,1\n')
+    problem = the_problem(tmp_path, f'model,task,MASE\n"{NAMES[name]}",t,1\n')
 
     assert (problem.row, problem.column) == (2, "model")
     assert problem.value is None or (len(problem.value) < 100 and problem.value.isprintable())
 
 
-def test_a_task_may_be_named_in_parts(tmp_path: Path) -> None:
-    """Where tasks are open, a name with slashes is one, and one that hides something is none."""
+def test_a_task_may_be_named_in_parts_where_tasks_are_open_and_not_at_all_where_there_are_several(
+    tmp_path: Path,
+) -> None:
+    """A name with slashes is one, and one that hides something is none; rows without it would be of any task."""
     scores = read(tmp_path, {"r.csv": "model,task,MASE\nA,covid/new,1\n"}).scores
-
-    assert scores.task.to_list() == ["covid/new"]
-    assert the_problem(tmp_path, "model,task,MASE\nA,covid\u200b/new,1\n").column == "task"
-
-
-def test_no_column_may_name_the_task_where_there_are_several() -> None:
-    """Rows would be of any of them."""
     with pytest.raises(ManifestRejected) as refusal:
         make_manifest(columns="{entrant: model, task: null}", tasks=CLOSED)
 
+    assert scores.task.to_list() == ["covid/new"]
+    assert the_problem(tmp_path, "model,task,MASE\nA,covid\u200b/new,1\n").column == "task"
     assert [problem.column for problem in refusal.value.problems] == ["columns.task"]
+
+
+def test_the_form_field_names_the_entrant(tmp_path: Path) -> None:
+    """Rows that do not say whose they are are those of the form field, with and without the column."""
+    without = read(tmp_path, {"r.csv": "task,MASE\ns,1\nt,2\n"}, entrant="A").scores
+    partly = read(tmp_path, {"r.csv": "model,task,MASE\n,s,1\nA,t,2\n"}, entrant="A").scores
+
+    assert without.entrant.to_list() == partly.entrant.to_list() == ["A", "A"]
+
+
+FULL_ROW = "model,task,MASE,leaked,train\nA,t,1,0,{}\n"
+BOUNDED = make_manifest().model_copy(
+    update={"metrics": {"MASE": make_manifest().metrics["MASE"].model_copy(update={"max": 2.0})}}
+)
+WRONG: dict[str, tuple[str, Manifest | None, str | None, list[tuple[int | None, str | None, str]]]] = {
+    "a score above the maximum": (
+        "model,task,MASE\nA,t,2\nB,t,2.5\n", BOUNDED, None, [(3, "MASE", "above 2, the largest allowed")]),
+    "rows of another entrant than the form field": (
+        "model,task,MASE\nA,t,1\nB,t,1\n", None, "A", [(3, "model", "the form field entrant says A")]),
+    "a form field that is no name": ("model,task,MASE\nA,t,1\n", None, "A\u200b", [(None, "entrant", "")]),
+    "neither a column nor a form field": (
+        "task,MASE\nt,1\n", make_manifest(columns="{entrant: null, task: task}"), None,
+        [(None, None, "no entrant; send the form field entrant")]),
+    "names that differ only in case": (
+        "model,task,MASE\nTiRex,s,1\nTirex,t,1\n", None, None,
+        [(None, "model",
+          "Tirex and TiRex differ only in case or in the form of their letters; write the name one way")]),
+    **{f"a time of {cell}": (FULL_ROW.format(cell), make_manifest(columns=FULL), None, [(2, "train", "")])
+       for cell in ("-1", "inf", "soon")},
+    "a recorded text without end": (
+        "model,task,MASE,leaked,print\nA,s,1,0," + "x" * 2001 + "\n", make_manifest(columns=FULL), None,
+        [(2, "print", "")]),
+    **{f"a flag of {cell}": (
+        f"model,task,MASE,leaked\nA,t,1,{cell}\n", make_manifest(columns=FULL), None, [(2, "leaked", "")])
+       for cell in ("", "yes", "2", "None", "1.5")},
+    "every differing column of every row": (
+        CLOSED_HEADER + 'A,easy,9,"[a]","[0.1, 0.5]",,-1\nA,hard,9,y,"[0.1, 0.5]",,1\n', make_manifest(tasks=CLOSED),
+        None, [(2, "horizon", ""), (2, "target", ""), (2, "MASE", ""), (3, "horizon", "")]),
+    "an unknown task, with what no task has": (
+        CLOSED_HEADER + 'A,easy,8,"[\'a\', \'b\']","[0.1, 0.5]",,1\nA,other,95,y,"[0.1, 0.5]",,1\n',
+        make_manifest(tasks=CLOSED), None,
+        [(3, "task", "other is not a task of small; nor has any of its tasks horizon 95")]),
+    "a column of the definition that has a value": (
+        'model,task,target,levels,MASE\nA,hard,y,"[0.1, 0.5]",1\n', make_manifest(tasks=CLOSED), None,
+        [(None, "horizon", "")]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_everything_that_is_wrong_is_a_problem_with_its_place(tmp_path: Path, name: str) -> None:
+    """Row, column and what is wrong, in the order of the rows."""
+    content, declared, entrant, said = WRONG[name]
+    actual = problems(tmp_path, {"r.csv": content}, declared, entrant)
+
+    assert [(p.row, p.column) for p in actual] == [(row, column) for row, column, _ in said]
+    assert [words for p, (_, _, words) in zip(actual, said, strict=True) if words not in p.message] == []
 
 
 def test_missing_columns_are_all_named(tmp_path: Path) -> None:
@@ -122,38 +160,6 @@ def test_missing_columns_are_all_named(tmp_path: Path) -> None:
         (None, "leaked"),
         (None, "MASE"),
     ]
-
-
-def test_the_form_field_names_the_entrant(tmp_path: Path) -> None:
-    """Rows that do not say whose they are are those of the form field, with and without the column."""
-    without = read(tmp_path, {"r.csv": "task,MASE\ns,1\nt,2\n"}, entrant="A").scores
-    partly = read(tmp_path, {"r.csv": "model,task,MASE\n,s,1\nA,t,2\n"}, entrant="A").scores
-
-    assert without.entrant.to_list() == partly.entrant.to_list() == ["A", "A"]
-
-
-def test_rows_of_another_entrant_than_the_form_field_are_refused(tmp_path: Path) -> None:
-    """The field and the rows must agree."""
-    (problem,) = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\nB,t,1\n"}, entrant="A")
-
-    assert (problem.row, problem.column, problem.value) == (3, "model", "B")
-    assert problem.message == "the form field entrant says A"
-
-
-def test_a_form_field_that_is_no_name_is_refused(tmp_path: Path) -> None:
-    """The field is held to the same rule as the rows."""
-    actual = problems(tmp_path, {"r.csv": "model,task,MASE\nA,t,1\n"}, entrant="A\u200b")
-
-    assert [(p.column, p.value) for p in actual] == [("entrant", "A\\x200b")]
-
-
-def test_a_benchmark_may_leave_the_entrant_to_the_form_field(tmp_path: Path) -> None:
-    """Without a column and without the field nobody knows whose rows they are."""
-    manifest = make_manifest(columns="{entrant: null, task: task}")
-
-    (problem,) = problems(tmp_path, {"r.csv": "task,MASE\nt,1\n"}, manifest)
-
-    assert problem.message == "no entrant; send the form field entrant"
 
 
 def test_the_same_pair_twice_is_refused_with_both_places(tmp_path: Path) -> None:
@@ -169,15 +175,6 @@ def test_the_same_pair_twice_is_refused_with_both_places(tmp_path: Path) -> None
     ]
 
 
-def test_names_that_differ_only_in_case_are_refused(tmp_path: Path) -> None:
-    """On a board they are one entrant."""
-    (problem,) = problems(tmp_path, {"r.csv": "model,task,MASE\nTiRex,s,1\nTirex,t,1\n"})
-
-    assert (
-        problem.message == "Tirex and TiRex differ only in case or in the form of their letters; write the name one way"
-    )
-
-
 @pytest.mark.parametrize(
     ("cell", "value"),
     [("True", True), ("true", True), ("TRUE", True), ("1", True), ("False", False), ("false", False), ("0", False)],
@@ -189,43 +186,17 @@ def test_flags_of_leakage(tmp_path: Path, cell: str, value: bool) -> None:
     assert read(tmp_path, {"r.csv": table}, make_manifest(columns=FULL)).scores.leaked.tolist() == [value]
 
 
-@pytest.mark.parametrize("cell", ["", "yes", "2", "None", "1.5"])
-def test_anything_else_is_no_flag(tmp_path: Path, cell: str) -> None:
-    """Whether an entrant has seen the data is never guessed."""
-    table = f"model,task,MASE,leaked\nA,t,1,{cell}\n"
-
-    problem = the_problem(tmp_path, table, make_manifest(columns=FULL))
-
-    assert (problem.row, problem.column) == (2, "leaked")
-
-
 def test_measured_quantities_follow_the_metrics(tmp_path: Path) -> None:
-    """They have plumbline's names, gaps are allowed, and a column that a file lacks is unknown with a warning."""
-    evidence = read(
-        tmp_path, {"r.csv": "model,task,MASE,leaked,train\nA,s,1,0,1.5\nA,t,1,0,NaN\n"}, make_manifest(columns=FULL)
-    )
+    """They have plumbline's names, gaps are allowed, and a column that a file lacks is unknown with a warning; recorded
+    columns are kept as text.
+    """
+    table = "model,task,MASE,leaked,train,print\nA,s,1,0,1.5,007\nA,t,1,0,NaN,\n"
+    evidence = read(tmp_path, {"r.csv": table}, make_manifest(columns=FULL))
 
     assert evidence.scores.columns == ("MASE", "training_time_s", "n_forecasts")
     assert str(evidence.scores.value("training_time_s").tolist()) == "[1.5, nan]"
+    assert evidence.scores.recorded["print"].to_list() == ["007", None]
     assert [(w.column, w.message) for w in evidence.warnings] == [("n", "no column n: n_forecasts is unknown")]
-
-
-@pytest.mark.parametrize("cell", ["-1", "inf", "soon"])
-def test_measured_quantities_are_checked(tmp_path: Path, cell: str) -> None:
-    """A time is a finite number that is not negative."""
-    table = f"model,task,MASE,leaked,train\nA,t,1,0,{cell}\n"
-
-    assert the_problem(tmp_path, table, make_manifest(columns=FULL)).column == "train"
-
-
-def test_recorded_columns_are_kept_as_text(tmp_path: Path) -> None:
-    """They are shown and never computed with; a very long one is refused."""
-    table = "model,task,MASE,leaked,print\nA,s,1,0,007\nA,t,1,0,\n"
-
-    scores = read(tmp_path, {"r.csv": table}, make_manifest(columns=FULL)).scores
-
-    assert scores.recorded["print"].to_list() == ["007", None]
-    assert the_problem(tmp_path, table.replace("007", "x" * 2001), make_manifest(columns=FULL)).column == "print"
 
 
 def test_columns_that_are_not_read_are_named_once(tmp_path: Path) -> None:
@@ -235,9 +206,6 @@ def test_columns_that_are_not_read_are_named_once(tmp_path: Path) -> None:
     assert [w.message for w in evidence.warnings] == [
         "columns that this benchmark does not read were ignored: note, MASE2"
     ]
-
-
-CLOSED_HEADER = "model,task,horizon,target,levels,gap,MASE\n"
 
 
 def test_rows_that_repeat_the_definition_are_read(tmp_path: Path) -> None:
@@ -269,16 +237,7 @@ def test_rows_that_repeat_the_definition_are_read(tmp_path: Path) -> None:
 )
 def test_a_column_that_differs_from_its_task_is_refused(tmp_path: Path, column: str, cell: str, message: str) -> None:
     """The message has the value, the task and what is expected."""
-    cells = {
-        "model": "A",
-        "task": "hard",
-        "horizon": "24",
-        "target": "y",
-        "levels": '"[0.1, 0.5]"',
-        "gap": "",
-        "MASE": "1",
-    }
-    table = CLOSED_HEADER + ",".join({**cells, column: cell}.values()) + "\n"
+    table = CLOSED_HEADER + ",".join({**HARD, column: cell}.values()) + "\n"
 
     problem = the_problem(tmp_path, table, make_manifest(tasks=CLOSED))
 
@@ -291,34 +250,6 @@ def test_a_hostile_list_only_differs(tmp_path: Path, cell: str) -> None:
     table = CLOSED_HEADER + f"A,hard,24,y,{cell},,1\n"
 
     assert the_problem(tmp_path, table, make_manifest(tasks=CLOSED)).column == "levels"
-
-
-def test_every_differing_column_of_every_row_is_reported(tmp_path: Path) -> None:
-    """One problem for each cell, in the order of the rows."""
-    table = CLOSED_HEADER + 'A,easy,9,"[a]","[0.1, 0.5]",,-1\nA,hard,9,y,"[0.1, 0.5]",,1\n'
-
-    actual = problems(tmp_path, {"r.csv": table}, make_manifest(tasks=CLOSED))
-
-    assert [(p.row, p.column) for p in actual] == [(2, "horizon"), (2, "target"), (2, "MASE"), (3, "horizon")]
-
-
-def test_an_unknown_task_is_refused_with_what_no_task_has(tmp_path: Path) -> None:
-    """One problem for the row; the columns of a task that is not there have nothing to be compared with."""
-    table = CLOSED_HEADER + 'A,easy,8,"[\'a\', \'b\']","[0.1, 0.5]",,1\nA,other,95,y,"[0.1, 0.5]",,1\n'
-
-    problem = the_problem(tmp_path, table, make_manifest(tasks=CLOSED))
-
-    assert (problem.row, problem.column, problem.value) == (3, "task", "other")
-    assert problem.message == "other is not a task of small; nor has any of its tasks horizon 95"
-
-
-def test_a_missing_column_of_the_definition_matters_where_it_has_a_value(tmp_path: Path) -> None:
-    """A file may leave out a column that is empty for all of its tasks."""
-    table = 'model,task,target,levels,MASE\nA,hard,y,"[0.1, 0.5]",1\n'
-
-    (problem,) = problems(tmp_path, {"r.csv": table}, make_manifest(tasks=CLOSED))
-
-    assert (problem.row, problem.column) == (None, "horizon")
 
 
 @pytest.mark.parametrize(("preset", "n_problems"), [("null", 1), ("fev", 0)])
@@ -349,17 +280,6 @@ def test_more_problems_than_are_shown_are_counted(tmp_path: Path) -> None:
 
     assert len(refused.value.problems) == MAX_PROBLEMS
     assert refused.value.n_problems == 3000
-
-
-def test_the_order_of_files_does_not_change_what_is_read(tmp_path: Path) -> None:
-    """The same rows come out, under the numbers of their files."""
-    a, b = "model,task,MASE\nA,s,1\n", "model,task,MASE\nB,t,2\n"
-
-    one, other = read(tmp_path, {"a.csv": a, "b.csv": b}).scores, read(tmp_path, {"b.csv": b, "a.csv": a}).scores
-
-    assert sorted(zip(one.entrant.to_list(), one.task.to_list(), one.values.tolist(), strict=True)) == sorted(
-        zip(other.entrant.to_list(), other.task.to_list(), other.values.tolist(), strict=True)
-    )
 
 
 def test_only_names_that_occur_are_words(tmp_path: Path) -> None:
