@@ -11,13 +11,13 @@ LEVEL = 0.95
 DIRECTIONS = {"logloss": "minimize", "brier": "minimize", "rmse": "minimize", "mae": "minimize", "fpr": "minimize"}
 
 
-def manifest(part: str, metrics: Sequence[str], more: str = "") -> str:
+def manifest(part: str, metrics: Sequence[str], more: str = "", slug: str = "guess") -> str:
     """Return a benchmark with one board of the metrics, whose labels are no secret where the part does not say."""
     part = part if "labels:" in part else f"{part}, labels: public"
     declared = "\n".join(f"  {m}: {{direction: {DIRECTIONS.get(m.split('@')[0], 'maximize')}}}" for m in metrics)
     return f"""
 schema_version: 1
-slug: guess
+slug: {slug}
 title: Guess
 evidence: predictions
 metrics:
@@ -43,16 +43,15 @@ def begin(site: Site, document: str, labels: str) -> None:
     """Make the benchmark and put its labels."""
     created = site.http.post("/benchmarks", content=document, headers=site.auth("steward"))
     assert created.status_code == 201, created.text
-    put = site.http.put(
-        "/benchmarks/guess/labels", files={"file": ("labels.csv", labels)}, headers=site.auth("steward")
-    )
+    address = f"/benchmarks/{created.json()['slug']}/labels"
+    put = site.http.put(address, files={"file": ("labels.csv", labels)}, headers=site.auth("steward"))
     assert put.status_code == 201, put.text
 
 
-def submit(site: Site, entrant: str, predictions: str) -> int:
+def submit(site: Site, entrant: str, predictions: str, slug: str = "guess") -> int:
     """Submit predictions and return the submission's number."""
     answer = site.http.post(
-        "/benchmarks/guess/submissions",
+        f"/benchmarks/{slug}/submissions",
         files=[("files", (f"{entrant}.csv", predictions))],
         data={"entrant": entrant},
         headers=site.auth(),

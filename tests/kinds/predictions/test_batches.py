@@ -11,7 +11,7 @@ from app.stats.curve_bands import BATCH_CELLS
 from app.stats.curves import LANES, Areas, SortedScores, curve_areas
 from tests.cases.prediction_boards import BINARY, benchmark, measure, two_classes
 
-N_EXAMPLES, N_RESAMPLES = 100_000, 100
+N_EXAMPLES, N_RESAMPLES = 50_000, 100
 
 
 @pytest.mark.heavy

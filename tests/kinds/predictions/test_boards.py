@@ -28,7 +28,6 @@ from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
-from app.kinds.predictions.report import report_tables
 from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
 from app.stats.pairs import holm
@@ -138,19 +137,22 @@ def test_rankings_are_scikit_learns_ndcg() -> None:
     assert actual["ndcg"] == pytest.approx(np.mean(alone), abs=1e-9)
 
 
-@pytest.mark.heavy
 def test_the_interval_is_the_bootstrap_of_the_definition() -> None:
-    """Resampled in a loop, metric by metric with scikit-learn; the ends agree within Monte-Carlo error."""
+    """Resampled in a loop, metric by metric by its definition; the ends agree within Monte-Carlo error."""
     truth, scores = two_classes(120)
     actual = measure(benchmark(BINARY, ("auc", "logloss")), "A", scores, truth)
     rng = np.random.default_rng(6)
-    drawn = np.array([
-        (roc_auc_score(truth.label[at], scores[at]), log_loss(truth.label[at], np.clip(scores[at], 1e-7, 1 - 1e-7)))
-        for at in rng.integers(0, 120, (2000, 120))
-    ])  # fmt: skip
+    drawn = np.array([by_definition(truth.label[at] == 1, scores[at]) for at in rng.integers(0, 120, (2000, 120))])
     for metric, expected in zip(("auc", "logloss"), np.quantile(drawn, [0.025, 0.975], axis=0).T, strict=True):
         ends = (actual.estimates[metric].low, actual.estimates[metric].high)
         assert ends == pytest.approx(tuple(expected), abs=0.15 * (expected[1] - expected[0]))
+
+
+def by_definition(is_positive: Any, scores: Any) -> tuple[float, float]:
+    """Return the share of pairs in the right order, ties half, and the mean surprise of the labels."""
+    pairs = scores[is_positive][:, None] - scores[~is_positive]
+    said = np.clip(np.where(is_positive, scores, 1.0 - scores), 1e-7, 1.0)
+    return float(((pairs > 0) + 0.5 * (pairs == 0)).mean()), float(-np.log(said).mean())
 
 
 def test_every_entrant_is_held_against_the_same_resamples() -> None:
@@ -397,17 +399,6 @@ def test_the_positive_class_may_be_the_first() -> None:
     assert first.rows["classes"][0][1] == "no"
 
 
-@pytest.mark.parametrize("metric", ["precision@recall=0.8", "recall@fpr=0.1", "precision@volume=0.3"])
-def test_constrained_metrics_stand_on_boards(metric: str) -> None:
-    """With an interval, like every other metric."""
-    truth, scores = two_classes()
-    actual = measure(benchmark(BINARY, ("auc", metric)), "A", scores, truth).estimates[metric]
-
-    assert actual.low is not None
-    assert actual.high is not None
-    assert 0.0 <= actual.low <= float(actual.point or 0.0) <= actual.high <= 1.0
-
-
 @pytest.mark.parametrize("name", ["precision@recall=0.8", "fpr@recall=0.5", "recall@fpr=0.1", "precision@volume=0.3"])
 def test_constrained_metrics_of_several_classes_are_the_mean_of_each_against_the_rest(name: str) -> None:
     """The same number as of each class in a benchmark of two."""
@@ -444,30 +435,6 @@ def test_no_step_of_a_curve_shows_one_label() -> None:
     assert all(row[3] is None for row in rows["reliability"] if float(str(row[4])) < 10)
 
 
-def test_own_labels_are_shown_threshold_by_threshold() -> None:
-    """Nothing is hidden from whoever brought them."""
-    truth, scores = two_classes(60)
-    rows = measure(benchmark(f"{BINARY}, labels: submitted", ("auc",)), "A", scores, truth).rows
-
-    assert len(rows["roc"]) == len(np.unique(scores)) + 1
-
-
-def test_reports_are_one_table_a_kind() -> None:
-    """Every row names its entrant and task, and every plot's columns are there."""
-    truth, scores = two_classes()
-    measured = measure(benchmark(BINARY, METRICS), "A", scores, truth)
-    tables = report_tables({"A": measured.rows})
-
-    assert [each.name for each in tables] == [
-        "intervals", "classes", "roc", "pr", "operating", "thresholds", "confusion", "reliability"
-    ]  # fmt: skip
-    for each in tables:
-        names = {column.name for column in each.columns}
-        assert all(row["entrant"] == "A" and row["task"] == "t" for row in each.records())
-        for plot in each.meta.get("plot", []):
-            assert {plot[key] for key in ("x", "y", "value", "by", "low", "high") if key in plot} <= names
-
-
 def test_the_confusion_matrix_has_the_truth_in_its_rows() -> None:
     """Thirty examples of red, ten of them called green."""
     probabilities = np.repeat(np.eye(3)[[0, 0, 1, 1, 2]], 10, axis=0)
@@ -477,19 +444,6 @@ def test_the_confusion_matrix_has_the_truth_in_its_rows() -> None:
     assert {row[1:] for row in rows if row[3]} == {
         ("red", "red", 20.0), ("red", "green", 10.0), ("green", "green", 10.0), ("blue", "blue", 10.0)
     }  # fmt: skip
-
-
-def test_the_best_stands_first_with_its_rank_interval() -> None:
-    """A clearly better model is first in nearly every joint resample."""
-    truth, scores = two_classes(400)
-    rng = np.random.default_rng(12)
-    manifest = benchmark(BINARY, ("auc", "logloss"))
-    entrants = {"worse": np.clip(scores + rng.normal(0, 0.4, 400), 0, 1), "better": scores}
-    rows = records(board_of(manifest, [measure(manifest, n, s, truth) for n, s in entrants.items()]).leaderboard)
-
-    assert [row["entrant"] for row in rows] == ["better", "worse"]
-    assert (rows[0]["rank_low"], rows[0]["rank_high"]) == (1, 1)
-    assert rows[0]["first_resamples_share"] > 0.99
 
 
 def test_one_without_an_interval_leaves_the_others_theirs() -> None:

@@ -64,62 +64,24 @@ def submit_all(site: Site, who: str = "alice") -> list[dict[str, Any]]:
     return answers
 
 
-def publish_board(site: Site) -> list[dict[str, str]]:
-    """Bring the whole example onto its board and return the board's rows."""
-    begin(site)
-    submit_all(site)
-    site.work()
-    table = site.http.get(f"/benchmarks/{SLUG}/leaderboards/auc.csv").text
-    return list(csv.DictReader(io.StringIO(table)))
-
-
-def read(path: Path) -> dict[str, str]:
-    """Return the second column of a CSV by the first."""
-    with path.open(newline="") as file:
-        return dict(list(csv.reader(file))[1:])
-
-
-def test_the_labels_are_those_of_569_items(roomy_site: Site) -> None:
-    """212 of them malignant; nothing is warned about."""
+def test_the_example_is_taken_and_ranks_the_models_as_scikit_learn_does(roomy_site: Site) -> None:
+    """569 labels without a warning, an entrant for each file under the plan that it cites, no check failed; AUC,
+    accuracy, log loss and Brier score are those of sklearn.metrics 1.9.1 on the committed files.
+    """
     put = begin(roomy_site)
-    labels = list(read(EXAMPLE.folder / "labels.csv").values())
+    answers = submit_all(roomy_site)
+    roomy_site.work()
+    rows = list(csv.DictReader(io.StringIO(roomy_site.http.get(f"/benchmarks/{SLUG}/leaderboards/auc.csv").text)))
+    actual = [[float(row[name]) for name in ("auc", "accuracy", "logloss", "brier")] for row in rows]
 
     assert [(task["task"], task["n_items"]) for task in put["tasks"]] == [("diagnosis", 569)]
     assert put["warnings"] == []
-    assert labels.count("malignant") == 212
-
-
-def test_every_model_is_received_and_passes_its_checks(roomy_site: Site) -> None:
-    """One entrant each, under the plan that it cites, with no check failed."""
-    begin(roomy_site)
-    answers = submit_all(roomy_site)
-
     assert [answer["entrants"][0]["name"] for answer in answers] == MODELS
     assert [answer["files"][0]["n_rows"] for answer in answers] == [569] * 3
-    assert [answer["status"] for answer in answers] == ["received"] * 3
     assert [c for answer in answers for c in answer["checks"] if c["outcome"] == "failed"] == []
-
-
-def test_the_board_ranks_the_models_as_scikit_learn_does(roomy_site: Site) -> None:
-    """AUC, accuracy, log loss and Brier score are those of sklearn.metrics 1.9.1 on the committed files."""
-    rows = publish_board(roomy_site)
-    actual = [[float(row[name]) for name in ("auc", "accuracy", "logloss", "brier")] for row in rows]
-
     assert [row["entrant"] for row in rows] == MODELS
     assert actual == [pytest.approx(reference, rel=1e-12) for reference in REFERENCES]
     assert [(row["rank_low"], row["rank_high"]) for row in rows] == [("1", "1"), ("2", "2"), ("3", "3")]
-
-
-@pytest.mark.parametrize(
-    ("model", "right"), [("logistic-regression", 555), ("decision-stump", 510), ("one-feature", 383)]
-)
-def test_the_models_differ_clearly(model: str, right: int) -> None:
-    """How many items each gets right where it says malignant from a half on."""
-    labels = read(EXAMPLE.folder / "labels.csv")
-    predicted = read(EXAMPLE.folder / "results" / f"{model}.csv")
-
-    assert list(predicted) == list(labels)
-    assert sum((float(predicted[item]) >= 0.5) == (labels[item] == "malignant") for item in labels) == right
 
 
 def test_the_shipped_example_shows_the_public_part_in_steps(roomy_site: Site) -> None:

@@ -40,20 +40,16 @@ def groups(n_groups: int = 12) -> Labels:
     return Labels("t", (), label, group=np.repeat(np.arange(n_groups), 4))
 
 
-def test_a_constant_prediction_has_the_ap_of_chance() -> None:
-    """The share of positives, scikit-learn's number; YDF's 1 stands beside it."""
+def test_a_constant_prediction_has_the_ap_and_the_pr_auc_of_chance() -> None:
+    """The share of positives, scikit-learn's number; beside it stand YDF's 1, and the middle between both that its
+    straight line gives.
+    """
     label = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
-    actual = binary(["ap"], np.full(6, 0.5), label)
+    actual = binary(["ap", "pr_auc"], np.full(6, 0.5), label)
+    third = pytest.approx(1 / 3)
 
-    assert actual == {"ap": pytest.approx(1 / 3), "ap_ydf": 1.0}
+    assert actual == {"ap": third, "ap_ydf": 1.0, "pr_auc": third, "pr_auc_ydf": pytest.approx(2 / 3)}
     assert actual["ap"] == pytest.approx(average_precision_score(label, np.full(6, 0.5)))
-
-
-def test_a_constant_prediction_has_the_pr_auc_of_chance() -> None:
-    """The share of positives and not the middle between it and 1, which YDF's straight line gives."""
-    actual = binary(["pr_auc"], np.full(6, 0.5), np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0]))
-
-    assert actual == {"pr_auc": pytest.approx(1 / 3), "pr_auc_ydf": pytest.approx(2 / 3)}
 
 
 def test_one_sure_example_before_a_tie_of_all_others_gains_little() -> None:
@@ -165,19 +161,16 @@ def test_a_certain_mistake_costs_what_it_costs_elsewhere() -> None:
 
 
 def test_accuracy_stands_beside_that_at_the_best_threshold() -> None:
-    """By definition: the most that any cut of the scores calls right."""
+    """By definition: the most that any cut of the scores calls right. Upside down, calling nothing is still right for
+    the majority.
+    """
     labels, scores = two_classes(80)
     actual = binary(["accuracy"], scores, labels.label)
     best = max(((scores > cut) == labels.label).mean() for cut in [-1.0, *np.unique(scores)])
+    label = np.array([0.0, 0.0, 0.0, 1.0])
 
     assert actual["accuracy"] == pytest.approx(((scores >= 0.5) == labels.label).mean())
     assert actual["accuracy_best_threshold"] == pytest.approx(best)
-
-
-def test_calling_nothing_may_be_the_best_threshold() -> None:
-    """Where the scores are upside down the majority is still right."""
-    label = np.array([0.0, 0.0, 0.0, 1.0])
-
     assert binary(["accuracy_best_threshold"], 1.0 - label, label)["accuracy_best_threshold"] == 0.75
 
 

@@ -44,16 +44,12 @@ def test_only_a_steward_may_put_labels(created: Site, who: str | None, status: i
     assert put(created, who=who)["http"] == status
 
 
-def test_labels_of_an_unknown_benchmark(site: Site) -> None:
-    """404, as everywhere."""
-    assert put(site)["http"] == 404
-
-
-def test_a_benchmark_without_labels_of_its_own_takes_none(site: Site) -> None:
-    """Submitters bring them."""
+def test_labels_are_of_a_benchmark_that_has_some(site: Site) -> None:
+    """404 for an unknown one, as everywhere; where submitters bring them it takes none."""
+    unknown = put(site)["http"]
     create(site, yaml(f"{BINARY}, labels: submitted"))
 
-    assert put(site)["http"] == 409
+    assert (unknown, put(site)["http"]) == (404, 409)
 
 
 def test_public_labels_are_put_and_stay_public(site: Site) -> None:
@@ -68,23 +64,23 @@ def test_public_labels_are_put_and_stay_public(site: Site) -> None:
 
 
 def test_malformed_labels_are_refused_whole(created: Site) -> None:
-    """Every problem with its place and without the label; nothing is stored."""
+    """Every problem with its place and without the label, and a body over the limit; nothing is stored, so nothing is
+    scored yet: 409 says who must act.
+    """
     answer = put(created, "item,label\na,perhaps\nb,yes,no\nc\u202e,yes\n")
+    huge = {"file": ("labels.csv", b"x" * (2 << 20))}
+    large = created.http.put("/benchmarks/guess/labels", files=huge, headers=created.auth("steward"))
+    early = created.http.post(
+        "/benchmarks/guess/submissions", files=[("files", ("p.csv", GUESSES))], headers=created.auth()
+    )
 
     assert answer["http"] == 422
     assert [(p["row"], p["column"]) for p in answer["problems"]] == [(2, "label"), (3, None), (4, "item")]
     assert not any(word in str(answer["problems"]) for word in ("perhaps", "yes"))
+    assert large.status_code == 413
+    assert early.status_code == 409
+    assert "its steward must put them first" in early.json()["detail"]
     assert put(created)["http"] == 201
-
-
-def test_nothing_is_scored_before_there_are_labels(created: Site) -> None:
-    """409 says who must act."""
-    answer = created.http.post(
-        "/benchmarks/guess/submissions", files=[("files", ("p.csv", GUESSES))], headers=created.auth()
-    )
-
-    assert answer.status_code == 409
-    assert "its steward must put them first" in answer.json()["detail"]
 
 
 def test_predictions_may_be_json(created: Site) -> None:
@@ -128,37 +124,32 @@ def test_a_preregistered_metric_of_predictions_counts_as_delivered(created: Site
     assert {row["what"]: row["agrees"] for row in table["rows"]}["metrics"] is True
 
 
-def test_a_manifest_cannot_give_labels_another_meaning(created: Site) -> None:
-    """Classes in another order would turn every label over."""
+@pytest.mark.parametrize(
+    ("changed", "status", "named"),
+    [
+        (yaml("kind: classification, classes: ['yes', 'no']"), 409, ""),
+        (yaml(tasks="[{id: t}, {id: u}]"), 409, "(u)"),
+        (yaml(tasks="[{id: u}]"), 409, "(t, u)"),
+        (yaml(tasks="[{id: t, title: Task}]"), 200, ""),
+    ],
+    ids=["classes turned", "a task more", "another task", "another title"],
+)
+def test_a_manifest_cannot_turn_labels_over_or_ask_for_more(
+    created: Site, changed: str, status: int, named: str
+) -> None:
+    """They were put once, for every task; classes in another order would turn every label over."""
     put(created)
-    turned = yaml("kind: classification, classes: ['yes', 'no']")
-    answer = created.http.put("/benchmarks/guess", content=turned, headers=created.auth("steward"))
+    answer = created.http.put("/benchmarks/guess", content=changed, headers=created.auth("steward"))
 
-    assert answer.status_code == 409
-    assert created.http.put(
-        "/benchmarks/guess", content=yaml().replace("Guess", "New"), headers=created.auth("steward")
-    )
-
-
-@pytest.mark.parametrize(("tasks", "named"), [("[{id: t}, {id: u}]", "(u)"), ("[{id: u}]", "(t, u)")])
-def test_a_manifest_cannot_ask_for_labels_that_will_never_come(created: Site, tasks: str, named: str) -> None:
-    """They were put once, for every task; another title is no other task."""
-    put(created)
-    answer = created.http.put("/benchmarks/guess", content=yaml(tasks=tasks), headers=created.auth("steward"))
-    retitled = created.http.put(
-        "/benchmarks/guess", content=yaml(tasks="[{id: t, title: Task}]"), headers=created.auth("steward")
-    )
-
-    assert answer.status_code == 409
-    assert named in answer.json()["detail"]
-    assert retitled.status_code == 200
+    assert (answer.status_code, named in answer.text) == (status, True)
 
 
 def test_only_a_steward_learns_which_tasks_have_labels(created: Site) -> None:
-    """And no more than that; the answer is never kept, so nobody else gets it from the cache."""
+    """And no more than that; the answer is never kept, so nobody else gets it from the cache. Labels have no other
+    address, nor another format.
+    """
     put(created)
     address = "/benchmarks/guess/labels"
-
     mine = created.http.get(address, headers=created.auth("steward"))
 
     assert set(mine.json()) == {"benchmark", "sha256", "tasks"}
@@ -166,17 +157,10 @@ def test_only_a_steward_learns_which_tasks_have_labels(created: Site) -> None:
     assert mine.headers["cache-control"] == "no-store"
     assert created.http.get(address).status_code == 401
     assert created.http.get(address, headers=created.auth()).status_code == 403
-
-
-@pytest.mark.parametrize("tail", ["", ".csv", ".json", ".yaml", "/t", "/t.csv", "?snapshot=1", "/../labels.csv"])
-def test_labels_have_no_other_address(created: Site, tail: str) -> None:
-    """Nor another format."""
-    put(created)
-
-    answer = created.http.get(f"/benchmarks/guess/labels{tail}", headers=created.auth())
-
-    assert answer.status_code in (401, 403, 404, 422)
-    assert "yes" not in answer.text
+    for tail in (".csv", ".json", ".yaml", "/t", "/t.csv", "?snapshot=1", "/../labels.csv"):
+        answer = created.http.get(f"{address}{tail}", headers=created.auth())
+        assert answer.status_code in (401, 403, 404, 422)
+        assert "yes" not in answer.text
 
 
 # Names that occur nowhere else, so that they are found wherever they appear.
@@ -267,12 +251,3 @@ def test_own_labels_of_submissions_are_no_part_of_their_answer(site: Site) -> No
         f"/submissions/{number}/reports/t": "which nobody has checked",
     }
     assert [path for path, words in unchecked.items() if words not in site.http.get(path).text] == []
-
-
-def test_a_body_over_the_limit_is_refused(created: Site) -> None:
-    """413, as for results."""
-    answer = created.http.put(
-        "/benchmarks/guess/labels", files={"file": ("labels.csv", b"x" * (2 << 20))}, headers=created.auth("steward")
-    )
-
-    assert answer.status_code == 413

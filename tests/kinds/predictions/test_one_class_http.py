@@ -1,5 +1,6 @@
 """Entrants whose items are all of one class, beside others, in every order of arrival: nobody loses a rank by it."""
 
+import itertools
 from typing import Any, Literal
 
 import pytest
@@ -13,23 +14,27 @@ from tests.cases.publications import CLASSES, predictions
 from tests.cases.walkthrough import BASE, GOOD, MANIFEST, PREREG, give, send
 from tests.fixtures import Site
 
+NUMBERS = itertools.count()
 HONEST = "item,prediction,label\n" + "".join(f"i{n},{0.2 + 0.03 * n:.2f},{('no', 'yes')[n % 2]}\n" for n in range(20))
 ONE_ROW = "item,prediction,label\ni0,0.1,no\n"
 ONE_CLASS = "item,prediction,label\n" + "".join(f"i{n},0.{n + 1},yes\n" for n in range(8))
 
 
-def declare(site: Site) -> None:
-    """Make a benchmark whose submitters bring their labels, with every metric and report of two classes."""
-    part = CLASSES[0].replace(", missing: failure", ", labels: submitted")
-    manifest = predictions(part, CLASSES[1]).replace("SLUG", "guess")
+def declare(site: Site) -> str:
+    """Make a benchmark whose submitters bring their labels, with every metric and report of two classes, of a name of
+    its own, and return the name.
+    """
+    part, slug = CLASSES[0].replace(", missing: failure", ", labels: submitted"), f"guess-{next(NUMBERS)}"
+    manifest = predictions(part, CLASSES[1]).replace("SLUG", slug)
     assert site.http.post("/benchmarks", content=manifest, headers=site.auth("steward")).status_code == 201
+    return slug
 
 
-def arrive(site: Site, content: str, who: str, *names: str) -> None:
+def arrive(site: Site, slug: str, content: str, who: str, *names: str) -> None:
     """Send a file for each of some entrants, and publish after each."""
     for name in names:
         sent = site.http.post(
-            "/benchmarks/guess/submissions",
+            f"/benchmarks/{slug}/submissions",
             files=[("files", ("r.csv", content))],
             data={"entrant": name},
             headers=site.auth(who),
@@ -38,9 +43,9 @@ def arrive(site: Site, content: str, who: str, *names: str) -> None:
         site.work()
 
 
-def shown(site: Site, table: str) -> Any:
+def shown(site: Site, slug: str, table: str) -> Any:
     """Return a published table of the benchmark's first board."""
-    return site.http.get(f"/benchmarks/guess/leaderboards/b0{table}.json").json()
+    return site.http.get(f"/benchmarks/{slug}/leaderboards/b0{table}.json").json()
 
 
 @pytest.mark.parametrize("content", [ONE_ROW, ONE_CLASS])
@@ -53,15 +58,15 @@ def shown(site: Site, table: str) -> Any:
     ],
 )
 def test_entrants_of_one_class_take_nobody_off_a_board(
-    roomy_site: Site, content: str, first: str, n_honest: int, n_odd: int
+    shared_site: Site, content: str, first: str, n_honest: int, n_odd: int
 ) -> None:
     """Everybody is on the board whoever came first, with the curves of those that have some; no table is missing."""
-    declare(roomy_site)
+    slug = declare(shared_site)
     honest, odd = [f"Honest{at}" for at in range(n_honest)], [f"Odd{at}" for at in range(n_odd)]
     arrivals = [(HONEST, "alice", honest), (content, "bob", odd)]
     for rows, who, names in arrivals if first == "honest" else reversed(arrivals):
-        arrive(roomy_site, rows, who, *names)
-    board, curves = shown(roomy_site, ""), shown(roomy_site, "/pr")
+        arrive(shared_site, slug, rows, who, *names)
+    board, curves = shown(shared_site, slug, ""), shown(shared_site, slug, "/pr")
 
     assert {row["entrant"] for row in board["rows"]} == {*honest, *odd}
     assert "set_aside" not in board["meta"]

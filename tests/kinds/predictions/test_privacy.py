@@ -152,10 +152,11 @@ def crawl(site: Site, result: list[str]) -> dict[str, str]:
     return pages
 
 
-def test_of_public_labels_every_step_is_shown() -> None:
+@pytest.mark.parametrize("labels", ["public", "submitted"])
+def test_of_labels_that_are_no_secret_every_step_is_shown(labels: str) -> None:
     """There is nothing to hide: a curve has its thresholds, and a bin of one example its share."""
     truth, scores = two_classes(60)
-    rows = measure(benchmark(f"{BINARY}, labels: public", ("auc",)), "A", scores, truth).rows
+    rows = measure(benchmark(f"{BINARY}, labels: {labels}", ("auc",)), "A", scores, truth).rows
 
     assert len(rows["roc"]) == len(np.unique(scores)) + 1
     assert all(row[3] is not None for row in rows["reliability"] if row[-1])

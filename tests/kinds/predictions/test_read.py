@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from app.errors import EvidenceRejected, ManifestRejected, Problem, TooLarge
+from app.errors import EvidenceRejected, ManifestRejected, TooLarge
 from app.files.uploads import Limits
 from app.kinds.labels import LabelReading
 from app.kinds.parse import parse_manifest
@@ -110,105 +110,112 @@ def test_the_positive_class_may_be_the_first(tmp_path: Path) -> None:
 
 @pytest.mark.heavy
 def test_numbers_of_a_regression_may_be_negative_and_large(tmp_path: Path) -> None:
-    """And items may be integers in Parquet."""
+    """Also integers, such as no float holds exactly; and items may be integers in Parquet."""
     content = {"p.parquet": parquet({"item": [7, 8], "prediction": [-1e50, 3.0]})}
+    whole = {"p.parquet": parquet({"item": ["a"], "prediction": [2**62 + 1]})}
 
     assert values(tmp_path, content, REGRESSION, labels("8", "7")) == [[3.0], [-1e50]]
-
-
-@pytest.mark.parametrize(("cell", "message"), [("1e51", "a prediction is at most 1e+50"),
-                                               ("-1.7e308", "a prediction is at least -1e+50")])  # fmt: skip
-def test_numbers_whose_squares_overflow_are_refused(tmp_path: Path, cell: str, message: str) -> None:
-    """One of them would leave nobody's board to compute."""
-    (actual,) = problems(tmp_path, f"item,prediction\na,{cell}\n", REGRESSION, labels("a"))
-
-    assert (actual.row, actual.message, actual.value) == (2, message, cell)
-
-
-def test_a_task_left_out_is_refused(tmp_path: Path) -> None:
-    """Leaving out the hardest task lifts the mean; B left out the other one."""
-    truth = {**labels("a", task="t"), **labels("a", task="u")}
-    content = "entrant,task,item,prediction\nA,t,a,0.5\nB,u,a,0.5\n"
-
-    actual = problems(tmp_path, content, truth=truth, entrant=None)
-
-    assert [(p.message, p.column, p.value) for p in actual] == [
-        ("A has no prediction for task u", "task", "u"),
-        ("B has no prediction for task t", "task", "t"),
-    ]
-
-
-def test_a_task_left_out_counts_as_failures_where_those_are_allowed(tmp_path: Path) -> None:
-    """Every item of it, and the warning counts them."""
-    truth = {**labels("a", task="t"), **labels("a", "b", task="u")}
-    evidence = read(tmp_path, "item,task,prediction\na,t,0.5\n", f"{BINARY}, missing: failure", truth)
-
-    blocks = {block.task: block.values for block in evidence.predictions}
-    assert blocks["t"].tolist() == [[0.5]]
-    assert np.isnan(blocks["u"]).all()
-    assert len(blocks["u"]) == 2
-    assert [w.message for w in evidence.warnings] == ["A, u: 2 of 2 items have no prediction; each counts as a failure"]
-
-
-def test_own_labels_cover_every_task(tmp_path: Path) -> None:
-    """A task without rows has no labels either, so nothing could count as failed."""
-    truth = {**labels(task="t"), **labels(task="u")}
-    content = "item,task,prediction,label\na,t,0.5,yes\n"
-
-    (actual,) = problems(tmp_path, content, f"{BINARY}, labels: submitted, missing: failure", truth)
-
-    assert (actual.message, actual.value) == ("A has no prediction for task u", "u")
-
-
-@pytest.mark.heavy
-def test_integers_are_predictions(tmp_path: Path) -> None:
-    """Also such as no float holds exactly."""
-    content = {"p.parquet": parquet({"item": ["a"], "prediction": [2**62 + 1]})}
-
-    assert values(tmp_path, content, REGRESSION, labels("a")) == [[2.0**62]]
-
-
-def test_missing_items_are_refused(tmp_path: Path) -> None:
-    """Each by its name, with the file and the entrant."""
-    first, second = problems(tmp_path, "item,prediction\nb,0.2\n")
-
-    assert first == Problem("A has no prediction for this item of task t", "p.csv", None, "item", "a")
-    assert second.value == "c"
+    assert values(tmp_path, whole, REGRESSION, labels("a")) == [[2.0**62]]
 
 
 def test_missing_items_may_count_as_failures(tmp_path: Path) -> None:
-    """As the manifest says; they are NaN in the block, and counted in reason and warning."""
-    evidence = read(tmp_path, "item,prediction\nb,0.2\na,\n", f"{BINARY}, missing: failure")
+    """As the manifest says, also every item of a task; they are NaN in the block, and counted in reason and warning."""
+    lenient, truth = f"{BINARY}, missing: failure", {**labels("a", task="t"), **labels("a", "b", task="u")}
+    evidence = read(tmp_path, "item,prediction\nb,0.2\na,\n", lenient)
+    of_task = read(tmp_path, "item,task,prediction\na,t,0.5\n", lenient, truth)
+    blocks = {block.task: block.values.tolist() for block in of_task.predictions}
 
     assert np.isnan(evidence.predictions[0].values[:, 0]).tolist() == [True, False, True]
     assert evidence.scores.reason is not None
     assert evidence.scores.reason.at(0) == "2 of 3 items have no prediction"
     assert evidence.warnings[0].message == "A, t: 2 of 3 items have no prediction; each counts as a failure"
+    assert str(blocks) == "{'t': [[0.5]], 'u': [[nan], [nan]]}"
+    assert [w.message for w in of_task.warnings] == ["A, u: 2 of 2 items have no prediction; each counts as a failure"]
 
 
-def test_unknown_items_are_refused(tmp_path: Path) -> None:
-    """With file, row, column and value; a formula is only an unknown item."""
-    content = "item,prediction\na,0.1\nb,0.1\nc,0.1\n=1+1,0.2\nd,0.2\n"
+Said = tuple[str | None, int | None, str | None, str | None, str]
+TWO = {**labels("a", task="t"), **labels("a", task="u")}
+HEADERS: dict[str, tuple[str | None, str]] = {
+    "prediction\n1\n": ("item", "the column item is missing"),
+    "item\na\n": ("prediction", "the column prediction (or p_yes) is missing"),
+    "item,p_no\na,0\n": ("p_yes", "the column p_yes is missing"),
+    "item,prediction,p_yes\na,0,1\n": ("p_yes", "send either prediction or a column per class"),
+    "item,p_yes,p_No\na,0,1\n": ("p_No", "there is no class of this name; the classes are no, yes"),
+    "item,prediction\n": (None, "the file contains no rows"),
+}
+REFUSED: dict[str, tuple[Any, str, Any, str | None, list[Said]]] = {
+    **{f"the header {content!r}": (content, BINARY, labels("a"), "A", [("p.csv", None, column, None, message)])
+       for content, (column, message) in HEADERS.items()},
+    **{f"{cell}, whose square overflows": (
+        f"item,prediction\na,{cell}\n", REGRESSION, labels("a"), "A", [("p.csv", 2, "prediction", cell, message)])
+       for cell, message in (("1e51", "a prediction is at most 1e+50"), ("-1.7e308", "at least -1e+50"))},
+    "the hardest task left out by one, the other by another": (
+        "entrant,task,item,prediction\nA,t,a,0.5\nB,u,a,0.5\n", BINARY, TWO, None,
+        [("p.csv", None, "task", "u", "A has no prediction for task u"),
+         ("p.csv", None, "task", "t", "B has no prediction for task t")]),
+    "a task without own labels, of which nothing could count as failed": (
+        "item,task,prediction,label\na,t,0.5,yes\n", f"{BINARY}, {OWN}, missing: failure",
+        {**labels(task="t"), **labels(task="u")}, "A",
+        [("p.csv", None, "task", "u", "A has no prediction for task u")]),
+    "missing items": (
+        "item,prediction\nb,0.2\n", BINARY, None, "A",
+        [("p.csv", None, "item", "a", "A has no prediction for this item of task t"),
+         ("p.csv", None, "item", "c", "")]),
+    "unknown items, of which a formula is one": (
+        "item,prediction\na,0.1\nb,0.1\nc,0.1\n=1+1,0.2\nd,0.2\n", BINARY, None, "A",
+        [("p.csv", 5, "item", "=1+1", "not an item of task t; nothing can be scored by it"),
+         ("p.csv", 6, "item", "d", "")]),
+    "repeated items, also across files": (
+        {"p.csv": "item,prediction\na,0.1\nb,0.1\nc,0.1\na,0.2\n", "q.csv": "item,prediction\na,0.1\n"}, BINARY,
+        None, "A",
+        [("p.csv", 5, "item", "a", "the item has a prediction already: row 2 of p.csv"),
+         ("q.csv", 2, "item", "a", "the item has a prediction already: row 2 of p.csv")]),
+    "one number for three classes": (
+        "item,prediction\na,0.5\n", COLOURS, labels("a"), "A",
+        [("p.csv", None, "prediction", None,
+          "one number for several classes; send a list of 3 probabilities, or a column p_… for each class")]),
+    "part of the classes": (
+        "item,p_red,p_green,p_blue\na,0.5,,0.5\n", COLOURS, labels("a"), "A",
+        [("p.csv", 2, "p_green", None, "empty, while other classes have a probability")]),
+    "a sum beyond the tolerance": (
+        "item,p_red,p_green,p_blue\na,0.3,0.3,0.35\n", COLOURS, labels("a"), "A",
+        [("p.csv", 2, None, None, "the probabilities sum to 0.95; they must sum to 1 within 0.001")]),
+    "an unknown task, whose rows are not missing items as well": (
+        "item,task,prediction\na,x,0.5\n", BINARY, labels("a"), "A",
+        [("p.csv", None, "task", "x", "not a task with labels; there are t")]),
+    "several tasks of which none is named": (
+        "item,prediction\na,0.5\n", BINARY, TWO, "A", [("p.csv", None, "task", None, "the column task is missing")]),
+    "no entrant": ("item,prediction\na,0\n", BINARY, labels("a"), None, [(None, None, "entrant", None, "")]),
+    "another entrant than the form says": (
+        "item,prediction,entrant\na,0,B\n", BINARY, labels("a"), "A",
+        [(None, None, "entrant", None, "the form field entrant says A")]),
+    "an entrant that hides something": (
+        "item,prediction,entrant\na,0,B\u200b\n", BINARY, labels("a"), None, [(None, None, "entrant", None, "")]),
+    "weights in one of two files": (
+        {"p.csv": "item,prediction,label,weight\na,0,no,1\n", "q.csv": "item,prediction,label\nb,0,no\n"},
+        f"{BINARY}, {OWN}", {}, "A",
+        [("q.csv", None, "weight", None, "the column weight is missing, which another file has")]),
+}  # fmt: skip
 
-    actual = problems(tmp_path, content)
 
-    assert [(p.file, p.row, p.column, p.value) for p in actual] == [
-        ("p.csv", 5, "item", "=1+1"),
-        ("p.csv", 6, "item", "d"),
-    ]
-    assert actual[0].message == "not an item of task t; nothing can be scored by it"
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_does_not_fit_the_labels_or_the_benchmark_is_refused(tmp_path: Path, name: str) -> None:
+    """Each problem with file, row, column and value where it has one, and in its words."""
+    content, part, truth, entrant, said = REFUSED[name]
+    actual = problems(tmp_path, content, part, truth, entrant)
+    found = [(p.file, p.row, p.column, p.value, p.message) for p in actual]
+
+    assert len(found) == len(said)
+    for of, wanted in zip(found, said, strict=True):
+        assert [at for at in range(4) if wanted[at] is not None and of[at] != wanted[at]] == [], of
+        assert wanted[4] in of[4]
 
 
-def test_repeated_items_are_refused(tmp_path: Path) -> None:
-    """Also across files; the earlier place is named."""
-    files = {"p.csv": "item,prediction\na,0.1\nb,0.1\nc,0.1\na,0.2\n", "q.csv": "item,prediction\na,0.1\n"}
+def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
+    """A sum that another benchmark refuses."""
+    content = "item,p_red,p_green,p_blue\na,0.3,0.3,0.35\n"
 
-    actual = problems(tmp_path, files)
-
-    assert [(p.file, p.row, p.value, p.message) for p in actual] == [
-        ("p.csv", 5, "a", "the item has a prediction already: row 2 of p.csv"),
-        ("q.csv", 2, "a", "the item has a prediction already: row 2 of p.csv"),
-    ]
+    assert values(tmp_path, content, f"{COLOURS}, sum_tolerance: 0.06", labels("a")) == [[0.3, 0.3, 0.35]]
 
 
 @pytest.mark.parametrize(
@@ -254,79 +261,6 @@ def test_numbers_of_parquet_are_judged_as_any(tmp_path: Path, number: float) -> 
     assert (actual.row, actual.column, actual.value) == (1, "prediction", str(number))
 
 
-def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
-    """A sum that another benchmark refuses."""
-    content = "item,p_red,p_green,p_blue\na,0.3,0.3,0.35\n"
-    (actual,) = problems(tmp_path, content, COLOURS, labels("a"))
-
-    assert actual.message == "the probabilities sum to 0.95; they must sum to 1 within 0.001"
-    assert values(tmp_path, content, f"{COLOURS}, sum_tolerance: 0.06", labels("a")) == [[0.3, 0.3, 0.35]]
-
-
-@pytest.mark.parametrize(
-    ("content", "column", "message"),
-    [
-        ("prediction\n1\n", "item", "the column item is missing"),
-        ("item\na\n", "prediction", "the column prediction (or p_yes) is missing"),
-        ("item,p_no\na,0\n", "p_yes", "the column p_yes is missing"),
-        ("item,prediction,p_yes\na,0,1\n", "p_yes", "send either prediction or a column per class"),
-        ("item,p_yes,p_No\na,0,1\n", "p_No", "there is no class of this name; the classes are no, yes"),
-        ("item,prediction\n", None, "the file contains no rows"),
-    ],
-)
-def test_a_header_must_fit_the_benchmark(tmp_path: Path, content: str, column: str | None, message: str) -> None:
-    """Columns that lack, exclude each other or name no class."""
-    (actual,) = problems(tmp_path, content, truth=labels("a"))
-
-    assert (actual.file, actual.column) == ("p.csv", column)
-    assert actual.message.startswith(message)
-
-
-def test_one_number_is_not_enough_for_three_classes(tmp_path: Path) -> None:
-    """The message says what to send."""
-    (actual,) = problems(tmp_path, "item,prediction\na,0.5\n", COLOURS, labels("a"))
-
-    assert actual.message == (
-        "one number for several classes; send a list of 3 probabilities, or a column p_… for each class"
-    )
-
-
-def test_part_of_the_classes_is_refused(tmp_path: Path) -> None:
-    """A row predicts all of them or none."""
-    (actual,) = problems(tmp_path, "item,p_red,p_green,p_blue\na,0.5,,0.5\n", COLOURS, labels("a"))
-
-    assert (actual.row, actual.column, actual.message) == (
-        2,
-        "p_green",
-        "empty, while other classes have a probability",
-    )
-
-
-def test_an_unknown_task_is_named_once(tmp_path: Path) -> None:
-    """Its rows are not missing items as well."""
-    (actual,) = problems(tmp_path, "item,task,prediction\na,x,0.5\n", truth=labels("a"))
-
-    assert (actual.column, actual.value, actual.message) == ("task", "x", "not a task with labels; there are t")
-
-
-def test_several_tasks_must_be_named(tmp_path: Path) -> None:
-    """One may be left out."""
-    truth = {**labels("a", task="t"), **labels("a", task="u")}
-    (actual,) = problems(tmp_path, "item,prediction\na,0.5\n", truth=truth)
-
-    assert actual.message.startswith("the column task is missing")
-
-
-def test_the_entrant_must_be_named_once(tmp_path: Path) -> None:
-    """By the rows or by the form, and both say the same."""
-    (nobody,) = problems(tmp_path, "item,prediction\na,0\n", truth=labels("a"), entrant=None)
-    (other,) = problems(tmp_path, "item,prediction,entrant\na,0,B\n", truth=labels("a"))
-    (hidden,) = problems(tmp_path, "item,prediction,entrant\na,0,B\u200b\n", truth=labels("a"), entrant=None)
-
-    assert nobody.column == other.column == hidden.column == "entrant"
-    assert other.message == "the form field entrant says A"
-
-
 def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
     """A label in a submission counts for nothing where labels are private."""
     evidence = read(tmp_path, "item,prediction,label\na,0,no\n", truth=labels("a"))
@@ -336,7 +270,7 @@ def test_columns_that_are_not_read_are_named(tmp_path: Path) -> None:
 
 
 def test_own_labels_come_with_the_predictions(tmp_path: Path) -> None:
-    """In the order of the items' names, marked in the facts."""
+    """In the order of the items' names, marked in the facts; of one class alone with a warning."""
     content = "item,prediction,label,weight\nb,0.9,yes,2\na,0.1,no,0\n"
 
     evidence = read(tmp_path, content, f"{BINARY}, {OWN}", {})
@@ -348,13 +282,8 @@ def test_own_labels_come_with_the_predictions(tmp_path: Path) -> None:
     assert (own.items, own.label.tolist(), own.weight.tolist()) == (("a", "b"), [0.0, 1.0], [0.0, 2.0])
     assert block.values.tolist() == [[0.1], [0.9]]
     assert evidence.facts.own_labels is True
-
-
-def test_own_labels_of_one_class_are_accepted_with_a_warning(tmp_path: Path) -> None:
-    """What is undefined will be null."""
-    evidence = read(tmp_path, "item,prediction,label\nb,0.9,yes\n", f"{BINARY}, {OWN}", {})
-
-    assert "an AUC is undefined" in evidence.warnings[0].message
+    alone = read(tmp_path, "item,prediction,label\nb,0.9,yes\n", f"{BINARY}, {OWN}", {})
+    assert "an AUC is undefined" in alone.warnings[0].message
 
 
 def test_own_groups_are_numbered(tmp_path: Path) -> None:
@@ -391,14 +320,6 @@ def test_own_labels_are_judged(tmp_path: Path, part: str, content: str, column: 
     assert actual.message.startswith(message)
 
 
-def test_weights_are_in_all_files_or_in_none(tmp_path: Path) -> None:
-    """A weight that is not given is no weight of 1."""
-    files = {"p.csv": "item,prediction,label,weight\na,0,no,1\n", "q.csv": "item,prediction,label\nb,0,no\n"}
-    (actual,) = problems(tmp_path, files, f"{BINARY}, {OWN}", {})
-
-    assert (actual.file, actual.message) == ("q.csv", "the column weight is missing, which another file has")
-
-
 @pytest.mark.heavy
 def test_a_row_of_a_million_columns_is_refused(tmp_path: Path) -> None:
     """In the header, in a row, as keys, as a list: each with its own words."""
@@ -412,7 +333,7 @@ def test_a_row_of_a_million_columns_is_refused(tmp_path: Path) -> None:
         "list.json": from_list,
     }
     with pytest.raises(EvidenceRejected) as refused:
-        prediction_read(tmp_path, files, limits)
+        read_evidence(manifest(), uploaded(tmp_path, files), "A", limits, labels("a"))
 
     messages = {p.file: p.message for p in refused.value.problems}
     assert "columns or more; at most 2000 are allowed" in messages["header.csv"]
@@ -420,11 +341,6 @@ def test_a_row_of_a_million_columns_is_refused(tmp_path: Path) -> None:
     assert "more than 2000 different keys" in messages["keys.json"]
     assert "a list of 2 probabilities" in messages["list.json"]
     assert all(len(p.value or "") < 100 for p in refused.value.problems)
-
-
-def prediction_read(folder: Path, files: dict[str, str], limits: Limits) -> None:
-    """Read files under limits of the test's own."""
-    read_evidence(manifest(), uploaded(folder, files), "A", limits, labels("a"))
 
 
 def test_more_numbers_than_memory_allows_are_refused(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ schema_version: 1
 slug: three
 title: Three classes
 evidence: predictions
-predictions: {{kind: classification, classes: {json.dumps(CLASSES)}, labels: public}}
+predictions: {{kind: classification, classes: {json.dumps(CLASSES)}, labels: public, missing: failure}}
 metrics: {{precision_macro: {{direction: maximize, min: 0, max: 1}}}}
 tasks: [{{id: t}}]
 admission: {{prereg: optional}}
@@ -49,6 +49,7 @@ leaderboards:
 """
 MODELS = {"logistic-regression": "alice", "decision-stump": "steward", "one-feature": "steward"}
 Rows = Sequence[tuple[str, str]]
+WHOLE = [[round(p, 9) for p in each] for each in YDF["predictions"]]
 
 
 @pytest.fixture(scope="module")
@@ -60,6 +61,8 @@ def site(postgres_url: str, migrated: str) -> Iterator[Site]:
             begin(opened, slug, manifest, (EXAMPLE / "labels.csv").read_text())
         for name, who in MODELS.items():
             send(opened, "lenient", name, (EXAMPLE / "results" / f"{name}.csv").read_text(), who)
+        begin(opened, "three", THREE, table(("item", "label"), [(f"i{at:03}", of) for at, of in enumerate(TRUTH)]))
+        send(opened, "three", "YDF", calling(WHOLE)[0], "alice")
         yield opened
 
 
@@ -141,16 +144,28 @@ def calling(probabilities: Sequence[Sequence[float]]) -> tuple[str, float]:
 
 def test_who_never_calls_the_hard_classes_is_behind_with_scikit_learns_value(site: Site) -> None:
     """YDF's predictions, the same with the class of the fewest hits never called, one class alone: in this order."""
-    labels = table(("item", "label"), [(f"i{at:03}", label) for at, label in enumerate(TRUTH)])
-    begin(site, "three", THREE, labels)
-    whole = [[round(p, 9) for p in each] for each in YDF["predictions"]]
-    never_a = [[0.0, b + a / 2, c + a / 2] for a, b, c in whole]
-    expected = {}
-    for name, each in {"YDF": whole, "never-a": never_a, "only-c": [[0.0, 0.0, 1.0]] * len(TRUTH)}.items():
+    never_a = [[0.0, b + a / 2, c + a / 2] for a, b, c in WHOLE]
+    expected = {"YDF": calling(WHOLE)[1]}
+    for name, each in {"never-a": never_a, "only-c": [[0.0, 0.0, 1.0]] * len(TRUTH)}.items():
         content, expected[name] = calling(each)
         send(site, "three", name, content)
     shown = grids.by_entrant(grids.board(site, "three"))
 
     assert [shown[name]["rank"] for name in ("YDF", "never-a", "only-c")] == [1, 2, 3]
-    assert {name: row["precision_macro"] for name, row in shown.items()} == pytest.approx(expected, abs=1e-9)
+    assert {name: shown[name]["precision_macro"] for name in expected} == pytest.approx(expected, abs=1e-9)
     assert expected["only-c"] == pytest.approx(34 / 90 / 3)
+
+
+def test_only_the_items_of_the_easy_class_have_no_rank_also_registered(site: Site) -> None:
+    """Every item that is predicted is right, and two of three are not: shown apart with n of N, and YDF is first."""
+    prereg = b"benchmark: three\nentrants: [easy]\nmetrics: [precision_macro]\nnotes: The items of one class.\n"
+    site.http.post("/preregs?benchmark=three", content=prereg, headers=site.auth("bob") | grids.YAML).raise_for_status()
+    rows = [(f"i{at:03}", *(float(name == label) for name in CLASSES))
+            for at, label in enumerate(TRUTH) if label == CLASSES[0]]  # fmt: skip
+    content = table(("item", *(f"p_{name}" for name in CLASSES)), rows)
+    send(site, "three", "easy", content, prereg=prereg)
+    shown = grids.by_entrant(grids.board(site, "three"))
+
+    assert (shown["easy"]["rank"], shown["easy"]["unranked_because"]) == (None, "partial")
+    assert shown["easy"]["n_included"] == len(rows) < shown["easy"]["n_attempted"] == len(TRUTH)
+    assert shown["YDF"]["rank"] == 1

@@ -8,20 +8,16 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_curve
 
-from app.admission.claims import SubmissionClaims
 from app.boards.measured import Measurement
 from app.kinds.predictions.disclosed import Grain
 from app.kinds.predictions.report import MAX_REPORTED, report_tables, reports_beside, share_step
-from app.kinds.predictions.summary import own_claims
 from app.render.drawings import build_drawings
 from app.stats.arrays import FloatArray
 from app.stats.curve_bands import map_resamples
 from app.stats.resample import board_generator
-from app.values.facts import RunFacts
 from app.values.scores import Labels
 from app.values.table import Cell, Table
 from tests.cases.prediction_boards import BINARY, benchmark, measure, spec, two_classes
-from tests.cases.small_tables import small_table
 
 
 def table_of(measured: Measurement, name: str) -> Table:
@@ -79,34 +75,16 @@ def test_the_tails_of_a_probability_plot_are_not_thinned() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n_examples", "labels", "n_points"), [(19, "private", 1), (20, "private", 2), (1, "submitted", 1)]
+    ("n_examples", "labels", "n_points"),
+    [(19, "private", 1), (20, "private", 2), (1, "submitted", 1), (120, "submitted", 120)],
 )
 def test_no_point_of_a_probability_plot_is_of_fewer_than_may_be_shown(
     n_examples: int, labels: str, n_points: int
 ) -> None:
-    """Of nineteen private residuals two points would show the sums of nine and of ten."""
+    """Of nineteen private residuals two points would show the sums of nine and of ten; own ones are all shown."""
     residuals = np.random.default_rng(3).normal(size=n_examples)
 
     assert len(rows_of(values(residuals, f"kind: regression, labels: {labels}"), "qq")) == n_points
-
-
-def test_every_residual_of_own_labels_is_shown_while_there_are_few() -> None:
-    """Nothing is private there."""
-    residuals = np.random.default_rng(3).normal(size=120)
-
-    assert len(numbers(values(residuals, "kind: regression, labels: submitted"), "qq", "observed")) == 120
-
-
-def test_thirty_classes_have_thirty_rows() -> None:
-    """And each of them its curve."""
-    rng = np.random.default_rng(4)
-    label = np.arange(600) % 30
-    probabilities = 0.7 * rng.dirichlet(np.ones(30), 600) + 0.3 * np.eye(30)[label]
-    part = f"kind: classification, classes: [{', '.join(f'c{at}' for at in range(30))}]"
-    measured = measure(benchmark(part, ["accuracy"]), "A", probabilities, Labels("t", (), label.astype(np.float64)))
-
-    assert len(rows_of(measured, "classes")) == 30
-    assert len({row["class"] for row in rows_of(measured, "roc")}) == 30
 
 
 def test_curves_say_their_area_and_the_share_of_positives() -> None:
@@ -120,17 +98,6 @@ def test_curves_say_their_area_and_the_share_of_positives() -> None:
     assert pr["levels"] == [
         {"task": "t", "class": "yes", "at": labels.label.mean(), "text": f"positives {labels.label.mean():.3f}"}
     ]
-
-
-def test_conditional_plots_have_residuals_and_a_histogram() -> None:
-    """The mean residual of each bin, and how many examples it is of."""
-    rng = np.random.default_rng(5)
-    truth = rng.normal(size=400)
-    measured = measure(benchmark("kind: regression", ["rmse"]), "A", truth + 0.5, Labels("t", (), truth))
-    plots = [plot["y"] for plot in table_of(measured, "conditional").meta["plot"]]
-
-    assert plots == ["mean", "rmse", "residual", "same_bin", "n_examples"]
-    assert np.allclose(numbers(measured, "conditional", "residual"), -0.5)
 
 
 @pytest.mark.heavy
@@ -246,6 +213,8 @@ def test_thirty_classes_share_plots_by_tens() -> None:
     measured = measure(benchmark(part, ["accuracy"]), "A", probabilities, Labels("t", (), label.astype(np.float64)))
     drawn = [drawing.lines for drawing in build_drawings(table_of(measured, "roc")).shown]
 
+    assert len(rows_of(measured, "classes")) == 30
+
     assert [[series.name.split(",")[0] for series in plot.series] for plot in drawn if plot] == [
         [f"c{at}" for at in range(start, start + 10)] for start in (0, 10, 20)
     ]
@@ -276,17 +245,6 @@ def test_a_metric_without_a_value_leaves_the_intervals_of_the_next_one() -> None
 
     assert [row["value"] for row in rows if row["metric"] == "r2"] == [None]
     assert len([row for row in rows if row["metric"] == "rmse"]) > 1
-
-
-def test_claims_about_predictions_wait_for_the_evaluation() -> None:
-    """Before it nothing is measured, which is a warning and no refusal."""
-    manifest = benchmark(f"{BINARY}, labels: submitted", ["auc"])
-    (check,) = own_claims(
-        SubmissionClaims(manifest, small_table(np.ones(1), is_episodes=False), RunFacts(), {"A": {"auc": 0.5}})
-    )
-
-    assert (check.rule, check.outcome) == ("claims", "warned")
-    assert "only then are they measured" in check.reason
 
 
 @pytest.mark.parametrize(

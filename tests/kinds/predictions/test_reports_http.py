@@ -1,7 +1,5 @@
 """Reports of predictions: a page per task, overlays narrowed by the address, and the same rows as CSV and JSON."""
 
-import csv
-import io
 import re
 
 import numpy as np
@@ -57,73 +55,53 @@ def test_each_task_has_its_report(shared_site: Site, number: int) -> None:
     assert "the benchmark's labels, which are public" in report.text
 
 
-def test_an_unknown_task_has_no_report(shared_site: Site, number: int) -> None:
-    """404, as for a submission without reports and for one that is not there."""
-    assert shared_site.http.get(f"/submissions/{number}/reports/v").status_code == 404
-    assert shared_site.http.get("/submissions/99/reports/t").status_code == 404
-
-
-def test_a_submissions_table_is_narrowed(shared_site: Site, number: int) -> None:
-    """?task= leaves the rows of that task in the CSV."""
+def test_a_submissions_table_is_narrowed_and_an_unknown_task_has_no_report(shared_site: Site, number: int) -> None:
+    """?task= leaves the rows of that task in the CSV; 404 as for a submission that is not there."""
     everything = records(shared_site, f"/submissions/{number}/tables/roc.csv")
     some = records(shared_site, f"/submissions/{number}/tables/roc.csv?task=t")
 
     assert some == [row for row in everything if row["task"] == "t"]
     assert 0 < len(some) < len(everything)
+    assert shared_site.http.get(f"/submissions/{number}/reports/v").status_code == 404
+    assert shared_site.http.get("/submissions/99/reports/t").status_code == 404
 
 
 @pytest.mark.usefixtures("number")
 def test_an_overlay_is_narrowed_alike_in_every_format(shared_site: Site) -> None:
-    """HTML, CSV and JSON come from one value."""
+    """HTML, CSV and JSON come from one value; an empty field of the form asks for nothing, and an unknown name leaves
+    a table that says so: a link to an entrant that was withdrawn still answers.
+    """
     query = "task=deep/u&entrant=Dull"
-    rows = list(csv.DictReader(io.StringIO(shared_site.http.get(f"{BOARD}/roc.csv?{query}").text)))
+    rows = records(shared_site, f"{BOARD}/roc.csv?{query}")
     document = shared_site.http.get(f"{BOARD}/roc.json?{query}").json()
     page = shared_site.http.get(f"{BOARD}/roc?{query}").text
+    gone = shared_site.http.get(f"{BOARD}/roc.json?entrant=Gone").json()
+    whole, empty = (shared_site.http.get(f"{BOARD}/roc.csv{fields}").text for fields in ("", "?task=&entrant="))
 
     assert {(row["task"], row["entrant"]) for row in rows} == {("deep/u", "Dull")}
-    assert len(document["rows"]) == len(rows)
-    assert page.count("<tr>") == len(rows) + 1
+    assert (len(document["rows"]), page.count("<tr>")) == (len(rows), len(rows) + 1)
     assert f'href="{BOARD}/roc.csv?task=deep%2Fu&amp;entrant=Dull"' in page
+    assert (gone["rows"], gone["notes"][-1]) == ([], "No row has the entrant Gone; there are Sharp, Dull.")
+    assert whole == empty
 
 
 @pytest.mark.usefixtures("number")
 def test_entrants_are_laid_over_each_other(shared_site: Site) -> None:
-    """The parameter may repeat: one plot per task, with a line for each."""
-    page = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
+    """The parameter may repeat: one plot per task, with a line for each. The head of a column leads to the same rows in
+    another order, and the plot stays as it is.
+    """
+    chosen = "task=t&entrant=Dull&entrant=Sharp"
+    page, turned = (
+        shared_site.http.get(f"{BOARD}/roc?{chosen}{more}").text for more in ("", "&sort=recall&order=desc")
+    )
+    plots = [text.partition("<figure")[2].partition("</figure>")[0] for text in (page, turned)]
 
     assert page.count('<figure class="plot') == 1
     assert page.count('<path class="lines" d="M1 5h20" />') == 2
     assert re.search(r'<input type="checkbox"[^>]* name="entrant"\s+value="Dull" checked>', page)
     assert re.search("<option[^>]* selected>t</option>", page)
-
-
-@pytest.mark.usefixtures("number")
-def test_an_unknown_name_leaves_an_empty_table_that_says_so(shared_site: Site) -> None:
-    """It is no error: a link to an entrant that was withdrawn still answers."""
-    document = shared_site.http.get(f"{BOARD}/roc.json?entrant=Gone").json()
-
-    assert document["rows"] == []
-    assert document["notes"][-1] == "No row has the entrant Gone; there are Sharp, Dull."
-    assert shared_site.http.get(f"{BOARD}/roc?entrant=Gone").status_code == 200
-
-
-@pytest.mark.usefixtures("number")
-def test_an_empty_field_of_the_form_asks_for_nothing(shared_site: Site) -> None:
-    """A form sends every field."""
-    assert shared_site.http.get(f"{BOARD}/roc.csv?task=&entrant=").text == shared_site.http.get(f"{BOARD}/roc.csv").text
-
-
-@pytest.mark.usefixtures("number")
-def test_sorting_keeps_what_was_chosen(shared_site: Site) -> None:
-    """The head of a column leads to the same rows in another order, and the plot stays as it is."""
-    page = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp").text
-    turned = shared_site.http.get(f"{BOARD}/roc?task=t&entrant=Dull&entrant=Sharp&sort=recall&order=desc").text
-
     assert 'href="?task=t&amp;entrant=Dull&amp;entrant=Sharp&amp;sort=recall&amp;order=asc"' in page
-    assert (
-        turned.partition("<figure")[2].partition("</figure>")[0]
-        == page.partition("<figure")[2].partition("</figure>")[0]
-    )
+    assert plots[0] == plots[1] != ""
 
 
 @pytest.mark.usefixtures("number")
@@ -139,30 +117,23 @@ def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(shared_site: S
     assert page.count("McNemar, accuracy</td>") == 4
 
 
-def test_a_pair_of_rankings_is_told_of_in_groups(site: Site) -> None:
+def test_a_pair_of_rankings_is_told_of_in_groups(shared_site: Site) -> None:
     """Groups are what is resampled and tested, so groups are what more of would be needed."""
     rng = np.random.default_rng(5)
     items = [f"i{at:03}" for at in range(120)]
     relevance = rng.integers(0, 3, len(items))
     rows = [(item, int(grade), f"q{at % 30}") for at, (item, grade) in enumerate(zip(items, relevance, strict=True))]
-    begin(site, manifest("kind: ranking", ("ndcg",)), table(["item", "label", "group"], rows))
+    begin(shared_site, manifest("kind: ranking", ("ndcg",), slug="groups"), table(["item", "label", "group"], rows))
     for name in ("First", "Second"):
         scores = relevance + rng.normal(size=len(items))
-        submit(site, name, table(["item", "prediction"], [*zip(items, scores.tolist(), strict=True)]))
-    site.work()
+        content = table(["item", "prediction"], [*zip(items, scores.tolist(), strict=True)])
+        submit(shared_site, name, content, "groups")
+    shared_site.work()
 
-    page = site.http.get(f"{BOARD}/against?a=First&b=Second").text
+    page = shared_site.http.get(f"{BOARD.replace('guess', 'groups')}/against?a=First&b=Second").text
 
     assert re.search(r"About [0-9,]+ more groups would be needed .*: [0-9,]+ where there are 30\.", page)
     assert ">Groups needed</th>" in page.replace(" &darr;", "")
     assert "Right: A only" not in page
     assert 'href="/glossary#paired_t"' in page
     assert 'href="/glossary#mcnemar"' not in page
-
-
-def test_the_table_of_every_metric_is_no_square(shared_site: Site, number: int) -> None:
-    """A pair has a row per metric there, so no one number says who wins."""
-    page = shared_site.http.get(f"{BOARD}/comparisons").text
-
-    assert 'class="matrix"' not in page
-    assert page.count("<tr>") == 1 + 2 * len(METRICS)
