@@ -68,3 +68,13 @@ def test_what_was_declared_agrees_where_it_was_delivered(
 def test_a_registered_entrant_that_is_missing_does_not_agree() -> None:
     """Both are named."""
     assert deviations(entrants=("mover", "ghost"))["entrants"] == ("ghost, mover", "mover", False)
+
+
+@pytest.mark.parametrize(("condition", "agrees"), [("own", True), ("left", False)])
+def test_an_entrant_with_its_own_partner_has_a_row_of_its_own(condition: str, agrees: bool) -> None:
+    """Its partner is none of the registered conditions, which the other entrants have."""
+    rows = table([*grid(conditions=(condition,)), *grid(entrant="other")])
+    actual = {str(row[0]): row[1:] for row in deviations_table(registered(own_partner=("mover",)), rows, ()).rows}
+
+    assert actual["partner of mover"] == ("its own only", condition, agrees)
+    assert actual["conditions"] == ("left, right", "left, right", True)

@@ -5,13 +5,13 @@ from datetime import timedelta
 
 import pytest
 
-from app.admission.case import Case, Check, History, check_attempts
+from app.admission.case import Case, Check, History, TokenHolder, check_attempts
 from app.admission.claims import check_claims
 from app.admission.rules import check_benchmark, is_admitted, reason_not_admitted
 from app.kinds.parse import parse_manifest
-from app.manifest.model import Admission
+from app.manifest.model import Admission, AtLeast, Grid, Manifest
 from app.prereg.fields import IID_REFUSED
-from app.values.facts import RunFacts
+from app.values.facts import Finding, Forensics, RunFacts
 from tests.cases.admission import (
     AXIS,
     EVALUATION,
@@ -30,7 +30,7 @@ from tests.cases.admission import (
     summary,
     table,
 )
-from tests.cases.chamber import MANIFEST, PREREG
+from tests.cases.chamber import MANIFEST, PREREG, manifest
 
 NULLS = table(grid(), ["success", "violation"])
 NULLS.values[:, 1] = float("nan")
@@ -42,6 +42,16 @@ BOTH = [*grid(), *grid(entrant="naive")]
 def at(moment: object, *, attested: bool = False, started_at: object = None) -> Case:
     """Return a submission whose registration is of this moment; the run says when it began, or does not."""
     return case(registered=replace(registered(), registered_at=moment, attested=attested), started_at=started_at)
+
+
+ANN = TokenHolder(3, "ann")
+BY_ANN = replace(registered(), by=ANN)
+
+
+def freeing(**axes: AtLeast) -> Manifest:
+    """Return the small benchmark, whose registrations may choose some axes."""
+    free = (manifest().grid or Grid()).model_copy(update={"registration_may_choose": axes})
+    return manifest().model_copy(update={"grid": free})
 
 
 REFUSED: dict[str, tuple[Case, dict[str, str]]] = {
@@ -140,6 +150,26 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
     "claimed averages without an interval": (
         case(claims={"mover": {"success": 1.0}}, manifest=CLAIMED), "claims", "warned",
         "The claims hold averages and no interval: only a bundle's summary can claim one."),
+    "sent by the registrant": (
+        case(registered=BY_ANN, submitter=ANN), "registered_by", "passed", "Registered and submitted by token 3."),
+    "sent by another": (
+        case(registered=BY_ANN, submitter=TokenHolder(4, "bob")), "registered_by", "warned",
+        "Registered by token 3, submitted by token 4: it does not count as a report by its registrant."),
+    "enough of what may be chosen": (
+        case(manifest=freeing(seeds=AtLeast(at_least=5))), "chosen_axes", "passed",
+        "The registration names enough of what it may choose: seeds."),
+    "too little of what may be chosen": (
+        case(manifest=freeing(seeds=AtLeast(at_least=6))), "chosen_axes", "failed",
+        "The registration names 5 seeds; it may choose 6 or more."),
+    "nothing noticed": (case(forensics=Forensics()), "forensics", "passed", "within the submission."),
+    "nothing noticed, also before": (
+        case(forensics=Forensics(), history=History()), "forensics", "passed",
+        "within the submission or in earlier ones."),
+    "noticed before": (
+        case(forensics=Forensics(), history=History(findings=(Finding("other_results", "mover", "3 rows"),))),
+        "other_results", "warned", "3 rows"),
+    "a name alike": (
+        case(forensics=Forensics(), entrants=("m\N{CYRILLIC SMALL LETTER O}ver",)), "lookalikes", "warned", "CYRILLIC"),
     "a beginning": (case(manifest=BEGUN, started_at=RUN_BEGAN), "started_at", "passed", ""),
 }  # fmt: skip
 
@@ -206,12 +236,15 @@ def test_which_attempt_it_is_is_one_sentence() -> None:
     """Of its registration first, then of each entrant; the first of all is not worth a warning."""
     (again,) = check_attempts(History(n_of_prereg=2, n_of_entrant={"b": 3, "a": 1}))
     (first,) = check_attempts(History(n_of_prereg=1, n_of_entrant={"a": 1}))
+    (more,) = check_attempts(History(3, 2, {"a": 1}))
+    (unregistered,) = check_attempts(History(None, 1, {"a": 1}))
 
     assert (again.outcome, again.reason) == ("warned", "Submission 2 under this registration; attempt 3 of b.")
     assert (first.outcome, first.reason) == (
         "passed",
         "Submission 1 under this registration; the first of each of its entrants.",
     )
+    assert (more.outcome, unregistered.outcome) == ("warned", "passed")
 
 
 @pytest.mark.parametrize(

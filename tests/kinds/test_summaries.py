@@ -59,6 +59,9 @@ def test_two_tasks_are_enough_for_an_interval_of_a_mean(n_scored: int, expected:
 
     assert [row["mean"], row["mean_lower"], row["mean_upper"]] == pytest.approx(expected)
     assert (row["n_scored"], row["n_missing"]) == (n_scored, 12 - n_scored)
+    nothing = small_table(np.full(12, np.nan), is_episodes=True)
+    empty = next(iter(summarise_episodes(manifest("episodes"), nothing, "cluster").records()))
+    assert (empty["mean"], empty["mean_lower"], empty["mean_upper"]) == (None, None, None)
 
 
 def test_an_entrants_own_numbers_are_the_same_whoever_is_in_its_submission() -> None:

@@ -306,10 +306,12 @@ def test_a_spike_run_is_read_with_its_facts(tmp_path: Path) -> None:
     evidence = read(tmp_path, {"run.json": run()}, manifest(), "mover")
     (facts,) = evidence.facts.bundles
     odd = run(seeds=[0, 0], git_tag="a\x00\ud800" + "b" * 5000)
+    (silent,) = read(tmp_path, {"run.json": run(seeds=None)}, manifest(), "mover").facts.bundles
     (others,) = read(tmp_path, {"run.json": odd}, manifest(), "mover").facts.bundles
 
     assert (len(evidence.scores), evidence.scores.task.words) == (2, ("place",))
     assert (facts.task, facts.git_tag, facts.cited_blob_sha1, facts.seeds) == ("place", "prereg-1", "a" * 40, (0, 1))
+    assert not silent.seeds
     assert others.seeds == (0, 0)
     assert others.git_tag is not None
     assert others.git_tag.startswith(r"a\x00\xd800b")
