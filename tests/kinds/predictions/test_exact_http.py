@@ -6,8 +6,9 @@ import io
 import numpy as np
 import pytest
 
-from tests.cases.secret_labels import SLUG, begin, board, knowing, manifest, send, truth, words
-from tests.fixtures import Site, SiteAfter
+from tests.cases.secret_labels import SLUG, begin, board, items, knowing, manifest, send, truth, words
+from tests.cases.ydf_http import table
+from tests.fixtures import Site
 
 N_ITEMS = 120
 EXACT = f"/benchmarks/{SLUG}/exact"
@@ -46,17 +47,33 @@ def accuracy(labels: list[bool], predicted: list[float]) -> float:
     return float(np.mean((np.array(predicted) >= 0.5) == np.array(labels)))
 
 
-@pytest.fixture
-def competing(site_after: SiteAfter) -> Site:
-    """Two students and a steward who compete, published once for all of these."""
-    return site_after(compete)
+World = tuple[list[bool], dict[str, list[float]], list[bool]]
 
 
-def test_the_exact_board_has_unrounded_scores_on_all_items(site: Site) -> None:
+@pytest.fixture(scope="module")
+def closed(shared_site: Site) -> World:
+    """Labels and predictions of two students and a steward who competed until the close; and whether the steward's
+    pages led to the exact board before it, when it told nothing.
+    """
+    labels, predictions = compete(shared_site)
+    before = led(shared_site)
+    answer = shared_site.http.get(f"{EXACT}.json", headers=shared_site.auth("steward"))
+    assert (answer.status_code, "must be closed first" in answer.json()["detail"]) == (409, True)
+    close(shared_site)
+    return labels, predictions, before
+
+
+def led(site: Site) -> list[bool]:
+    """Return whether what was disclosed, and the desk, lead to the exact board."""
+    headers = {**site.auth("steward"), "Accept": "text/html"}
+    return [EXACT in site.http.get(address, headers=headers).text
+            for address in (f"/benchmarks/{SLUG}/disclosed", f"/desk/{SLUG}")]  # fmt: skip
+
+
+def test_the_exact_board_has_unrounded_scores_on_all_items(shared_site: Site, closed: World) -> None:
     """Of both parts and of all items; the private part decides, and shares of the parts make that of all."""
-    labels, predictions = compete(site)
-    close(site)
-    rounded, exact = board(site), rows_for(site)
+    labels, predictions, before = closed
+    rounded, exact = board(shared_site), rows_for(shared_site)
 
     for name in ("A", "B", "Own"):
         private, public = (float(exact[name][column]) for column in ("accuracy", "accuracy_public_part"))
@@ -70,85 +87,56 @@ def test_the_exact_board_has_unrounded_scores_on_all_items(site: Site) -> None:
     assert (exact["Own"]["rank"], exact["Own"]["unranked_because"]) == ("", "label holder")
     assert "label_holder" in exact["Own"]["flags"]
     assert exact["A"]["owner"] == "alice"
+    assert (before, led(shared_site)) == ([False, False], [True, True])
 
 
-def test_it_is_a_page_and_json_of_one_address(competing: Site) -> None:
-    """Nothing keeps them, and the page shows a score in full."""
-    close(competing)
-    page = competing.http.get(EXACT, headers={**competing.auth("steward"), "Accept": "text/html"})
-    answer = competing.http.get(f"{EXACT}.json", headers=competing.auth("admin"))
+@pytest.mark.usefixtures("closed")
+def test_it_is_a_page_and_json_of_one_address_for_its_stewards(shared_site: Site) -> None:
+    """Nothing keeps them, and the page shows a score in full; whoever competes reads the published board."""
+    page = shared_site.http.get(EXACT, headers={**shared_site.auth("steward"), "Accept": "text/html"})
+    answer = shared_site.http.get(f"{EXACT}.json", headers=shared_site.auth("admin"))
     exact = {row["entrant"]: row for row in answer.json()["rows"]}
 
-    assert (page.status_code, answer.status_code) == (200, 200)
     assert page.headers["cache-control"] == answer.headers["cache-control"] == "no-store"
     assert str(exact["A"]["brier"])[:10] in page.text
     assert answer.json()["notes"][0].startswith("Exact: nothing here is rounded")
+    for headers, status in (({}, 401), (shared_site.auth("alice"), 403), (shared_site.auth("steward"), 200),
+                            (shared_site.auth("admin"), 200)):  # fmt: skip
+        for ending in ("", ".csv", ".json", ".csv?board=board"):
+            assert shared_site.http.get(f"{EXACT}{ending}", headers=headers).status_code == status
+    unknown = shared_site.http.get(f"{EXACT}.csv?board=none", headers=shared_site.auth("steward"))
+    assert unknown.status_code == 404
 
 
-def test_the_published_board_stays_rounded(competing: Site) -> None:
+@pytest.mark.usefixtures("closed")
+def test_the_published_board_stays_rounded(shared_site: Site) -> None:
     """What was measured exactly is not taken for what is published."""
-    close(competing)
-    before = board(competing)
-    rows_for(competing)
-    withdrawn = competing.http.post("/submissions/2/withdraw", json={"reason": "wrong"}, headers=competing.auth("bob"))
+    before, headers = board(shared_site), shared_site.auth("bob")
+    rows_for(shared_site)
+    withdrawn = shared_site.http.post("/submissions/2/withdraw", json={"reason": "wrong"}, headers=headers)
     assert withdrawn.status_code == 200, withdrawn.text
-    competing.work()
+    shared_site.work()
+    after = board(shared_site)
 
-    assert "B" not in board(competing)
-    assert {name: board(competing)["A"][name] for name in METRICS} == {name: before["A"][name] for name in METRICS}
-    assert "accuracy_all_items" not in board(competing)["A"]
-
-
-@pytest.mark.parametrize(("who", "status"), [(None, 401), ("alice", 403), ("steward", 200), ("admin", 200)])
-def test_only_its_stewards_see_it(competing: Site, who: str | None, status: int) -> None:
-    """Whoever competes reads the published board."""
-    close(competing)
-    headers = {} if who is None else competing.auth(who)
-
-    for ending in ("", ".csv", ".json"):
-        assert competing.http.get(f"{EXACT}{ending}", headers=headers).status_code == status
+    assert "B" not in after
+    assert {name: after["A"][name] for name in METRICS} == {name: before["A"][name] for name in METRICS}
+    assert "accuracy_all_items" not in after["A"]
 
 
-def test_before_the_close_it_says_that_it_must_be_closed(competing: Site) -> None:
-    """409 to a steward, and no number."""
-    answer = competing.http.get(f"{EXACT}.json", headers=competing.auth("steward"))
+@pytest.mark.parametrize(("slug", "labels_are", "status"), [("open", "public", 404), ("empty", "private", 200)])
+def test_there_is_none_without_private_labels_and_an_empty_one_without_submissions(
+    shared_site: Site, slug: str, labels_are: str, status: int
+) -> None:
+    """Other boards are exact as they are; an empty one says why, as the published board does."""
+    document = manifest().replace("labels: private", f"labels: {labels_are}").replace(f"slug: {SLUG}", f"slug: {slug}")
+    headers = shared_site.auth("steward")
+    shared_site.http.post("/benchmarks", content=document, headers=headers).raise_for_status()
+    content = table(["item", "label"], list(zip(items(N_ITEMS), words(truth(N_ITEMS)), strict=True)))
+    put = {"file": ("labels.csv", content)}
+    shared_site.http.put(f"/benchmarks/{slug}/labels", files=put, headers=headers).raise_for_status()
+    shared_site.http.post(f"/benchmarks/{slug}/close", json={"reason": "over"}, headers=headers)
+    shared_site.work()
+    answer = shared_site.http.get(f"/benchmarks/{slug}/exact.json", headers=headers)
 
-    assert (answer.status_code, "must be closed first" in answer.json()["detail"]) == (409, True)
-
-
-def test_there_is_none_without_private_labels(site: Site) -> None:
-    """Other boards are exact as they are."""
-    labels = truth(N_ITEMS)
-    begin(site, manifest().replace("labels: private", "labels: public"), words(labels))
-
-    assert site.http.get(EXACT, headers=site.auth("steward")).status_code == 404
-
-
-def test_an_unknown_board_is_not_found(competing: Site) -> None:
-    """404, and a known one by its name."""
-    close(competing)
-    statuses = {name: competing.http.get(f"{EXACT}.csv?board={name}", headers=competing.auth("steward")).status_code
-                for name in ("board", "none")}  # fmt: skip
-
-    assert statuses == {"board": 200, "none": 404}
-
-
-def test_the_stewards_pages_lead_to_it_after_the_close(competing: Site) -> None:
-    """From what was disclosed, and from the desk; before it they do not."""
-    headers = {**competing.auth("steward"), "Accept": "text/html"}
-    addresses = (f"/benchmarks/{SLUG}/disclosed", f"/desk/{SLUG}")
-    before = [EXACT in competing.http.get(address, headers=headers).text for address in addresses]
-    close(competing)
-    after = [EXACT in competing.http.get(address, headers=headers).text for address in addresses]
-
-    assert (before, after) == ([False, False], [True, True])
-
-
-def test_a_benchmark_without_submissions_has_an_empty_one(site: Site) -> None:
-    """It says why, as the published board does."""
-    begin(site, manifest(), words(truth(N_ITEMS)))
-    close(site)
-    answer = site.http.get(f"{EXACT}.json", headers=site.auth("steward"))
-
-    assert answer.status_code == 200, answer.text
-    assert "No submission has been admitted yet." in answer.json()["notes"]
+    assert answer.status_code == status, answer.text
+    assert status == 404 or "No submission has been admitted yet." in answer.json()["notes"]
