@@ -1,23 +1,15 @@
 """What a board says of runs that are nearly another's, and of runs that were begun too early, over HTTP."""
 
 import html
-import json
 import zlib
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
-from app.config import Settings
-from app.kinds.parse import parse_manifest
-from app.render.pages import submit_example
 from tests.cases import grids
-from tests.cases.predictions import PROTEIN
-from tests.fixtures import Site, new_database, open_site
+from tests.fixtures import Site
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 TASKS = [f"t{at:02}" for at in range(12)]
 MANIFEST = f"""
 schema_version: 1
@@ -31,14 +23,6 @@ leaderboards:
   - {{name: board, method: mean, metric: error, missing: drop}}
 """
 PAGE = {"Accept": "text/html"}
-KINDS = ("fev-bench", "chamber-as", "lrdbench", "protein")
-
-
-@pytest.fixture(scope="module")
-def site(postgres_url: str, migrated: str) -> Iterator[Site]:
-    """One site for all of them: each makes a benchmark of its own."""
-    with new_database(postgres_url, migrated) as url, open_site(url, Settings(max_stale_s=0)) as opened:
-        yield opened
 
 
 def errors(entrant: str, lower_by: float = 0.0) -> bytes:
@@ -67,6 +51,12 @@ def flags(site: Site, slug: str) -> dict[str, str | None]:
     site.work()
     rows = site.http.get(f"/benchmarks/{slug}/leaderboards/board.json").json()["rows"]
     return {row["entrant"]: row["flags"] for row in rows}
+
+
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
 
 
 def test_a_copy_of_the_leader_with_a_little_noise_is_flagged_on_its_row(site: Site) -> None:
@@ -130,16 +120,6 @@ def sentence(site: Site, slug: str) -> str:
     return html.unescape(site.http.get(f"/benchmarks/{slug}/leaderboards/board", headers=PAGE).text)
 
 
-def test_a_copy_of_zeros_and_ones_in_other_bytes_is_flagged(site: Site) -> None:
-    """Forty yes and no in another order of rows, by another submitter: the very same results."""
-    slug = grids.declare(site, grids.EPISODES.replace("GRID", grids.GRID))
-    for who, name, turn in (("alice", "first", 1), ("bob", "copy", -1)):
-        rows = [f"{','.join(map(str, row))}" for row in grids.rows(name, "fair")][::turn]
-        answer = send(site, slug, "\n".join([",".join(grids.COLUMNS), *rows, ""]).encode(), who)
-
-    assert "copy has on all of 80 compared rows the results of first" in warned(answer)["same_results"]
-
-
 def test_a_run_that_was_refused_for_its_beginning_keeps_that_on_its_row(site: Site) -> None:
     """Sent again without a time, or with one that fits, it is admitted, and readers see what was said first."""
     slug = grids.declare(site, MANIFEST, None)
@@ -152,25 +132,3 @@ def test_a_run_that_was_refused_for_its_beginning_keeps_that_on_its_row(site: Si
     assert "early with the same rows in submission" in warned(again)["began_before"]
     assert "begun 2025-01-01 00:00:00 UTC" in warned(again)["began_before"]
     assert "began_before" in str(flags(site, slug)["early"]).split()
-
-
-@pytest.mark.parametrize("name", KINDS)
-def test_every_kind_can_demand_the_beginning_of_a_run(site: Site, name: str) -> None:
-    """A run without it is not admitted for that, and one that says it is not held back by the rule."""
-    text = PROTEIN if name == "protein" else (EXAMPLES / name / "manifest.yaml").read_text()
-    if "admission:" in text:
-        text = text.replace("admission:\n", "admission:\n  started_at: required\n", 1)
-    else:
-        text += "\nadmission: {started_at: required}\n"
-    declared = parse_manifest(text.encode())
-    site.http.post("/benchmarks", content=text, headers=site.auth("steward") | grids.YAML)
-    example = submit_example(declared)
-    named = {} if example.upload.names_entrant else {"entrant": "my-model"}
-    outcomes = []
-    for metadata in ({}, {"started_at": "2026-01-01T00:00:00Z"}):
-        files = [("files", (example.upload.file, example.rows.encode()))]
-        address, fields = f"/benchmarks/{declared.slug}/submissions?dry_run=true", {"metadata": json.dumps(metadata)}
-        answer = site.http.post(address, files=files, data=named | fields, headers=site.auth("steward"))
-        outcomes += [each["outcome"] for each in answer.json()["checks"] if each["rule"] == "started_at"]
-
-    assert outcomes == ["failed", "passed"]

@@ -3,6 +3,8 @@
 import csv
 import io
 
+import pytest
+
 from app.render.exports import scores_to_csv
 from app.store import benchmarks, snapshots
 from app.store.row_exports import find_counted, read_counted
@@ -25,10 +27,16 @@ def episodes(site: Site) -> str:
     return slug
 
 
-def test_every_row_that_was_sent_comes_back(roomy_site: Site) -> None:
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
+
+
+def test_every_row_that_was_sent_comes_back(site: Site) -> None:
     """With entrant, task, seed and item, and the score to the digit."""
-    slug = episodes(roomy_site)
-    answer = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
+    slug = episodes(site)
+    answer = site.http.get(f"/benchmarks/{slug}/rows.csv")
     sent = sorted(tuple(map(str, row)) for name in ("good", "fair") for row in grids.rows(name, name))
     actual = sorted(
         (row["entrant"], row["task"], row["seed"], row["item"], row["score"]) for row in rows_of(answer.text)
@@ -38,27 +46,27 @@ def test_every_row_that_was_sent_comes_back(roomy_site: Site) -> None:
     assert actual == sent
 
 
-def test_parts_are_the_whole(roomy_site: Site) -> None:
+def test_parts_are_the_whole(site: Site) -> None:
     """However few rows a part has: an entrant is never torn apart, and the bytes are the same."""
-    slug = episodes(roomy_site)
-    whole = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").content
-    with roomy_site.sessions() as session:
+    slug = episodes(site)
+    whole = site.http.get(f"/benchmarks/{slug}/rows.csv").content
+    with site.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
         shown = snapshots.find_snapshot(session, declared.benchmark)
         assert shown is not None
         counted = find_counted(session, declared, shown.id, part_rows=1)
 
     assert len(counted.parts) == 2
-    assert b"".join(scores_to_csv(counted.columns, read_counted(roomy_site.sessions, counted))) == whole
+    assert b"".join(scores_to_csv(counted.columns, read_counted(site.sessions, counted))) == whole
 
 
-def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) -> None:
+def test_measured_quantities_and_flags_are_beside_the_metrics(site: Site) -> None:
     """A name that a spreadsheet would run carries the mark, as in every CSV; what nobody sent has no column."""
-    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    slug = publications.begin(site, publications.SUMMARY.replace("TASKS", publications.OPEN))
     for entrant in ("=A", "Base"):
-        assert publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant)).status_code == 202
-    roomy_site.work()
-    actual = rows_of(roomy_site.http.get(f"/benchmarks/{slug}/rows.csv").text)
+        assert publications.send(site, slug, "a.csv", publications.good_summary(entrant)).status_code == 202
+    site.work()
+    actual = rows_of(site.http.get(f"/benchmarks/{slug}/rows.csv").text)
 
     assert {row["entrant"] for row in actual} == {"'=A", "Base"}
     assert {(row["E"], row["training_time_s"], row["leaked"]) for row in actual if row["task"] == "t1"} == {
@@ -66,25 +74,25 @@ def test_measured_quantities_and_flags_are_beside_the_metrics(roomy_site: Site) 
     }
 
 
-def test_a_snapshot_keeps_its_rows(roomy_site: Site) -> None:
+def test_a_snapshot_keeps_its_rows(site: Site) -> None:
     """Of an old snapshot they are what counted then."""
-    slug = publications.begin(roomy_site, publications.SUMMARY.replace("TASKS", publications.OPEN))
+    slug = publications.begin(site, publications.SUMMARY.replace("TASKS", publications.OPEN))
     for entrant in ("A", "Base"):
-        publications.send(roomy_site, slug, "a.csv", publications.good_summary(entrant))
-        roomy_site.work()
+        publications.send(site, slug, "a.csv", publications.good_summary(entrant))
+        site.work()
     address = f"/benchmarks/{slug}/rows.csv"
 
-    assert {row["entrant"] for row in rows_of(roomy_site.http.get(address).text)} == {"A", "Base"}
-    assert {row["entrant"] for row in rows_of(roomy_site.http.get(f"{address}?snapshot=1").text)} == {"A"}
+    assert {row["entrant"] for row in rows_of(site.http.get(address).text)} == {"A", "Base"}
+    assert {row["entrant"] for row in rows_of(site.http.get(f"{address}?snapshot=1").text)} == {"A"}
 
 
-def test_what_has_another_file_says_where(roomy_site: Site) -> None:
+def test_what_has_another_file_says_where(site: Site) -> None:
     """A series benchmark has lrdbench's; one without a publication has nothing."""
-    slug = lrdbench_http.make_benchmark(roomy_site, CANONICAL)
-    before = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
-    lrdbench_http.submit(roomy_site, slug, lrdbench_http.RUNS[CANONICAL].read_bytes())
-    roomy_site.work()
-    after = roomy_site.http.get(f"/benchmarks/{slug}/rows.csv")
+    slug = lrdbench_http.make_benchmark(site, CANONICAL)
+    before = site.http.get(f"/benchmarks/{slug}/rows.csv")
+    lrdbench_http.submit(site, slug, lrdbench_http.RUNS[CANONICAL].read_bytes())
+    site.work()
+    after = site.http.get(f"/benchmarks/{slug}/rows.csv")
 
     assert (before.status_code, after.status_code) == (404, 404)
     assert f"/benchmarks/{slug}/raw/metrics.csv" in after.json()["detail"]

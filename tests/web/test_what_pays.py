@@ -55,12 +55,18 @@ def begin(site: Site, rank_by: str = "skill_score") -> str:
     return slug
 
 
-def test_one_huge_value_of_an_average_without_a_limit_is_told(roomy_site: Site) -> None:
+@pytest.fixture(scope="module")
+def site(shared_site: Site) -> Site:
+    """One site for all of them: each makes a benchmark of its own."""
+    return shared_site
+
+
+def test_one_huge_value_of_an_average_without_a_limit_is_told(site: Site) -> None:
     """1e50 in one of six cells: first, and so says its row, its check and the sentence over the board."""
-    slug = begin(roomy_site)
-    sent = send(roomy_site, slug, "sly", GOOD, scores=(0, 0, 1e50, 0, 0, 0))
-    shown = grids.by_entrant(grids.board(roomy_site, slug, "mean"))
-    page = roomy_site.http.get(f"/benchmarks/{slug}/leaderboards/mean").text
+    slug = begin(site)
+    sent = send(site, slug, "sly", GOOD, scores=(0, 0, 1e50, 0, 0, 0))
+    shown = grids.by_entrant(grids.board(site, slug, "mean"))
+    page = site.http.get(f"/benchmarks/{slug}/leaderboards/mean").text
 
     (check,) = [each for each in sent["checks"] if each["rule"] == "one_value"]
     assert (check["outcome"], "one S of sly, 1e+50, is more than nine tenths" in check["reason"]) == ("warned", True)
@@ -70,23 +76,23 @@ def test_one_huge_value_of_an_average_without_a_limit_is_told(roomy_site: Site) 
 
 
 @pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
-def test_saying_that_hard_tasks_were_seen_is_told_where_it_lifts_a_rank(roomy_site: Site, rank_by: str) -> None:
+def test_saying_that_hard_tasks_were_seen_is_told_where_it_lifts_a_rank(site: Site, rank_by: str) -> None:
     """Its own large errors would put it behind; the leakage model's, which stand for them, put it first."""
-    slug = begin(roomy_site, rank_by)
-    send(roomy_site, slug, "sly", SPECIALIST)
-    honest = grids.by_entrant(grids.board(roomy_site, slug, "skill"))
-    send(roomy_site, slug, "sly", SPECIALIST, HARD)
-    shown = grids.by_entrant(grids.board(roomy_site, slug, "skill"))
+    slug = begin(site, rank_by)
+    send(site, slug, "sly", SPECIALIST)
+    honest = grids.by_entrant(grids.board(site, slug, "skill"))
+    send(site, slug, "sly", SPECIALIST, HARD)
+    shown = grids.by_entrant(grids.board(site, slug, "skill"))
 
     assert honest["sly"]["rank"] > shown["sly"]["rank"]
     assert (honest["sly"]["flags"], shown["sly"]["flags"]) == (None, "leak_serves")
     assert {shown[name]["flags"] for name in ("Base", "good", "Seen")} == {None}
 
 
-def test_who_says_it_to_its_own_cost_is_not_flagged(roomy_site: Site) -> None:
+def test_who_says_it_to_its_own_cost_is_not_flagged(site: Site) -> None:
     """Its own errors are smaller than those that stand for them."""
-    slug = begin(roomy_site)
-    send(roomy_site, slug, "fair", BEST, HARD)
-    shown: Mapping[str, Any] = grids.by_entrant(grids.board(roomy_site, slug, "skill"))
+    slug = begin(site)
+    send(site, slug, "fair", BEST, HARD)
+    shown: Mapping[str, Any] = grids.by_entrant(grids.board(site, slug, "skill"))
 
     assert (shown["fair"]["rank"], shown["fair"]["n_leaked"], shown["fair"]["flags"]) == (1, 3, None)
