@@ -71,24 +71,6 @@ def desk(database_url: str, tmp_path: Path) -> Iterator[Desk]:
     engine.dispose()
 
 
-def test_an_upload_is_stored_with_its_checks_and_evaluated_later(desk: Desk) -> None:
-    """Once, with a check for each rule."""
-    submission, is_new = desk.receive()
-
-    assert (is_new, submission.status) == (True, "received")
-    assert ("prereg_form", "passed") in desk.checks(submission)
-    assert desk.to_evaluate == [submission.benchmark_id]
-
-
-def test_the_same_upload_again_is_the_same_submission(desk: Desk) -> None:
-    """It is not stored, nor evaluated, a second time."""
-    first, _ = desk.receive()
-    second, is_new = desk.receive()
-
-    assert (is_new, second.id) == (False, first.id)
-    assert desk.to_evaluate == [first.benchmark_id]
-
-
 @pytest.mark.parametrize(
     "changed", [{"entrant": "Good"}, {"description": {"notes": "again"}}, {"claims": {"Good": {"MASE": 0.6}}}]
 )
@@ -100,24 +82,16 @@ def test_other_fields_make_another_submission(desk: Desk, changed: dict[str, Any
     assert is_new
 
 
-def test_an_upload_that_is_not_admitted_is_stored_and_not_evaluated(desk: Desk) -> None:
-    """It says why, and nothing is computed of it."""
-    submission, _ = desk.receive(dirty=True)
+def test_what_is_admitted_is_evaluated_later_once(desk: Desk) -> None:
+    """The same upload again is the same submission; what is not admitted is stored, and nothing is computed of it."""
+    first, is_new = desk.receive()
+    again, is_another = desk.receive()
+    refused, _ = desk.receive(dirty=True, description={"notes": "another"})
 
-    assert submission.status == "not_admitted"
-    assert desk.to_evaluate == []
-
-
-def test_nothing_is_evaluated_of_a_dry_run(desk: Desk) -> None:
-    """It is the upload itself but for that: whoever calls rolls it back."""
-    with desk.session.begin_nested() as dry:
-        submission, _ = desk.receive(is_dry=True)
-        said = desk.checks(submission)
-        dry.rollback()
-    assert (desk.count(), desk.to_evaluate) == (0, [])
-
-    submission, is_new = desk.receive()
-    assert (is_new, desk.checks(submission)) == (True, said)
+    assert (is_new, is_another, again.id) == (True, False, first.id)
+    assert ("prereg_form", "passed") in desk.checks(first)
+    assert (first.status, refused.status) == ("received", "not_admitted")
+    assert desk.to_evaluate == [first.benchmark_id]
 
 
 def test_without_a_server_the_same_rules_apply(desk: Desk) -> None:
@@ -137,16 +111,12 @@ def judged(checks: list[Check]) -> list[tuple[str, str]]:
     return [(check.rule, check.outcome) for check in checks]
 
 
-def test_a_registration_that_is_cited_twice_over_is_refused(desk: Desk) -> None:
-    """By bytes, and by the digest of others."""
+def test_a_registration_that_is_cited_twice_over_or_that_nobody_made_is_refused(desk: Desk) -> None:
+    """By bytes and by the digest of others, or by a digest that the server has never seen."""
     with pytest.raises(FieldRejected) as refused:
         desk.receive(prereg_sha256="0" * 64)
+    with pytest.raises(FieldRejected, match="unknown"):
+        desk.receive(prereg=None, prereg_sha256="0" * 64)
 
     assert refused.value.problems[0].column == "prereg_sha256"
     assert desk.count() == 0
-
-
-def test_a_registration_that_nobody_made_is_refused(desk: Desk) -> None:
-    """A digest that the server has never seen."""
-    with pytest.raises(FieldRejected, match="unknown"):
-        desk.receive(prereg=None, prereg_sha256="0" * 64)
