@@ -5,7 +5,7 @@ nothing.
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from app.boards.entrant_fields import offered_bounds, read_value, read_wish
@@ -65,6 +65,7 @@ def test_what_is_no_value_of_its_field_is_refused(field: str, written: Any) -> N
 ANYTHING = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.sampled_from(FIELDS), st.recursive(ANYTHING, st.lists, max_leaves=3))
 def test_anything_is_read_or_refused_and_reads_as_itself_again(field: EntrantField, written: Any) -> None:
     """No other error whatever a stranger writes, and what was read is a value of the same field."""
@@ -121,11 +122,6 @@ def test_what_cannot_be_asked_is_refused(asked: str, said: str) -> None:
     assert [said in each.message for each in refused.value.problems] == [True]
 
 
-def test_nothing_asked_is_no_wish() -> None:
-    """Everybody is as asked."""
-    assert (read_wish(FIELDS, []).is_made, read_wish(FIELDS, ["licence= "]).holds({})) == (False, True)
-
-
 @given(st.lists(st.integers(-10, 2**53), min_size=1, max_size=9))
 def test_bounds_that_are_offered_leave_somebody_and_leave_somebody_out(stated: list[int]) -> None:
     """Each of them lies within what is stated."""
@@ -134,3 +130,8 @@ def test_bounds_that_are_offered_leave_somebody_and_leave_somebody_out(stated: l
 
     assert all(min(stated) < bound < max(stated) for bound in bounds if isinstance(bound, int))
     assert len(bounds) <= 13
+
+
+def test_nothing_asked_is_no_wish() -> None:
+    """Everybody is as asked."""
+    assert (read_wish(FIELDS, []).is_made, read_wish(FIELDS, ["licence= "]).holds({})) == (False, True)

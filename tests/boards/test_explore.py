@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of, rows_of
+from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
 from app.boards.explore import LABEL, QUICK, QUICK_FROM, Choice, chosen_board
@@ -91,14 +91,6 @@ def test_a_choice_of_entrants_is_the_board_without_the_others(method: str) -> No
     assert by_entrant(chosen) == published(benchmark(method), scores(["org/Alpha", "org/Beta", "lab/Gamma"]))
 
 
-def test_groups_of_a_board_of_groups_are_its_own() -> None:
-    """Over one group the mean over groups is the mean of that one."""
-    row = by_entrant(explored(benchmark("group_mean"), Choice(groups=("easy",))))["lab/Delta"]
-    own = scores(["lab/Delta"], ["easy1", "easy2"]).values
-
-    assert row["group_mean_x"] == pytest.approx(own.mean())
-
-
 def test_weights_of_tasks_weigh_the_mean() -> None:
     """By hand: the weighted mean of the cells, those of weight 0 left out."""
     choice = Choice(weights={"easy1": 3.0, "odd": 0.0, "level:hard": 0.5})
@@ -120,14 +112,6 @@ def test_a_weight_may_be_as_large_as_the_message_says(weight: float, is_taken: b
     with pytest.raises(FieldRejected) as refused:
         explored(benchmark("mean"), choice)
     assert [problem.message for problem in refused.value.problems] == ["expected a weight from 0 to 1000"]
-
-
-def test_weights_of_groups_weigh_the_mean_over_groups() -> None:
-    """By hand: three quarters of the easy, one of the hard."""
-    row = by_entrant(explored(benchmark("group_mean"), Choice(weights={"easy": 3.0})))["org/Alpha"]
-    easy, hard = (scores(["org/Alpha"], part).values.mean() for part in (TASKS[:2], TASKS[2:5]))
-
-    assert row["group_mean_x"] == pytest.approx(0.75 * easy + 0.25 * hard)
 
 
 @pytest.mark.parametrize("method", [name for name in METHODS if name not in ("group_mean", "skill_score")])
@@ -190,38 +174,6 @@ def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
     assert {row["choice"] for row in board.records()} == {message}
 
 
-def test_everything_unknown_is_named_at_once() -> None:
-    """With what was probably meant, and what there is."""
-    weights = {"odds": 1.0, "odd": -2.0}
-    choice = Choice(("org/Alfa",), "", ("easy9",), ("level:soft",), weights, baseline="Nobody")
-    with pytest.raises(FieldRejected) as refused:
-        explored(benchmark("borda"), choice)
-    actual = {(problem.column, problem.value) for problem in refused.value.problems}
-
-    assert actual == {("entrant", "org/Alfa"), ("task", "easy9"), ("group", "level:soft"), ("weight", "odds"),
-                     ("weight", "odd=-2"), ("baseline", None)}  # fmt: skip
-    assert "did you mean org/Alpha?" in refused.value.problems[0].message
-
-
-@pytest.mark.parametrize(
-    ("choice", "column"),
-    [
-        (Choice(matching="zzz"), "q"),
-        (Choice(weights=dict.fromkeys(TASKS, 0.0)), "task"),
-        (Choice(weights={"odd": 2.0}, groups=("level:odd",), tasks=()), None),
-    ],
-    ids=["nobody", "no task", "one task"],
-)
-def test_a_choice_that_leaves_nothing_is_refused(choice: Choice, column: str | None) -> None:
-    """One task is enough for ranks; nobody, or no task, is not."""
-    if column is None:
-        assert len(explored(benchmark("borda"), choice).rows) == len(NAMES)
-        return
-    with pytest.raises(FieldRejected) as refused:
-        explored(benchmark("borda"), choice)
-    assert [problem.column for problem in refused.value.problems] == [column]
-
-
 def test_a_method_without_weights_says_so() -> None:
     """Geometric means relative to a baseline weigh every task alike."""
     with pytest.raises(FieldRejected, match="does not have") as refused:
@@ -242,18 +194,6 @@ def test_components_of_weighted_ranks_take_weights() -> None:
     means = {name: -scores([name]).values.mean() for name in NAMES}
 
     assert sorted(ranks, key=ranks.__getitem__) == sorted(means, key=means.__getitem__)
-
-
-def test_rows_of_chosen_entrants_keep_every_column() -> None:
-    """Whoever is left out leaves no name behind; conditions, seeds and items go along."""
-    at = np.arange(len(scores()))
-    full = replace(scores(), seed=at, item=Coded(TASKS, at % 6), condition=Coded(("c",), at * 0))
-    kept = rows_of(full, {"lab/Gamma"})
-
-    assert kept.entrant.words == ("lab/Gamma",)
-    assert kept.seed is not None
-    assert kept.seed.tolist() == list(range(12, 18))
-    assert len(kept) == len(kept.values) == 6
 
 
 def test_very_many_entrants_are_drawn_less_often_and_their_board_says_so() -> None:
@@ -287,3 +227,11 @@ def test_strata_that_a_manifest_leaves_open_can_be_chosen() -> None:
             {key: row[key] for key in shared} for row in expected.values()
         ]
     assert "2 of 6 tasks (n:128)" in explored(manifest, Choice(groups=("n:128",)), rows, strata).notes[0]
+
+
+def test_weights_of_groups_weigh_the_mean_over_groups() -> None:
+    """By hand: three quarters of the easy, one of the hard."""
+    row = by_entrant(explored(benchmark("group_mean"), Choice(weights={"easy": 3.0})))["org/Alpha"]
+    easy, hard = (scores(["org/Alpha"], part).values.mean() for part in (TASKS[:2], TASKS[2:5]))
+
+    assert row["group_mean_x"] == pytest.approx(0.75 * easy + 0.25 * hard)

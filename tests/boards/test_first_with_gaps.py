@@ -1,7 +1,5 @@
 """Who may be first although something of it is missing: who, with the worst in its own gaps, leads all with fewer."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 
@@ -39,96 +37,6 @@ def board(
     return stand(points, spread, 0.95, gaps=Gaps(scores, counts))
 
 
-def by_name(standing: BoardStanding) -> dict[str, Any]:
-    """Return places by the names A, B, C, D."""
-    return {place.entrant: place for place, _ in standing.placed(NAMES[: len(standing.points)])}
-
-
-def test_the_first_rank_with_gaps_is_no_first_place() -> None:
-    """A has the rank that the rule gives it; with the worst in its gaps B is before it, so A is second at best."""
-    actual = board(np.array([0.9, 0.8, 0.2]), [0.7, NAN, NAN])
-    places = by_name(actual)
-
-    assert [places[name].rank for name in "ABC"] == [1, 2, 3]
-    assert (places["A"].rank_low, places["A"].may_be_first, places["A"].first_resamples_share) == (2, False, 0.0)
-    assert (places["B"].rank_low, places["B"].may_be_first) == (1, True)
-    assert [places[name].first_resamples_share for name in "BC"] == [None, None]
-    assert actual.sets is not None
-    assert actual.sets.separated[1, 0]
-
-
-def test_who_leads_with_the_worst_in_each_gap_is_first() -> None:
-    """What A lacks can change nothing: it may be first as if it were complete."""
-    plain, actual = (board(np.array([0.9, 0.3, 0.2]), worst) for worst in (None, [0.6, NAN, NAN]))
-
-    assert by_name(actual) == by_name(plain)
-
-
-def test_first_resamples_share_is_known_where_who_is_put_behind_is_never_the_best() -> None:
-    """The others' shares are of all resamples, so they sum to one as on any board."""
-    plain, actual = (board(np.array([0.1, 0.9, 0.8]), worst, noise=0.1) for worst in (None, [0.0, NAN, NAN]))
-
-    assert by_name(plain)["A"].first_resamples_share == 0.0
-    shares = [[place.first_resamples_share for place in by_name(each).values()] for each in (actual, plain)]
-    assert shares[0] == shares[1]
-
-
-def test_who_was_worse_only_than_one_put_behind_may_be_first_from_rank_1() -> None:
-    """A's score is surely higher than B's, and A may not be first: nobody else takes the rank 1 from B."""
-    places = by_name(board(np.array([0.9, 0.8, 0.2]), [0.7, NAN, NAN], noise=0.001))
-
-    assert [(places[name].rank, places[name].rank_low, places[name].rank_high) for name in "ABC"] == [
-        (1, 2, 2),
-        (2, 1, 1),
-        (3, 3, 3),
-    ]
-    assert [places[name].may_be_first for name in "ABC"] == [False, True, False]
-
-
-def test_who_lacks_as_much_as_everybody_loses_nothing() -> None:
-    """Where nobody delivered more, gaps decide nothing, also where all of them are without a worst value."""
-    points = np.array([0.9, 0.3, 0.2])
-    plain = by_name(board(points, None))
-
-    assert by_name(board(points, [0.1, 0.0, 0.1])) == plain
-    assert by_name(board(points, [NEVER, NEVER, NEVER])) == plain
-
-
-def test_a_gap_is_compared_with_those_who_have_fewer() -> None:
-    """Only C is complete, and poor: with the worst in their gaps both are before it, so both may be first."""
-    places = by_name(board(np.array([0.9, 0.89, 0.2]), [0.5, 0.4, NAN]))
-
-    assert [places[name].may_be_first for name in "AB"] == [True, True]
-
-
-def test_the_best_of_those_with_fewer_gaps_counts_whether_it_may_be_first_or_not() -> None:
-    """A is behind B, which has fewer gaps; B is behind C, which has none; so A is behind C too, and C is first."""
-    standing = board(np.array([0.9, 0.8, 0.5]), [0.6, 0.3, NAN], delivered=[8, 9, 10])
-    places, pairs = by_name(standing), standing.contrasts([0, 1, 2])
-
-    assert [places[name].may_be_first for name in "ABC"] == [False, False, True]
-    assert [pairs.differences[at] for at in ((1, 0), (2, 1), (2, 0))] == pytest.approx([0.2, 0.2, 0.4])
-    assert pairs.separated[2, 0]
-    assert pairs.differences[0, 2] == pytest.approx(-0.4)
-
-
-def test_a_tie_at_worst_keeps_both() -> None:
-    """Behind the leader is who is below it."""
-    places = by_name(board(np.array([0.9, 0.8]), [0.8, NAN]))
-
-    assert [places[name].may_be_first for name in "AB"] == [True, True]
-
-
-def test_without_a_worst_value_nobody_with_gaps_is_first() -> None:
-    """However far ahead it is; where everybody lacks as much, that decides nothing."""
-    places = by_name(board(np.array([9.0, 0.8, 0.2]), [NEVER, NAN, NAN]))
-    nobody = by_name(board(np.array([9.0, 0.8]), [NEVER, NEVER]))
-
-    assert (places["A"].rank, places["A"].rank_low, places["A"].may_be_first) == (1, 2, False)
-    assert places["B"].may_be_first
-    assert nobody == by_name(board(np.array([9.0, 0.8]), None))
-
-
 def test_without_resamples_only_ranks_are_known() -> None:
     """There is no matrix, so nobody is said to be first."""
     actual = stand(np.array([0.9, 0.8]), None, 0.95, gaps=Gaps(np.array([0.1, NAN]), np.array([9, 10])))
@@ -136,7 +44,7 @@ def test_without_resamples_only_ranks_are_known() -> None:
     assert [(place.rank, place.may_be_first) for place, _ in actual.placed("AB")] == [(1, None), (2, None)]
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_matrix_stays_consistent(seed: int) -> None:
     """Decisions stay antisymmetric and transitive, somebody may be first, and every row follows from the matrix.
 

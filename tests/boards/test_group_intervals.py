@@ -14,7 +14,6 @@ TASKS = ("t0", "t1", "t2", "t3", "t4")
 VALUES = np.array([[0.92, 0.95, 0.91, 0.2, 0.4], [0.9, 0.94, 0.93, 0.3, 0.35]])
 OF_TWO, OF_ONE = "{easy: [t0, t1, t2], hard: [t3, t4]}", "{easy: [t0, t1, t2], a: [t3], b: [t4]}"
 MOVED = np.array([0.0, 0.0, 0.0, 5.0, -3.0])
-ALL_OF_ONE = "{a: [t0], b: [t1], c: [t2], d: [t3], e: [t4]}"
 
 
 def ends(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> list[dict[str, Any]]:
@@ -48,18 +47,15 @@ def test_a_constant_that_is_added_moves_the_ends_by_itself() -> None:
         assert [moved["low"] - 50.0, moved["high"] - 50.0] == pytest.approx([row["low"], row["high"]])
 
 
-def test_the_negative_metric_has_the_mirrored_interval() -> None:
-    """The low end of the one is minus the high end of the other."""
-    for row, turned in zip(ends(VALUES, ", min: 0"), ends(-VALUES, ", max: 0", way="minimize"), strict=True):
-        assert [row["low"], row["high"]] == pytest.approx([-turned["high"], -turned["low"]])
-
-
 def test_a_group_of_one_task_adds_nothing_to_the_width() -> None:
     """Its chance is in no interval, as a note says: whatever that task's value is, the width is the same."""
     first, other = (ends(values, groups=OF_ONE)[0] for values in (VALUES, VALUES + MOVED))
 
     assert other["high"] - other["low"] == pytest.approx(first["high"] - first["low"])
     assert other["point"] == pytest.approx(first["point"] + 2 / 3)
+
+
+ALL_OF_ONE = "{a: [t0], b: [t1], c: [t2], d: [t3], e: [t4]}"
 
 
 def test_groups_of_one_task_alone_have_no_interval() -> None:

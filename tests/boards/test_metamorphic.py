@@ -11,7 +11,7 @@ from tests.cases.suites import METRICS, RECORDS, Suite, Values, declared, grid, 
 
 pytestmark = pytest.mark.heavy
 
-SUITES = range(8)
+SUITES = range(4)
 ERRORS, COVERS = {"mae": 0.5, "runtime": 0.5}, {"coverage@0.95": 0.75, "validity_rate": 0.25}
 CALIBRATED = {"coverage_error@0.95": 0.6, "coverage@0.95": 0.4}
 BOARDS = {

@@ -1,7 +1,6 @@
 """The boards of the MTEB example against MTEB's own ranks, points and means, for every one of 324 models."""
 
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -102,20 +101,6 @@ def test_who_lacks_a_task_stands_apart_on_the_other_boards(name: str) -> None:
 
     assert [row["rank"] is None for row in rows] == [False] * 103 + [True] * 221
     assert sum(row["first_resamples_share"] or 0.0 for row in rows) == pytest.approx(1.0)
-
-
-@pytest.mark.parametrize("name", ["borda", "mean-task-type", "win-rate", "mean-rank"])
-def test_the_board_says_how_many_neighbours_are_separable(name: str) -> None:
-    """As counted from the pairwise table."""
-    created = board(name)
-    assert created.pairwise is not None
-    pairs = {(r["entrant_a"], r["entrant_b"]): r["separable"] for r in created.pairwise.records()}
-    order = list(dict.fromkeys(a for a, _ in pairs))
-    apart = sum(bool(pairs[pair]) for pair in pairwise(order))
-
-    assert (
-        f"Of {len(order) - 1} pairs of neighbours in the ranking, {apart} are separable." in created.leaderboard.notes
-    )
 
 
 def test_leaving_out_the_hardest_task_wins_no_rank() -> None:

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from app.boards.coverage import PARTIAL
-from app.boards.standing import NOBODY, letters_table
 from app.boards.task_values import (
     MOST_CELLS,
     differences_table,
@@ -16,7 +15,7 @@ from app.boards.task_values import (
     standing_on_task,
     task_values,
 )
-from app.boards.tradeoff import NOTHING, axes_of, offered, tradeoff_table, with_years
+from app.boards.tradeoff import axes_of, offered, tradeoff_table, with_years
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest, Metric
 from app.render.drawings import draw_tradeoff
@@ -38,31 +37,11 @@ ROWS: tuple[tuple[Cell, ...], ...] = (
     (3, "Near", 1.9, 1.4, 2.5, 2.0),
     (4, "Beaten", 1.0, 0.5, 1.5, 50.0),
 )
-PAIR = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"), Column("separable", "Separable", "flag"))
 
 
 def board(*rows: tuple[Cell, ...]) -> Table:
     """Return a board with these rows."""
     return Table("leaderboard/b", "B", COLUMNS, rows or ROWS, (), {"rank_by": "score"})
-
-
-def pairwise(*apart: set[str]) -> Table:
-    """Return all pairs of the board, of which some are separable."""
-    names = [str(row[1]) for row in ROWS]
-    return Table("pairwise/b", "B", PAIR, tuple((a, b, {a, b} in apart) for a in names for b in names if a != b))
-
-
-def test_who_is_not_separable_shares_a_letter() -> None:
-    """Best first, whatever the order of the rows."""
-    actual = letters_table(board(*ROWS[::-1]), pairwise({"Slow", "Near"}, {"Slow", "Beaten"}, {"Quick", "Beaten"}))
-
-    assert {row[1]: row[-1] for row in actual.rows} == {"Slow": "a", "Quick": "ab", "Near": "bc", "Beaten": "c"}
-    assert [row[0] for row in actual.rows] == [1, 2, 3, 4]
-
-
-def test_a_board_without_pairs_has_no_letters_and_says_why() -> None:
-    """The table is empty."""
-    assert letters_table(board(), None).notes == (NOBODY,)
 
 
 def test_the_front_is_who_nobody_beats_in_both() -> None:
@@ -93,22 +72,6 @@ def test_how_much_was_delivered_is_no_cost() -> None:
     counted = Table("leaderboard/b", "B", columns, tuple((*row, at, at, at) for at, row in enumerate(ROWS)))
 
     assert {column.name for column in offered(counted)} == {column.name for column in offered(board())}
-
-
-def test_a_score_of_which_less_is_better_is_turned() -> None:
-    """The lower end of its interval is the better one."""
-    columns = tuple(replace(c, direction="minimize") if c.name == "score" else c for c in COLUMNS)
-    errors = replace(board(), columns=columns)
-    rows = {row[0]: row[-2:] for row in tradeoff_table(errors, axes_of(errors, None, None)).rows}
-
-    assert rows == {"Quick": (True, True), "Near": (True, True), "Beaten": (True, True), "Slow": (False, False)}
-
-
-def test_a_board_with_one_number_has_no_front() -> None:
-    """It says so."""
-    alone = Table("leaderboard/b", "B", (*COLUMNS[:2], Column("score", "S")), tuple(row[:3] for row in ROWS))
-
-    assert tradeoff_table(alone, axes_of(alone, None, None)).notes == (NOTHING,)
 
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -170,23 +133,6 @@ def test_too_large_a_matrix_is_no_picture() -> None:
     assert f"{n:,} entrants on 3 tasks" in actual.notes[0]
 
 
-def test_tasks_that_decide_are_named() -> None:
-    """A is ahead by far on one task and behind on two: without the first the mean would favour B."""
-    manifest = benchmark("method: mean")
-    cells = [("A", f"t{at}", value, False) for at, value in ((1, 1.0), (2, 3.0), (3, 3.0))]
-    rows = scores(*cells, *[("B", f"t{at}", value, False) for at, value in ((1, 9.0), (2, 2.0), (3, 2.0))])
-    spec = manifest.leaderboards[0]
-    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
-
-    assert [(row[0], row[3], row[5]) for row in actual.rows] == [
-        ("t1", 8.0, True),
-        ("t2", -1.0, False),
-        ("t3", -1.0, False),
-    ]
-    assert "A is ahead on 1 of 3 tasks, B on 2." in actual.notes
-    assert "without t1 it would be the opposite" in actual.notes[-1]
-
-
 def test_ratios_are_held_against_each_other_as_logarithms() -> None:
     """Half of the other's error is as much as twice of it is little."""
     manifest = benchmark(SKILL)
@@ -195,34 +141,6 @@ def test_ratios_are_held_against_each_other_as_logarithms() -> None:
     actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
 
     assert sorted(round(float(str(row[3])), 6) for row in actual.rows) == [-0.693147, 0.693147]
-
-
-def test_two_without_a_common_task_are_not_compared() -> None:
-    """There are no rows, and a sentence."""
-    manifest = benchmark("method: mean")
-    rows = scores(("A", "t1", 1.0, False), ("B", "t2", 2.0, False))
-    spec = manifest.leaderboards[0]
-    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
-
-    assert (actual.rows, actual.notes) == ((), ("The two have no task in common.",))
-
-
-def test_a_task_says_who_wins() -> None:
-    """Entrants with several rows there have their mean; equal ones share the place."""
-    columns = (Column("entrant", "Entrant", "text"), Column("item", "Item", "text"), Column("err", "Error"))
-    table = Table("task/t", "t", columns, (("A", "1", 1.0), ("A", "2", 3.0), ("B", "1", 2.0), ("C", "1", 1.0)))
-    actual = standing_on_task(table, {"err": Metric(direction="minimize")})
-
-    assert actual is not None
-    assert actual.rows == ((1, "C", 1.0), (2, "A", 2.0), (2, "B", 2.0))
-    assert actual.notes[0] == "First: C with 1."
-
-
-def test_a_task_that_one_entrant_has_has_no_winner() -> None:
-    """Nothing is said."""
-    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
-
-    assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
 
 
 def test_who_lacks_values_of_a_task_has_no_place_on_it() -> None:
@@ -236,16 +154,6 @@ def test_who_lacks_values_of_a_task_has_no_place_on_it() -> None:
     assert actual.rows == ((1, "A", 2.0), (2, "B", 2.25), (None, "sly", 0.1))
     assert actual.notes[0] == "First: A with 2."
     assert actual.notes[-1] == "Without a place, with fewer values here than most: sly."
-
-
-def test_half_of_the_entrants_say_how_many_values_a_place_needs() -> None:
-    """Two of four have two values: the others, with one each, have no place."""
-    columns = (Column("entrant", "Entrant", "text"), Column("mae", "Error"))
-    rows = tuple((name, value) for name, value in zip("AABBCD", (1.0, 3.0, 2.0, 2.5, 0.1, 0.2), strict=True))
-    actual = standing_on_task(Table("task/t", "t", columns, rows), {"mae": Metric(direction="minimize")})
-
-    assert actual is not None
-    assert [row[0] for row in actual.rows] == [1, 2, None, None]
 
 
 def test_a_signed_bias_decides_no_task() -> None:
@@ -287,3 +195,20 @@ def test_who_was_the_best_when_is_drawn_over_days() -> None:
     assert {"2024", "2025"} <= set(texts)
     assert "Quick: Score 2, Released 2025-07-02" in str(figure.shapes)
     assert [text for text in texts if "," in text] == []
+
+
+def test_two_without_a_common_task_are_not_compared() -> None:
+    """There are no rows, and a sentence."""
+    manifest = benchmark("method: mean")
+    rows = scores(("A", "t1", 1.0, False), ("B", "t2", 2.0, False))
+    spec = manifest.leaderboards[0]
+    actual = differences_table(spec, manifest.metrics["x"], task_values(manifest, spec, rows), ("A", "B"))
+
+    assert (actual.rows, actual.notes) == ((), ("The two have no task in common.",))
+
+
+def test_a_task_that_one_entrant_has_has_no_winner() -> None:
+    """Nothing is said."""
+    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
+
+    assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None

@@ -26,11 +26,6 @@ def known(owners: str = "aabbc") -> dict[str, Provenance]:
     }
 
 
-def notes_of(table: Table, owners: str) -> tuple[str, ...]:
-    """Return what a published board says when it is read, with the names that its owners have now."""
-    return with_owners(with_provenance(table, known(owners)), {ord(owner): owner for owner in owners}).notes
-
-
 def test_a_perfect_score_is_flagged_on_the_row_of_who_is_ranked_by_it() -> None:
     """An area of exactly one under the curve, of whatever kind; who has no rank leads nobody astray."""
     created = with_provenance(board("estimate", "auc", (1.0, 0.99, 1.0, None, 1.0)), known(), {"auc": 1.0})
@@ -82,15 +77,6 @@ def test_the_best_of_many_names_of_one_owner_is_told_beside_others(n_entrants: i
     expected = "Read a row as the best of what its owner tried here: ann: 0 registrations, 5 entrants, 1 submission."
 
     assert (expected in notes) is is_told
-
-
-def test_counts_of_several_owners_are_told_apart() -> None:
-    """A comma between counts, a semicolon between owners."""
-    of_owner = {"a": Provenance(2, 2, 97, 1, 1, 2), "b": Provenance(3, 3, 98, 1, 1, 3)}
-    known = {name: of_owner[owner] for name, owner in zip(NAMES, "aaaab", strict=True)}
-    (note,) = with_owners(with_provenance(board("mean", "score", (1.0,) * 5), known), {97: "ann", 98: "bob"}).notes
-
-    assert "bob: 1 registration, 1 entrant, 3 submissions; ann: 1 registration, 1 entrant, 2 submissions." in note
 
 
 def test_neighbours_that_hang_on_one_owner_are_told_with_the_name_it_has_now() -> None:

@@ -5,18 +5,11 @@ import pytest
 from app.boards.example import rows
 from app.boards.methods.skill_score import SkillScore
 from app.boards.registry import compute_board
-from app.boards.tables import pairwise_notes
 from app.errors import ManifestRejected
 from app.kinds.series.contract import note_estimands
 from app.manifest.model import Metric
 from app.values.table import Table
 from tests.cases.boards import declare
-
-
-def test_a_pairwise_table_says_how_many_are_compared() -> None:
-    """Only where somebody is not."""
-    assert pairwise_notes(200, 201) == ("The 200 best of 201 entrants are compared.",)
-    assert pairwise_notes(200, 200) == ()
 
 
 def test_a_skill_score_of_what_is_maximized_is_refused_with_the_metric() -> None:
@@ -49,14 +42,6 @@ def test_a_board_of_several_estimands_says_so() -> None:
     assert note_estimands([board], {"A": {"target_estimand": "H"}, "B": {"target_estimand": "H"}}) == [board]
 
 
-def test_rows_are_not_ranked_by_a_method_that_measures_each_entrant() -> None:
-    """A program's own mistake, said with the method."""
-    declared = declare("episodes", "{x: {direction: minimize}}", "method: estimate, metrics: [x]")
-
-    with pytest.raises(TypeError, match=r"^estimate measures each entrant apart$"):
-        compute_board(declared, declared.leaderboards[0], rows())
-
-
 SIDE = "weights: {a: 1.0}, conditions: {a: near}, against"
 REFUSED = {
     "metrics: [x, x]": "metrics: one is named twice",
@@ -75,3 +60,11 @@ def test_a_board_of_estimates_that_contradicts_itself_is_refused(board: str) -> 
         declare("episodes", "{x: {direction: minimize}}", f"method: estimate, {board}", "", "[{id: a}, {id: b}]")
 
     assert REFUSED[board] in [problem.message for problem in refused.value.problems]
+
+
+def test_rows_are_not_ranked_by_a_method_that_measures_each_entrant() -> None:
+    """A program's own mistake, said with the method."""
+    declared = declare("episodes", "{x: {direction: minimize}}", "method: estimate, metrics: [x]")
+
+    with pytest.raises(TypeError, match=r"^estimate measures each entrant apart$"):
+        compute_board(declared, declared.leaderboards[0], rows())

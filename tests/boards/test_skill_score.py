@@ -1,6 +1,5 @@
 """The skill_score method against fev's own numbers, to 1e-12, points and bounds."""
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -18,14 +17,14 @@ from app.boards.methods.skill_score import (
 )
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
-from app.errors import BoardUnavailable, Unavailable
+from app.errors import BoardUnavailable
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.pairs import win_shares
 from app.values.table import Table
 from tests.cases.boards import declare
-from tests.cases.fev_rows import FEV, code, fev_scores, to_scores
+from tests.cases.fev_rows import FEV, fev_scores, to_scores
 
 EXAMPLE = FEV.parents[2] / "examples" / "fev-bench" / "manifest.yaml"
 
@@ -77,19 +76,6 @@ def test_a_board_equals_fevs_own(file: str, board: str, changes: tuple[tuple[str
 
 
 @pytest.mark.heavy
-@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
-@pytest.mark.parametrize("board", ["sql", "sql-mini"])
-def test_everybody_is_ranked_in_fevs_order(board: str, rank_by: str) -> None:
-    """All thirty models, of which five failed somewhere: a failure counts as the baseline's error, as in fev."""
-    name = f"leaderboard_{board.upper().replace('-MINI', '_mini')}_impute_leak_n1000.csv"
-    expected = pd.read_csv(FEV / "expected" / name, index_col="model_name")[rank_by].round(12)
-
-    ours = frame(compute(board, rank_by=rank_by).leaderboard, "entrant")["rank"]
-
-    assert ours.to_dict() == expected.rank(ascending=False, method="min").to_dict()
-
-
-@pytest.mark.heavy
 def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
     """All ordered pairs come out in fev's order with fev's numbers."""
     expected = pd.read_csv(FEV / "expected" / "pairwise_SQL_impute_leak_n1000.csv", index_col=["model_1", "model_2"])
@@ -100,43 +86,6 @@ def test_the_pairwise_table_equals_fevs_own_row_for_row() -> None:
 
     assert list(ours.index) == list(expected.index)
     assert largest_difference(ours, expected) < 1e-12
-
-
-@pytest.mark.heavy
-def test_the_order_of_rows_changes_nothing() -> None:
-    """Shuffled rows give the same tables."""
-    scores = fev_scores()
-    shuffled = np.random.default_rng(5).permutation(len(scores))
-    mixed = replace(
-        scores,
-        entrant=replace(scores.entrant, codes=scores.entrant.codes[shuffled]),
-        task=replace(scores.task, codes=scores.task.codes[shuffled]),
-        values=scores.values[shuffled],
-        leaked=scores.leaked[shuffled],
-    )
-
-    again = compute_board(manifest(), manifest().leaderboard("sql"), mixed)
-
-    once = compute("sql")
-
-    assert (again.leaderboard, again.pairwise, again.extra) == (once.leaderboard, once.pairwise, once.extra)
-
-
-def test_ranks_and_chances_agree_with_the_points() -> None:
-    """All thirty are ranked, also with failures, every rank in its interval; the chances of being best sum to one."""
-    board = frame(compute("sql").leaderboard, "entrant").dropna(subset="rank")
-
-    assert len(board) == 30
-    assert ((board["rank_low"] <= board["rank"]) & (board["rank"] <= board["rank_high"])).all()
-    assert board["first_resamples_share"].sum() == pytest.approx(1.0)
-
-
-def test_failures_and_leaks_are_accounted_for() -> None:
-    """The fifteen failures and six leaking models of the data are on the board."""
-    board = frame(compute("sql").leaderboard, "entrant")
-
-    assert board["num_failures"].sum() == 15
-    assert (board["n_leaked"] > 0).sum() == 6
 
 
 def small(*rows: tuple[str, str, float]) -> BoardTables:
@@ -190,7 +139,7 @@ def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> Non
 
 
 @pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(5))
 def test_somebody_may_be_first_whoever_has_gaps(seed: int, rank_by: str) -> None:
     """Also where all but the baseline have them; who is best and may not be first delivered less than somebody."""
     rng = np.random.default_rng(seed)
@@ -206,14 +155,6 @@ def test_somebody_may_be_first_whoever_has_gaps(seed: int, rank_by: str) -> None
         assert (row["rank_low"] >= 2, row["first_p"], row["first_resamples_share"]) == (True, 0.0, 0.0)
     known = ours["first_resamples_share"].dropna()
     assert known.sum() == pytest.approx(1.0 if len(known) == 5 else 0.0)
-
-
-def test_a_board_worked_by_hand() -> None:
-    """Ratios 1/2 and 2 have geometric mean 1, so skill 0; one win of two."""
-    rows = frame(small(("A", "t1", 1.0), ("A", "t2", 4.0), ("B", "t1", 2.0), ("B", "t2", 2.0)).leaderboard, "entrant")
-
-    assert rows.loc["A", "skill_score"] == pytest.approx(0.0, abs=1e-15)
-    assert rows.loc["A", "win_rate"] == 0.5
 
 
 def test_a_single_entrant_has_no_win_rate() -> None:
@@ -244,25 +185,6 @@ def test_a_board_that_cannot_be_computed_says_why(rows: list[tuple[str, str, flo
     """The reason is in plain words and names who lacks what."""
     with pytest.raises(BoardUnavailable, match=reason):
         small(*rows)
-
-
-def test_words_without_rows_do_not_matter() -> None:
-    """Coding is by the words that are used."""
-    assert code(pd.Series(["b", "a", "b"])).codes.tolist() == [1, 0, 1]
-
-
-def test_failures_are_left_as_they_are_where_the_board_takes_none() -> None:
-    """With `error` who has one has no score; with `drop` a board without a common task is empty and says so."""
-    errors = np.array([[0.5, np.nan], [np.nan, 1.0]])
-    cells = CellMatrix(("a", "b"), ("A", "B"), *np.zeros((3, 2, 2)))
-    kept = treat_missing(cells, errors, "error")
-    with pytest.raises(BoardUnavailable) as empty:
-        treat_missing(cells, errors, "drop")
-
-    assert np.array_equal(kept.errors, errors, equal_nan=True)
-    assert (kept.n_failures.tolist(), kept.n_imputed.tolist()) == ([1, 1], [0, 0])
-    assert empty.value.reason == Unavailable.NO_COMMON_TASK
-    assert str(empty.value) == "No task has a result of every entrant, and the board drops tasks with gaps."
 
 
 def falls_one_by_one(errors: FloatArray, own: FloatArray) -> list[int]:

@@ -65,13 +65,6 @@ def test_borda_points_are_those_whom_one_is_ranked_before() -> None:
     assert actual == {"X": (1, 4.0), "Y": (2, 2.5), "Z": (2, 2.5)}
 
 
-def test_borda_points_of_errors_go_to_the_smaller() -> None:
-    """Where smaller is better, X is the worst of a and in the middle of c."""
-    actual = shown(board(manifest("method: borda", direction="minimize"), CELLS), "borda_points")
-
-    assert actual == {"Z": (1, 1.5 + 1.0 + 2.0), "X": (2, 0.0 + 2.0 + 1.0), "Y": (3, 1.5 + 0.0 + 0.0)}
-
-
 def test_a_win_rate_is_the_share_of_the_complete_that_one_beats() -> None:
     """Y lacks a task: X and Z play alone, X wins a and c."""
     actual = shown(board(manifest("method: mean_win_rate"), CELLS), "win_rate")
@@ -101,26 +94,6 @@ def test_a_group_of_one_task_has_no_spread_and_the_board_says_so() -> None:
     assert "Of one task only, so its chance is in no interval: two." in actual.notes
     assert {row["rank_low"] for row in flat.records()} == {None}
     assert all(row["group_mean_x_lower"] is not None for row in actual.records() if row["rank"] is not None)
-
-
-@pytest.mark.parametrize(
-    ("method", "if_worst"),
-    [("borda", 2), ("mean_win_rate", 2), ("mean_rank", 2), ("group_mean, groups: {all: [a, b, c]}", 3)],
-)
-def test_who_lacks_a_task_is_told_its_rank_at_worst_and_at_best(method: str, if_worst: int) -> None:
-    """Y last on b has 2.5 + 3 + 1 as Z has, behind X; first on b it leads. A mean without a worst value may be last."""
-    rows = {str(row["entrant"]): row for row in board(manifest(f"method: {method}"), CELLS).records()}
-
-    assert (rows["Y"]["rank_if_worst"], rows["Y"]["rank_if_best"]) == (if_worst, 1)
-    assert {rows[name][end] for name in "XZ" for end in ("rank_if_worst", "rank_if_best")} == {None}
-
-
-@pytest.mark.parametrize("method", ["borda", "mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])
-def test_one_entrant_alone_is_first(method: str) -> None:
-    """Also where there is nobody to beat."""
-    (row,) = board(manifest(f"method: {method}"), {"X": CELLS["X"]}).records()
-
-    assert row["rank"] == 1
 
 
 @pytest.mark.parametrize("method", ["mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])

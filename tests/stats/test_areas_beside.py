@@ -28,12 +28,11 @@ def one_by_one(scores: SortedScores, counts: Counts) -> list[list[float]]:
     return [[float(area[0]) for area in astuple(curve_areas(scores, row[None]))] for row in counts]
 
 
-@pytest.mark.parametrize("n_examples", [1, 7, N_NEAR - 1, N_NEAR, 2 * N_NEAR + 3])
-@pytest.mark.parametrize("n_levels", [1, 3, 100, 10_000])
-@pytest.mark.parametrize("n_rows", [LANES, 2 * LANES + 5])
-def test_side_by_side_is_one_by_one(n_examples: int, n_levels: int, n_rows: int) -> None:
+@pytest.mark.parametrize("n_examples", [1, N_NEAR, 2 * N_NEAR + 3])
+@pytest.mark.parametrize("n_levels", [1, 3, 10_000])
+def test_side_by_side_is_one_by_one(n_examples: int, n_levels: int) -> None:
     """Tied and distinct scores, one class only, and more resamples than are laid side by side."""
-    given, is_positive, counts = sample(n_examples, n_levels, n_examples + n_levels, n_rows)
+    given, is_positive, counts = sample(n_examples, n_levels, n_examples + n_levels, 2 * LANES + 5)
     scores = sort_scores(given, is_positive)
 
     together = np.array(astuple(curve_areas(scores, counts)))

@@ -110,17 +110,6 @@ def test_the_order_of_units_changes_nothing(values: FloatArray, seed: int) -> No
     assert ends(one) == pytest.approx(ends(other), abs=1e-9)
 
 
-@few
-@given(values=UNITS)
-@pytest.mark.parametrize("within", RANGES)
-def test_a_higher_level_reaches_further(within: Range, values: FloatArray) -> None:
-    """The interval of 99 % holds that of 90 %."""
-    wide, narrow = (calibrated_mean(values, within=within, level=level) for level in (0.99, 0.9))
-    if narrow.reason is None:
-        assert ends(wide)[0] <= ends(narrow)[0] + 1e-12
-        assert ends(wide)[1] >= ends(narrow)[1] - 1e-12
-
-
 @pytest.mark.parametrize("weight", [0.1, 1.0, 3.0])
 def test_twenty_of_twenty_right_is_no_certainty(weight: float) -> None:
     """Wilson's interval of twenty of twenty, whatever all the weights are."""
@@ -142,14 +131,6 @@ def test_one_unit_has_no_interval() -> None:
     """Its spread cannot be seen."""
     assert calibrated_mean(np.ones(1), level=LEVEL).reason == "too_few_units"
     assert calibrated_mean(np.ones(3), np.array([1.0, 0.0, 0.0]), level=LEVEL).reason == "too_few_units"
-
-
-def test_clusters_of_one_item_are_independent_units() -> None:
-    """The ratio over clusters is the mean of their items."""
-    values = np.array([0.0, 1.0, 1.0, 0.0, 1.0, 1.0])
-    clustered = calibrate(cluster_spread(values, np.ones(6), values**2), SHARE, LEVEL)
-
-    assert ends(clustered) == pytest.approx(ends(calibrated_mean(values, level=LEVEL)))
 
 
 def test_seeds_that_differ_make_an_interval_wider() -> None:
@@ -175,24 +156,6 @@ def test_failures_of_one_seed_say_that_others_may_fail_as_a_whole() -> None:
     assert of_eight[0] > 0.97
 
 
-def test_seeds_of_equal_success_do_not_make_certainty() -> None:
-    """Nine of ten in each of five seeds: no spread between them, and still the luck of fifty episodes."""
-    totals, sizes = np.full(5, 9.0), np.full(5, 10.0)
-    low, high = ends(calibrate(cluster_spread(totals, sizes, totals), SHARE, LEVEL))
-
-    assert low < 0.85
-    assert high > 0.93
-
-
-def test_many_intervals_at_once_are_those_of_each() -> None:
-    """An array of spreads, as the simulations have them."""
-    units = np.random.default_rng(1).random((3, 7))
-    together = intervals(mean_spread(units), SHARE, LEVEL)
-    apart = [ends(calibrated_mean(row, level=LEVEL)) for row in units]
-
-    assert np.column_stack(together) == pytest.approx(np.array(apart))
-
-
 def test_a_point_outside_of_its_range_is_refused() -> None:
     """A range that does not hold is no range."""
     with pytest.raises(InvalidArgument):
@@ -211,13 +174,6 @@ def test_an_iqm_of_yes_and_no_follows_the_interval_of_the_mean(values: FloatArra
     actual = calibrated_iqm(yes, clusters, within=SHARE, level=LEVEL)
 
     assert ends(actual) == pytest.approx([float(np.clip(2 * (end - 0.25), 0, 1)) for end in (low, high)], abs=1e-9)
-
-
-def test_all_right_has_a_width_also_as_an_iqm() -> None:
-    """Five seeds of ten: the share is from 0.566, its interquartile mean from 0.631."""
-    actual = calibrated_iqm(np.ones(50), np.arange(50) // 10, within=SHARE, level=LEVEL)
-
-    assert ends(actual) == pytest.approx((0.6311, 1.0), abs=1e-3)
 
 
 def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
@@ -273,26 +229,6 @@ def test_the_area_is_that_of_the_curve_and_its_weights_have_no_unit(seed: int, t
 
     assert float(one.point) == pytest.approx(area, abs=1e-9)
     assert float(one.error) == pytest.approx(float(other.error), rel=1e-9)
-
-
-def test_a_mirrored_score_has_the_mirrored_area() -> None:
-    """The area of minus the scores is one minus it, with the mirrored interval."""
-    rng = np.random.default_rng(3)
-    is_positive = np.arange(30) < 10
-    scores = rng.normal(size=30) + is_positive
-    straight, turned = (
-        ends(calibrate(area_spread(sign * scores, is_positive, np.ones(30)), SHARE, LEVEL)) for sign in (1, -1)
-    )
-
-    assert turned == pytest.approx((1 - straight[1], 1 - straight[0]))
-
-
-def test_a_perfect_area_has_a_width() -> None:
-    """Ten examples in order rest on the five positives."""
-    spread = area_spread(np.arange(10.0), np.arange(10) >= 5, np.ones(10))
-    low, high = ends(calibrate(spread, SHARE, LEVEL))
-
-    assert (low, high) == pytest.approx((0.5655, 1.0), abs=1e-4)
 
 
 tiny_error_of_a_mean = partial(positive_mean, skewness=np.array(0.0), n_units=np.array(9.0), df=np.array(8.0))

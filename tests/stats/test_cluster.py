@@ -11,17 +11,11 @@ from app.stats.cluster import (
     decide,
     draw_chamber,
     draw_clusters,
-    draw_iid,
     estimate,
     group_sample,
     interquartile_mean,
-    match_pairs,
     mean,
-    minimum_detectable_difference,
-    optimality_gap,
-    profile_area,
     profile_band,
-    share_above,
 )
 from tests.cases.cluster_oracle import double_loop
 
@@ -46,13 +40,6 @@ def some_scores(n_seeds: int, n_episodes: int, *, binary: bool) -> dict[int, lis
     return {seed: values.tolist() for seed, values in enumerate(drawn)}
 
 
-def test_the_interquartile_mean_drops_a_quarter_from_each_end() -> None:
-    """Of 0 1 2 3 100 one is dropped at each end: 1, 2, 3 remain."""
-    sample = sample_of({0: [100.0, 0.0, 2.0], 1: [1.0, 3.0]})
-
-    assert interquartile_mean(sample.distinct, sample.counts) == [2.0]
-
-
 @pytest.mark.parametrize("n_items", [1, 2, 3, 4, 5, 7, 8, 101])
 def test_the_interquartile_mean_is_scipys(n_items: int) -> None:
     """It equals trim_mean(x, 0.25), ties and odd sizes included."""
@@ -60,28 +47,6 @@ def test_the_interquartile_mean_is_scipys(n_items: int) -> None:
     sample = group_sample(values, np.zeros(n_items, dtype=np.int64))
 
     assert interquartile_mean(sample.distinct, sample.counts)[0] == pytest.approx(trim_mean(values, 0.25), abs=1e-15)
-
-
-def test_the_optimality_gap_does_not_reward_overshooting() -> None:
-    """0.5 is half short of 1; 3 counts as having reached it."""
-    sample = sample_of({0: [0.5, 3.0]})
-
-    assert optimality_gap(1.0)(sample.distinct, sample.counts) == [0.25]
-
-
-def test_a_profile_counts_what_is_strictly_above() -> None:
-    """A score at the threshold is not above it."""
-    sample = sample_of({0: [0.0, 0.5, 1.0, 1.0]})
-    shares = share_above(np.array([0.0, 0.5, 1.0]))(sample.distinct, sample.counts)
-
-    assert shares.tolist() == [[0.75, 0.5, 0.0]]
-
-
-def test_the_area_of_a_profile_is_its_average_height() -> None:
-    """A profile that falls evenly from one to zero has half of the area."""
-    area = profile_area(np.array([0.0, 1.0, 2.0]), np.array([[1.0, 0.5, 0.0]]))
-
-    assert area.tolist() == [0.5]
 
 
 @pytest.mark.parametrize("binary", [True, False])
@@ -96,29 +61,19 @@ def test_the_compatible_stream_is_the_double_loop(binary: bool) -> None:
     assert actual["iqm"].replicates == pytest.approx(middles, abs=1e-12)
 
 
-def test_the_compatible_stream_holds_for_unequal_seeds() -> None:
-    """The number of episodes to draw then depends on the seeds drawn."""
-    scores = {0: [0.0, 1.0, 0.5], 1: [1.0], 2: [0.25, 0.75]}
-    sample = sample_of(scores)
-    actual = estimate(sample, AGGREGATES, draw_chamber(sample, 100, chamber_generator(3, "b")), level=0.95)
-    means, _ = double_loop(scores, 100, chamber_generator(3, "b"))
-
-    assert actual["mean"].replicates == pytest.approx(means, abs=1e-12)
-
-
 @pytest.mark.heavy
 @pytest.mark.parametrize("binary", [True, False])
 def test_the_default_stream_has_the_distribution_of_the_definition(binary: bool) -> None:
-    """Mean and spread of 4,000 replicates agree with the double loop within Monte-Carlo error."""
+    """Mean and spread of 1,500 replicates agree with the double loop within Monte-Carlo error."""
     scores = some_scores(6, 30, binary=binary)
     sample = sample_of(scores)
-    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 4000, np.random.default_rng(5)), level=0.95)
-    means, _ = double_loop(scores, 4000, np.random.default_rng(6))
+    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 1500, np.random.default_rng(5)), level=0.95)
+    means, _ = double_loop(scores, 1500, np.random.default_rng(6))
     ours = actual["mean"].replicates
 
     assert ours is not None
-    assert ours.mean() == pytest.approx(means.mean(), abs=4 * means.std() / 4000**0.5)
-    assert ours.std() == pytest.approx(means.std(), rel=0.06)
+    assert ours.mean() == pytest.approx(means.mean(), abs=4 * means.std() / 1500**0.5)
+    assert ours.std() == pytest.approx(means.std(), rel=0.08)
 
 
 def test_the_order_of_seeds_does_not_matter() -> None:
@@ -142,33 +97,6 @@ def test_the_batch_does_not_matter() -> None:
     assert (np.concatenate(parts) == whole).all()
 
 
-def test_one_seed_has_no_interval() -> None:
-    """Its spread between seeds is unknown; the reason says so."""
-    sample = sample_of({0: [0.0, 1.0]})
-    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)
-
-    assert (actual["mean"].low, actual["mean"].reason) == (None, "too_few_clusters")
-
-
-def test_equal_scores_have_an_interval_without_width_that_says_so() -> None:
-    """All equal is degenerate, which is different from precise."""
-    sample = sample_of({0: [1.0, 1.0], 1: [1.0, 1.0]})
-    actual = estimate(sample, AGGREGATES, draw_clusters(sample, 100, np.random.default_rng(0)), level=0.95)["mean"]
-
-    assert (actual.low, actual.high, actual.is_degenerate) == (1.0, 1.0, True)
-
-
-def test_the_pooled_bootstrap_is_narrower_when_seeds_differ() -> None:
-    """Which is why it is refused for ranks: it takes episodes of one seed for independent."""
-    sample = sample_of({0: [1.0] * 50, 1: [0.0] * 50, 2: [1.0] * 50, 3: [0.0] * 50})
-    clustered, pooled = (
-        estimate(sample, AGGREGATES, draw(sample, 1000, np.random.default_rng(0)), level=0.95)["mean"]
-        for draw in (draw_clusters, draw_iid)
-    )
-
-    assert width(clustered) > 4 * width(pooled)
-
-
 def test_a_profiles_band_holds_the_profile() -> None:
     """Low and high lie around the share at each threshold."""
     sample = sample_of(some_scores(5, 40, binary=False))
@@ -178,24 +106,6 @@ def test_a_profiles_band_holds_the_profile() -> None:
     assert band is not None
     shares, low, high = band
     assert ((low <= shares) & (shares <= high)).all()
-
-
-def test_pairs_share_their_key_and_the_rest_is_counted() -> None:
-    """Key 1 stands on both sides, 0 and 2 on one each."""
-    pairs = match_pairs(
-        np.array([1.0, 0.0]), np.array([0, 1]), np.array([1.0, 1.0]), np.array([1, 2]), np.array([7, 7, 8])
-    )
-
-    assert pairs.difference.tolist() == [-1.0]
-    assert (pairs.cluster.tolist(), pairs.n_unmatched_first, pairs.n_unmatched_second) == ([7], 1, 1)
-
-
-def test_a_key_that_occurs_twice_is_refused() -> None:
-    """One of the two would silently win."""
-    twice = np.array([0, 0])
-
-    with pytest.raises(ValueError, match="twice"):
-        match_pairs(np.zeros(2), twice, np.zeros(2), twice, np.zeros(1, dtype=np.int64))
 
 
 @pytest.mark.parametrize(
@@ -216,16 +126,6 @@ def test_a_claim_is_decided_by_the_whole_interval(low: float | None, high: float
 def test_a_claim_of_less_is_the_mirror_image() -> None:
     """An interval wholly below the threshold supports "less"."""
     assert decide(Interval(-0.3, -0.4, -0.2, None, False, None), -0.2, "less") == "supported"
-
-
-def test_the_detectable_difference_is_2_8_standard_errors() -> None:
-    """z(0.975) + z(0.8) = 2.80."""
-    assert minimum_detectable_difference(2.0, 0.95) == pytest.approx(2 * 2.8016, abs=2e-3)
-
-
-def width(interval: Interval) -> float:
-    """Return how wide an interval is."""
-    return (interval.high or 0.0) - (interval.low or 0.0)
 
 
 @pytest.mark.parametrize("sizes", [(4, 4, 4), (1, 5, 3)])

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from app.stats.arrays import InvalidArgument, require_integers
-from app.stats.calibrated import calibrate, chi_squared, clopper_pearson_ydf, hanley_mcneil
+from app.stats.calibrated import chi_squared, clopper_pearson_ydf, hanley_mcneil
 from app.stats.cluster import profile_area
 from app.stats.curve_bands import map_resamples
-from app.stats.curves import count_calls, root_mean_squares, sort_scores
+from app.stats.curves import root_mean_squares, sort_scores
 from app.stats.pairs import compare_means, compare_pairs
 from app.stats.predictions import in_bin
 from app.stats.resample import Resamples, competition_ranks
-from app.stats.spreads import Range, Spread, averaged_spread, mean_spread, weigh
+from app.stats.spreads import Spread, averaged_spread, mean_spread
 from app.stats.strata import Group, resample_ratio
 
 NAN = float("nan")
@@ -66,23 +66,6 @@ def test_scores_just_beyond_a_tie_are_ranked_apart() -> None:
     assert competition_ranks(np.array([1.0, 1.0 - 1e-6, 1.0])).tolist() == [1, 3, 1]
 
 
-def test_what_has_no_value_takes_its_weight_with_it() -> None:
-    """The weighted mean is that of the units that have a value, whatever the others' weights."""
-    values, weights = np.array([[1.0], [NAN], [4.0]]), np.array([1.0, 7.0, 3.0])
-    actual = weigh(values, weights)[:, 0]
-
-    assert np.isnan(actual).tolist() == [False, True, False]
-    assert np.nanmean(actual) == pytest.approx((1.0 + 3.0 * 4.0) / 4.0)
-
-
-def test_equal_values_have_no_interval_and_say_of_how_many() -> None:
-    """Why there is none, and how many units were looked at."""
-    actual = calibrate(mean_spread(np.full(5, 2.0)), Range(), 0.95)
-
-    assert (actual.low, actual.high, actual.how, actual.reason) == (None, None, None, "all_equal")
-    assert actual.n_units == pytest.approx(5.0)
-
-
 def test_the_ends_of_errors_that_vanish_are_unknown_numbers() -> None:
     """NaN in an array of numbers, beside those that are known."""
     low, high = root_mean_squares(np.array([[0.0], [1.0]]), None, 0.95)
@@ -98,16 +81,6 @@ def test_equal_values_have_exactly_their_value_as_mean_whatever_does_not_count()
 
     assert float(mean_spread(values, weights).point) == 0.1
     assert float((values * weights / weights.sum()).sum()) != 0.1
-
-
-def test_each_weighting_has_its_own_calls() -> None:
-    """Of several weightings at once, exactly what each has alone."""
-    scores = sort_scores(np.array([0.1, 0.5, 0.5, 0.7]), np.array([True, False, True, False]))
-    weights = np.array([[1.0, 2.0, 1.0, 1.0], [3.0, 1.0, 0.0, 5.0]])
-    together, alone = count_calls(scores, weights), [count_calls(scores, each[None]) for each in weights]
-
-    for name in ("gained", "true_above", "false", "false_above", "positives", "negatives"):
-        assert np.array_equal(getattr(together, name), np.concatenate([getattr(each, name) for each in alone])), name
 
 
 def test_what_is_refused_is_named_by_the_parameter() -> None:

@@ -20,7 +20,6 @@ CALLS = curves.count_calls(SORTED, np.ones((1, 2)))
 VOLUME = curves.sort_volume(np.array([0.1, 0.9]), np.array([False, True]))
 BOTH = np.array([False, True])
 KEYS = np.array([0, 1])
-NAMED = resample.unit_keys(1, [("a",), ("b",)])
 FIRST_GROUP = np.zeros(2, dtype=np.int64)
 RANKED = predictions.rank_groups(ONES, ONES, FIRST_GROUP)
 CURVE = np.array([0.0, 1.0])
@@ -161,6 +160,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "cells kept below none": (
         lambda: resample.Resamples(2, 5, lambda: RNG, keep_cells=-1), "keep_cells is -1"
     ),
+    "heights of other examples": (
+        lambda: curve_bands.curve_heights(curve_bands.fall(CURVE, BOTH), np.ones((1, 3)), CURVE, CURVE[1:]), "weights"
+    ),
+    "heights of NaN": (lambda: curve_bands.fall(GAP[0], BOTH), "scores"),
     "pairs of other units": (lambda: pairs.compare(SOME, CONTRAST, board(3), 0.9), "expected [3, n_entrants >= 1]"),
 }  # fmt: skip
 
@@ -173,14 +176,6 @@ def test_what_cannot_be_meant_is_refused(case: str) -> None:
         call()
 
     assert message in str(refused.value)
-
-
-def test_an_undefined_column_has_no_interval_and_spoils_no_other() -> None:
-    """NaN passes through a percentile interval, column by column."""
-    low, high = resample.percentile_interval(np.array([[NAN, 1.0], [2.0, 1.0]]), 0.9)
-
-    assert np.isnan([low[0], high[0]]).all()
-    assert (low[1], high[1]) == (1.0, 1.0)
 
 
 def test_equal_infinities_tie() -> None:

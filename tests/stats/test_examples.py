@@ -128,15 +128,6 @@ def constrained(
     }
 
 
-def test_areas_by_hand() -> None:
-    """Scores 1 to 4, the second and the last positive: three of four pairs in order; doubling the worst negative."""
-    scores, is_positive = np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])
-    weights = np.array([[1, 1, 1, 1], [1, 1, 2, 1]], dtype=np.uint8)
-    areas = curve_areas(sort_scores(scores, is_positive), weights)
-
-    assert areas.roc.tolist() == pytest.approx([3 / 4, 4 / 6])
-
-
 def test_a_class_that_weighs_next_to_nothing_has_no_area() -> None:
     """Products of weights that are too small become zero: no number comes of them, and no division by zero."""
     scores, is_positive = np.array([1.0, 2.0, 3.0, 4.0]), np.array([False, True, False, True])

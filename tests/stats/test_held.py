@@ -58,7 +58,7 @@ def unequal_weights(rng: np.random.Generator) -> tuple[float, Ends]:
     """Areas of one half under the ROC curve of fifty examples, of which few weigh much."""
     is_positive = np.arange(50) < 15
     result = [calibrate(area_spread(rng.normal(size=50), is_positive, rng.lognormal(size=50)), SHARE, LEVEL)
-             for _ in range(4_000)]  # fmt: skip
+             for _ in range(1_000)]  # fmt: skip
     low, high = (np.array(ends, dtype=np.float64) for ends in zip(*((f.low, f.high) for f in result), strict=True))
     return 0.5, (low, high)
 
@@ -74,7 +74,7 @@ def seeds_of_many_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
 def areas_of_many_tasks(rng: np.random.Generator) -> tuple[float, Ends]:
     """Averages of the areas of forty tasks of fifty examples, each near 1."""
     is_positive, weights, ends = np.arange(50) < 15, np.full(40, 1 / 40), []
-    for _ in range(400):
+    for _ in range(100):
         spreads = [area_spread(rng.normal(size=50) + 2.66 * is_positive, is_positive, np.ones(50)) for _ in range(40)]
         parts = [Estimate(float(one.point), calibrated=calibrate(one, SHARE, LEVEL)) for one in spreads]
         average = calibrated_average(parts, [Spreading(one, SHARE) for one in spreads], weights, LEVEL)

@@ -8,7 +8,7 @@ from app.stats.arrays import FloatArray
 from app.stats.pairs import skill
 from app.stats.resample import MonotoneScale, ends_of, order_replicates, percentile_interval
 
-LEVELS = (0.95, 0.9, 0.5, 1 / 3, 0.999)
+LEVELS = (0.95, 1 / 3, 0.999)
 
 
 def numpys(replicates: FloatArray, level: float) -> FloatArray:
@@ -32,14 +32,14 @@ def test_an_end_halfway_between_two_replicates_is_numpys_to_the_last_bit() -> No
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("n_resamples", [1, 2, 3, 40, 999, 1000])
+@pytest.mark.parametrize("n_resamples", [1, 2, 3, 1000])
 def test_the_ends_are_numpys_quantiles(n_resamples: int, level: float) -> None:
     """Of few and many resamples, with ties, and undefined where one resample is."""
     assert_array_equal(np.array(percentile_interval(drawn(n_resamples), level)), numpys(drawn(n_resamples), level))
 
 
 @pytest.mark.parametrize("level", LEVELS)
-@pytest.mark.parametrize("n_resamples", [2, 40, 999, 1000])
+@pytest.mark.parametrize("n_resamples", [2, 1000])
 def test_the_ends_on_a_scale_are_those_of_all_replicates_on_it(n_resamples: int, level: float) -> None:
     """A scale that falls, and its mirror image, of which only the replicates beside the ends are made."""
     ordered = order_replicates(drawn(n_resamples))

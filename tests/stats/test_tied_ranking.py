@@ -43,23 +43,6 @@ def test_ties_count_as_the_average_over_every_order(
     assert [actual.mrr[0], actual.average_precision[0], actual.precision_at_1[0]] == pytest.approx(expected.tolist())
 
 
-def test_groups_do_not_see_each_other() -> None:
-    """All of them at once give what each gives alone."""
-    sizes = [len(values) for values, _ in GROUPS]
-    together = rank_groups(
-        np.concatenate([values for values, _ in GROUPS]),
-        np.concatenate([truth for _, truth in GROUPS]),
-        np.repeat(np.arange(len(GROUPS)), sizes),
-    ).tied_scores(3)
-    alone = [
-        rank_groups(np.array(values), np.array(truth), np.zeros(len(values), dtype=np.int64)).tied_scores(3)
-        for values, truth in GROUPS
-    ]
-
-    assert together.average_precision.tolist() == [each.average_precision[0] for each in alone]
-    assert together.mrr.tolist() == [each.mrr[0] for each in alone]
-
-
 def test_leaving_relevant_items_out_of_the_first_ranks_does_not_pay() -> None:
     """One of five relevant items first and the others behind everything else: a fifth, where YDF's rule says 1."""
     relevance, groups = np.repeat([1.0, 0.0], 5), np.zeros(10, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the tests of docstrings share: every public function of a package, and what its code asks of its docstring."""
+"""Every public function of statistics and boards says what a caller must know, and its example gives what it says."""
 
 import ast
 import doctest
@@ -12,17 +12,21 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+import pytest
+
+import app.boards
+import app.stats
+from app.boards.registry import methods as known_methods
+from app.stats.arrays import FloatArray
+
+GUARDS = ("app.stats.arrays.", "app.stats.compiled.")
+"""Checks of arguments and the compiler, which compute nothing that has a source."""
 NUMBERS = re.compile(r"ndarray|ScoreTable|CellMatrix|Measurement|Aggregate|Group\b")
 SHAPE = re.compile(r"\[[^\]]*n_\w+[^\]]*\]|\[n, n\]|\[\.\.\.|[Aa]ny shape|one shape")
 UNIT = re.compile(
     r"unit|larger|smaller|better|direction|shares?\b|from 0 to 1|rank|weight|chance|probabilit|difference|count|number"
 )
 NULL = re.compile(r"\b(None|NaN|null|finite|missing|no number)\b")
-
-
-def public_functions(package: ModuleType) -> dict[str, Callable[..., Any]]:
-    """Return by dotted name every public function that a module of the package, or of one inside it, declares."""
-    return dict(_declared(package))
 
 
 def _declared(package: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -35,19 +39,8 @@ def _declared(package: ModuleType) -> Iterator[tuple[str, Callable[..., Any]]]:
                 yield f"{info.name}.{name}", function
 
 
-def text_of(function: Callable[..., Any]) -> str:
-    """Return what is said of a function: its docstring, and that of its module where it speaks for all of them."""
-    return f"{function.__doc__}{inspect.getdoc(inspect.getmodule(function)) or ''}"
-
-
-def signature(function: Callable[..., Any]) -> str:
-    """Return the parameters and their types, and the type that is returned."""
-    return str(inspect.signature(function))
-
-
-def returned(function: Callable[..., Any]) -> str:
-    """Return the type that is returned."""
-    return str(inspect.signature(function).return_annotation)
+FUNCTIONS = dict([*_declared(app.stats), *_declared(app.boards)])
+"""Every public function that a module of the two packages, or of one inside them, declares."""
 
 
 def raised(function: Callable[..., Any]) -> set[str]:
@@ -62,17 +55,45 @@ def raised(function: Callable[..., Any]) -> set[str]:
 
 def complaints(function: Callable[..., Any]) -> list[str]:
     """Return what a docstring leaves out of what the function's own code and signature call for."""
-    text, is_about = text_of(function), signature(function)
-    gives_null = "None" in returned(function) and returned(function) != "None"
+    text = f"{function.__doc__}{inspect.getdoc(inspect.getmodule(function)) or ''}"
+    is_about, returned = str(inspect.signature(function)), str(inspect.signature(function).return_annotation)
+    gives_null = "None" in returned and returned != "None"
     asked = {
         "an example": ">>> " not in (function.__doc__ or ""),
         "a source": bool(NUMBERS.search(is_about)) and "Source: " not in text,
         "shapes": "ndarray" in is_about and not SHAPE.search(text),
         "units or direction": "float64" in is_about and not UNIT.search(text),
-        "what null means": (gives_null or "float64" in returned(function)) and not NULL.search(text),
+        "what null means": (gives_null or "float64" in returned) and not NULL.search(text),
         **{f"that it raises {error}": error not in (function.__doc__ or "") for error in raised(function)},
     }
     return [what for what, is_lacking in asked.items() if is_lacking]
+
+
+@pytest.mark.unmutated
+def test_every_public_function_says_what_its_code_calls_for() -> None:
+    """An example, the source, shapes, units, what null means, and every error that it raises."""
+    lacking = {name: complaints(each) for name, each in FUNCTIONS.items()}
+    lacking |= {name: [each for each in of if each == "an example"]
+                for name, of in lacking.items() if name.startswith(GUARDS)}  # fmt: skip
+
+    assert {name.split(".")[3] for name in FUNCTIONS if name.endswith((".compute", ".assemble_board"))} == set(
+        known_methods()
+    )
+    assert {name: of for name, of in lacking.items() if of} == {}
+
+
+@pytest.mark.unmutated
+def test_a_docstring_that_leaves_something_out_is_noticed() -> None:
+    """The rule itself: a function without a docstring lacks everything that its code calls for."""
+
+    def half(values: FloatArray) -> FloatArray | None:
+        if not len(values):
+            raise ValueError("no values")
+        return values / 2.0
+
+    actual = set(complaints(half))
+
+    assert actual >= {"an example", "a source", "shapes", "what null means", "that it raises ValueError"}
 
 
 def run_example(function: Callable[..., Any]) -> str:
@@ -84,3 +105,23 @@ def run_example(function: Callable[..., Any]) -> str:
     stated: list[str] = []
     doctest.DocTestRunner(verbose=False).run(example, out=stated.append)
     return "".join(stated)
+
+
+@pytest.mark.parametrize("module", sorted({name.rpartition(".")[0] for name in FUNCTIONS}))
+def test_the_examples_of_a_module_give_what_they_say(module: str) -> None:
+    """Line by line, errors included."""
+    own = {name: each for name, each in FUNCTIONS.items() if name.rpartition(".")[0] == module}
+
+    assert {name: came for name, each in own.items() if (came := run_example(each))} == {}
+
+
+def test_an_example_that_is_wrong_is_noticed() -> None:
+    """The runner itself: it says what was expected and what came."""
+
+    def half() -> None:
+        """
+        >>> 1 / 2
+        0.25
+        """
+
+    assert "Expected:\n    0.25\nGot:\n    0.5" in run_example(half)
