@@ -186,6 +186,27 @@ def text_of(value: Any) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+MOST_TEXT = 2_000
+
+
+def kept_text(text: str) -> str:
+    """Return the beginning of a text that is stored and shown: 2,000 characters, all of which a database can hold.
+
+    >>> kept_text("a" + chr(0) + chr(0xD800))
+    'a\ufffd\ufffd'
+    """
+    return (whole(text[:MOST_TEXT]) or "").replace("\0", "\ufffd")
+
+
+def spoken(value: Any) -> str | None:
+    """Return what an item says: a text, or of messages and of lists of texts all that they say; None for nothing."""
+    if isinstance(value, Mapping):
+        return spoken(value.get("content", value.get("text")))
+    if isinstance(value, list):
+        return "\n".join(text for each in value if (text := spoken(each))) or None
+    return kept_text(value) if isinstance(value, str) and value else None
+
+
 def mapping(value: Any) -> Mapping[str, Any]:
     """Return a mapping, an empty one for anything else."""
     return value if isinstance(value, Mapping) else {}

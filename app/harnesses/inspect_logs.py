@@ -11,12 +11,24 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
+from string import ascii_uppercase
 from typing import Any
 
 import pyarrow as pa
 
 from app.files.uploads import ReceivedFile
-from app.harnesses.contract import Harness, HarnessRun, Row, begins_with, listed, mapping, number, text_of
+from app.harnesses.contract import (
+    Harness,
+    HarnessRun,
+    Row,
+    begins_with,
+    kept_text,
+    listed,
+    mapping,
+    number,
+    spoken,
+    text_of,
+)
 
 EVAL = ".eval"
 HEADER, START, SAMPLES = "header.json", "_journal/start.json", "samples/"
@@ -134,7 +146,18 @@ def items(run: HarnessRun) -> Iterator[Row]:
                 run.warn(file, f"sample {at} has no score: it failed or was not scored", "scores", fields.get("id"))
             seed = epoch if isinstance(epoch, int) and not isinstance(epoch, bool) else 1
             item = fields.get("id")
-            yield Row(file, at, model, task, scores, item, seed, {"id": item, "epoch": seed})
+            yield Row(file, at, model, task, scores, item, seed, {"id": item, "epoch": seed, **_said(fields)})
+
+
+def _said(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked, what was expected and what was answered, as far as the sample says it."""
+    answers = (spoken(mapping(score).get("answer")) for score in mapping(sample.get("scores")).values())
+    answer = next((text for text in answers if text), None) or spoken(mapping(sample.get("output")).get("completion"))
+    choices = (
+        f"{letter}) {text}" for letter, text in zip(ascii_uppercase, listed(sample.get("choices")), strict=False)
+    )
+    asked = "\n".join([spoken(sample.get("input")) or "", *choices]).strip()
+    return {"input": kept_text(asked) or None, "target": spoken(sample.get("target")), "answer": answer}
 
 
 def _scores(run: HarnessRun, scores: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

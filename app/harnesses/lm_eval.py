@@ -13,7 +13,7 @@ from typing import Any
 
 from app.errors import Problem
 from app.files.uploads import ReceivedFile
-from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, text_of
+from app.harnesses.contract import Harness, HarnessRun, Row, listed, mapping, number, spoken, text_of
 from app.names import clip_for_message
 
 _SAMPLES = re.compile(r"samples_(?P<task>.+)_\d{4}-\d\d-\d\dT[\d.-]+\.jsonl")
@@ -112,7 +112,10 @@ def _samples(run: HarnessRun, file: ReceivedFile, task: str, results: _Results) 
             run.refuse(file, "the sample has no metric: `metrics` names none that is there", record.row, "metrics")
             continue
         doc = cells.get("doc_id")
-        yield Row(file, record.row, results.model, task, scores, doc, results.seed, {"doc_id": doc})
+        asked = next(iter(mapping(cells.get("arguments")).values()), None)
+        said = {"input": spoken(mapping(asked).get("arg_0")), "target": spoken(cells.get("target")),
+                "answer": spoken(cells.get("filtered_resps"))}  # fmt: skip
+        yield Row(file, record.row, results.model, task, scores, doc, results.seed, {"doc_id": doc, **said})
 
 
 def summary(run: HarnessRun) -> Iterator[Row]:

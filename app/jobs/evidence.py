@@ -140,7 +140,8 @@ def snapshot_evidence(
 ) -> BoardEvidence:
     """Return what a snapshot was computed from: its manifest, with the grid as it was, and everybody's evidence.
 
-    Of some entrants alone with `only`; under another manifest with `manifest`. Neither is read from what is kept.
+    Of some entrants alone with `only`, with what their rows record besides; under another manifest with `manifest`.
+    Neither is read from what is kept.
     """
     declared = benchmarks.load_declared(session, benchmark, snapshot.manifest_version_id)
     filled = manifest or grids.with_grids(session, declared, snapshots.load_standings(session, snapshot.id))
@@ -156,7 +157,7 @@ def snapshot_evidence(
         everybody = rows.get(snapshot.id)
         if everybody is None:
             tasks_of = {piece.pair: piece.task_ids for own in pieces.values() for piece in own}
-            everybody = read_rows(session, filled, list(tasks_of), tasks_of)
+            everybody = read_rows(session, filled, list(tasks_of), tasks_of, has_texts=only is not None)
             rows.put(snapshot.id, everybody)
         return rows_of(everybody, {name for name, own in pieces.items() if _is_left(own, left_out)})
 

@@ -62,6 +62,8 @@ class RowStorage:
     in_upload_order: bool = False
     """Read in the order of the upload, each with its stratum and item, and with what a run measured between its
     entrants; otherwise by entrant and task."""
+    have_items: bool = False
+    """A row is of one item, such as an episode or a record, so that two entrants can be compared item by item."""
     are_packed: bool = False
     """What is measured is not the rows: it is packed beside them and scored against labels, and not handed out."""
     by_task: Callable[[Manifest], bool] = never

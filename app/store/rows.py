@@ -315,17 +315,23 @@ TasksOf = Mapping[Pair, Sequence[int] | None]
 
 
 def read_rows(
-    session: Session, manifest: Manifest, pairs: Sequence[Pair], tasks_of: TasksOf | None = None
+    session: Session,
+    manifest: Manifest,
+    pairs: Sequence[Pair],
+    tasks_of: TasksOf | None = None,
+    *,
+    has_texts: bool = False,
 ) -> ScoreTable:
     """Return the rows of some (submission, entrant), with what boards need of them beside the metrics.
 
-    `tasks_of` are the tasks of a snapshot; without it those that count now.
+    `tasks_of` are the tasks of a snapshot; without it those that count now. With `has_texts` the rows have what they
+    record besides, which no board needs.
     """
     rows = kind_of(manifest).rows
     if rows.in_upload_order:
         return read_records(session, pairs, tasks_of)
     asked = {None: (pairs, list(manifest.metrics))}
-    return read_each(session, asked, beside=rows.beside, tasks_of=tasks_of)[None]
+    return read_each(session, asked, beside=rows.beside, tasks_of=tasks_of, has_texts=has_texts)[None]
 
 
 def read_scores(
@@ -346,6 +352,7 @@ def read_each(
     *,
     beside: Sequence[str] = (),
     tasks_of: TasksOf | None = None,
+    has_texts: bool = False,
 ) -> dict[K, ScoreTable]:
     """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
@@ -354,9 +361,10 @@ def read_each(
     brought = {name for s in stood.values() for name in s.block.columns}
     present = [name for name in beside if name in brought]
     return {
-        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, [*columns, *present])
+        key: by_entrant([stood[pair] for pair in sorted(set(wanted)) if pair in stood], names, [*columns, *present],
+                        has_texts=has_texts)
         for key, (wanted, columns) in asked.items()
-    }
+    }  # fmt: skip
 
 
 def read_records(session: Session, pairs: Sequence[Pair], tasks_of: TasksOf | None = None) -> ScoreTable:
@@ -506,7 +514,9 @@ def all_submissions(session: Session) -> Sequence[int]:
 STRATUM = "stratum_json"
 
 
-def by_entrant(stood: Iterable[EntrantBlock], tasks: Mapping[int, str], columns: Sequence[str]) -> ScoreTable:
+def by_entrant(
+    stood: Iterable[EntrantBlock], tasks: Mapping[int, str], columns: Sequence[str], *, has_texts: bool = False
+) -> ScoreTable:
     """Return rows in the order of entrant, task, submission and position, with the wanted value columns.
 
     Values of a submission that lacks a column are null there. Words are in alphabetical order.
@@ -532,6 +542,10 @@ def by_entrant(stood: Iterable[EntrantBlock], tasks: Mapping[int, str], columns:
         columns=tuple(columns),
         values=_values(blocks, columns, order),
         reason=_coded_or_none([b.reason for b in blocks], blocks, order),
+        recorded={
+            name: _at(_coded([b.recorded.get(name) for b in blocks], blocks), order)
+            for name in (dict.fromkeys(name for b in blocks for name in b.recorded) if has_texts else ())
+        },
     )
 
 

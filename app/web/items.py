@@ -28,7 +28,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.description import table_routes
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, around, name_links, published, split_format, table_answer
+from app.web.views import SnapshotNumber, around, framed, name_links, published, split_format, table_answer
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC)
 
@@ -63,9 +63,8 @@ def show_items(
     pair = (pair[0], b or next((name for name in order if name != pair[0]), ""))
     view = _compared(session, view, state, board, order, pair, task, better)
     declared = benchmarks.find_declared(session, slug)
-    home = f"/benchmarks/{slug}/leaderboards/{board}"
-    view = around(view, f"{home}/items", [("Board", home)], name_links(declared))
-    view = replace(view, trail=[*view.trail, (board, home)])
+    view = around(view, f"/benchmarks/{slug}/leaderboards/{board}/items", (), name_links(declared))
+    view = framed(request, session, view, declared, board, "items")
     return table_answer(request, view, split_format(request.url.path)[1])
 
 

@@ -251,12 +251,13 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     ranked = view.table if view.table.name == f"leaderboard/{board}" else _load(session, view, f"leaderboard/{board}")
     views = [("Table", own)]
     if view.snapshot is not None and ranked is not None and ranked.rows:
-        has_pairs = "pairwise" in kinds
+        has_pairs, rows, several = "pairwise" in kinds, kind_of(declared.manifest).rows, len(ranked.rows) > 1
         offered = (
-            ("Map", "matrix", not kind_of(declared.manifest).rows.are_packed),
+            ("Map", "matrix", not rows.are_packed),
             ("Pairs", "pairwise", has_pairs),
             ("Groups", "letters", has_pairs),
-            ("Compare", "compare", not kind_of(declared.manifest).rows.are_packed and len(ranked.rows) > 1),
+            ("Compare", "compare", not rows.are_packed and several),
+            ("Items", "items", rows.have_items and several),
             ("Cost", "tradeoff", name == "tradeoff" or axes_of(ranked, None, None) is not None),
             ("Time", "history", view.snapshot.number > 1),
         )

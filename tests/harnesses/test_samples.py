@@ -140,6 +140,32 @@ def test_a_benchmark_of_items_takes_them(tmp_path: Path, sample: str, column: st
     assert [table.name for table in evidence.attachments] == ["harness"]
 
 
+@pytest.mark.parametrize(
+    ("paths", "column", "asked", "answered"),
+    [
+        ([SAMPLES / "inspect" / "data_arc_qwen.json"], "choice", "A) Sunlight is the source of energy", "A"),
+        (sorted(LM_EVAL.glob("*_*.json*")), "exact_match,none", "How many vertical asymptotes", " "),
+    ],
+    ids=["inspect", "lm_eval"],
+)
+def test_what_was_asked_expected_and_answered_is_kept_where_the_manifest_asks_for_it(
+    paths: list[Path], column: str, asked: str, answered: str
+) -> None:
+    """As texts beside the scores, of 2,000 characters at most; none of it where nothing is asked for."""
+    manifest = ITEMS.format(column=column, seed="null")
+    recorded = manifest.replace("item: [item]", "item: [item], recorded: [input, target, answer, nowhere]")
+    assert recorded != manifest
+    kept = read(paths, recorded).scores.recorded
+
+    assert not read(paths, manifest).scores.recorded
+    assert list(kept) == ["input", "target", "answer", "nowhere"]
+    assert asked in (kept["input"].at(0) or "")
+    assert kept["target"].at(0)
+    assert answered in (kept["answer"].at(0) or "")
+    assert kept["nowhere"].words == ()
+    assert all(len(text) <= 2_000 for coded in kept.values() for text in coded.words)
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize(
     ("paths", "column", "n_rows"),

@@ -4,6 +4,7 @@ JSON values keep their types: a boolean is true or false, and "true" is text. CS
 as booleans.
 """
 
+import json
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -13,6 +14,7 @@ from typing import Any
 from app.errors import Problem
 from app.files.findings import Findings
 from app.files.tables import BEYOND, is_storable
+from app.harnesses.contract import kept_text
 from app.manifest.model import Metric
 from app.names import clip_for_message, complain_about_name, first_few, is_name
 
@@ -55,6 +57,13 @@ class EpisodeCells:
     def has(self, path: str) -> bool:
         """Say whether the episode has a cell at the dotted path."""
         return self._at(path) is not None
+
+    def recorded(self, path: str) -> str | None:
+        """Return what the episode records at a path as a text of at most 2,000 characters."""
+        cell = self._at(path)
+        if cell is None or isinstance(cell, str):
+            return None if cell is None else kept_text(cell)
+        return kept_text(json.dumps(cell, ensure_ascii=False, default=str))
 
     def entrant(self, column: str) -> str | None:
         """Return the entrant: the form field's or the bundle's, else that of its column."""

@@ -122,7 +122,7 @@ EPISODES = Kind(
         needs_values=True,
         conditions=_conditions,
     ),
-    rows=RowStorage(by_task=_is_composed_of_tasks),
+    rows=RowStorage(by_task=_is_composed_of_tasks, have_items=True),
     delivered=_delivered,
     measured=MeasuredEvidence(
         measure=measure_episodes,

@@ -38,6 +38,12 @@ class Episodes(Part):
     boolean: list[MetricName] = Field(
         default_factory=list, max_length=100, description="metrics whose cells must be true or false"
     )
+    recorded: list[ColumnName] = Field(
+        default_factory=list,
+        max_length=20,
+        description="columns that are stored and shown with an item, such as its text and the answer, never used in"
+        " computations; of logs of evaluation harnesses `input`, `target` and `answer`",
+    )
 
     @property
     def condition_paths(self) -> tuple[str, ...]:

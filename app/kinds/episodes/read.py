@@ -232,6 +232,7 @@ class _Columns:
     file: list[int] = field(default_factory=list)
     row: list[int] = field(default_factory=list)
     traits: list[int] = field(default_factory=list)
+    recorded: list[list[str | None]] = field(default_factory=list)
 
     def add(
         self,
@@ -240,8 +241,9 @@ class _Columns:
         values: list[float],
         origin: tuple[int, int],
         traits: int,
+        recorded: list[str | None],
     ) -> None:
-        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row), its many digits."""
+        """Append one episode: (entrant, task, condition), (seed, item), scores, (file, row), its many digits, texts."""
         self.entrant.append(names[0])
         self.task.append(names[1])
         self.condition.append(names[2])
@@ -251,6 +253,7 @@ class _Columns:
         self.file.append(origin[0])
         self.row.append(origin[1])
         self.traits.append(traits)
+        self.recorded.append(recorded)
 
 
 class EpisodeRows:
@@ -291,7 +294,8 @@ class EpisodeRows:
             return
         self._seen[key] = (source.file, row)
         traits = traits_of(cells, is_text=source.is_text)
-        self._columns.add(names, (seed, item), values, (source.position, row), traits)
+        recorded = [cell.recorded(path) for path in self._where.recorded]
+        self._columns.add(names, (seed, item), values, (source.position, row), traits, recorded)
 
     def _is_split(self, cell: "EpisodeCells", source: EpisodeSource, row: int, at: tuple[str, str]) -> bool:
         """Note that the item of a task is in another cluster already, where it is."""
@@ -324,7 +328,9 @@ class EpisodeRows:
             seed=np.array(columns.seed, dtype=np.int64),
             item=Coded.of(columns.item),
             traits=np.array(columns.traits, dtype=np.int64),
-        )
+            recorded={name: _code([texts[at] for texts in columns.recorded])
+                      for at, name in enumerate(self._where.recorded)},
+        )  # fmt: skip
 
     def _names(self, cell: "EpisodeCells") -> tuple[str, str, str | None] | None:
         entrant = cell.entrant(self._where.entrant)

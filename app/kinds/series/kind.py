@@ -56,7 +56,7 @@ SERIES = Kind(
     own_claims=own_claims,
     suffixes=SUFFIXES,
     rules=KindRules(run=_records, enrolled=_enrolled),
-    rows=RowStorage(in_upload_order=True, file="raw/metrics.csv", raw=RAW),
+    rows=RowStorage(in_upload_order=True, have_items=True, file="raw/metrics.csv", raw=RAW),
     benchmark_tables=_tables,
     importers={"lrdbench": "app.kinds.series.from_lrdbench:import_lrdbench"},
 )
