@@ -191,6 +191,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         syndication.router,
         leaderboards.router,
         entrants.router,
+        entrants.file_router,
         entrants.one_router,
         entrants.forms_router,
         rows.router,

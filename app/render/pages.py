@@ -825,12 +825,13 @@ class TokensPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class InvitationRow:
-    """An invitation in a list: to which benchmark, who made it, and its state."""
+    """An invitation in a list: to which benchmark, who made it, its state, and who used it."""
 
     invitation: Invitation
     slug: str | None
     by: str
     state: str
+    whose: str | None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -92,6 +92,13 @@ def join(session: Session, declared: Declared, name: str) -> tuple[Token, str]:
     return token, text
 
 
+def whose(session: Session, listed: Collection[Invitation]) -> dict[int, str]:
+    """Return the name of each token that came of some invitations, by its number."""
+    made = [each.token_id for each in listed if each.token_id is not None]
+    rows = session.execute(select(Token.id, Token.name).where(Token.id.in_(made)))
+    return {row.id: row.name for row in rows}
+
+
 def list_invitations(session: Session, slugs: Collection[str] | None) -> Sequence[tuple[Invitation, str | None, str]]:
     """Return the invitations to some benchmarks, None for all of them, each with the slug and who made it."""
     query = (

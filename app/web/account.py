@@ -159,8 +159,9 @@ def show_join(slug: str, session: SessionDep) -> Response:
 
 def _invitations(session: Session, slugs: Collection[str] | None) -> list[InvitationRow]:
     listed = invitations.list_invitations(session, slugs)
-    return [InvitationRow(invitation=each, slug=slug, by=by, state=invitations.state_of(each))
-            for each, slug, by in listed]  # fmt: skip
+    names = invitations.whose(session, [each for each, _, _ in listed])
+    return [InvitationRow(invitation=each, slug=slug, by=by, state=invitations.state_of(each),
+                          whose=names.get(each.token_id or 0)) for each, slug, by in listed]  # fmt: skip
 
 
 def _private(shown: Response) -> Response:

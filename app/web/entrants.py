@@ -93,7 +93,16 @@ Seen = Annotated[
 ]
 
 
-@router.post(
+def _show_own_again(request: Request, caller: Caller, kept: Kept) -> Response:
+    """Return the form that takes a file, with why that was refused."""
+    with get_state(request).sessions() as session:
+        return _own(request, session, caller, kept)
+
+
+file_router = APIRouter(route_class=keeping(_show_own_again), tags=["entrants"], max_body_size=MOST_BYTES + (1 << 16))
+
+
+@file_router.post(
     "/benchmarks/{slug}/entrants",
     summary="Describe many entrants, by a file",
     responses=described(403, 404, 409, answer=EntrantFieldsDocument),
@@ -261,12 +270,18 @@ def show_own(slug: str, request: Request, session: SessionDep, state: StateDep) 
     """Show the entrants that whoever is signed in may describe, and the form that takes a file of them."""
     if (caller := signed_in(request, state)) is None:
         return RedirectResponse(f"/login?next=/edit/{slug}", 303, PRIVATE)
+    return _own(request, session, caller, UNSENT)
+
+
+def _own(request: Request, session: Session, caller: Caller, kept: Kept) -> Response:
+    slug = request.path_params["slug"]
     declared = benchmarks.find_declared(session, slug)
     decides = roles.allows(session, ACTION, caller, declared.benchmark)
     owners = entrants.owners_of(session, declared.benchmark.id, entrants.names(session, declared.benchmark.id))
     own = sorted(name for name, owner in owners.items() if decides or owner == caller.id)
     shown = page("entrant_form.html", title=f"What the entrants of {declared.manifest.title} are", slug=slug, own=own,
-                 fields=declared.manifest.entrant_fields, form_key=form_key_of(request), entrant=None)  # fmt: skip
+                 fields=declared.manifest.entrant_fields, form_key=form_key_of(request), entrant=None,
+                 refusal=kept.refusal)  # fmt: skip
     shown.headers.update(PRIVATE)
     return shown
 

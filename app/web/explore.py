@@ -20,7 +20,7 @@ from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
 from app.jobs.evidence import for_a_reader, snapshot_evidence
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
-from app.render.table_page import explore_form, rows_matching
+from app.render.table_page import explore_form, field_filters, rows_matching
 from app.store import benchmarks, entrant_fields, row_exports, snapshots
 from app.store.benchmarks import Declared
 from app.values.table import Table
@@ -179,7 +179,12 @@ def explore_board(
     form = form.with_fields(manifest.entrant_fields, chosen.values, chosen.wish)
     form = form.with_columns(table, request.query_params.getlist("column"))
     seen = asked.change if snapshot is not None else entrant_fields.last_change(session, declared.benchmark.id)
-    view = replace(view_of(session, declared, chosen.rows, chosen.snapshot), explore=form, fields_to=seen or None)
+    view = replace(
+        view_of(session, declared, chosen.rows, chosen.snapshot),
+        explore=form,
+        fields_to=seen or None,
+        filters=field_filters(manifest.entrant_fields, chosen.values),
+    )
     home = f"/benchmarks/{slug}/leaderboards/{board}"
     view = around(view, f"{home}/explore", (), name_links(declared))
     view = framed(request, session, view, declared, board, "explore")

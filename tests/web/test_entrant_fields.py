@@ -256,11 +256,14 @@ def test_a_browser_changes_what_its_own_entrants_are(published: Site) -> None:
                      organisation="Typed", licence="", n_parameters="8e9", open_weights="no")  # fmt: skip
     after = rows(published, f"{TINY}/entrants.csv")["Good"]
     wrong = send_form(published, f"{TINY}/entrants/Good/fields?method=PUT", headers, licence="x", n_parameters="lots")
-    upload = published.http.post(
-        f"{TINY}/entrants?then=/account&csrf={form_key(published, headers)}",
-        files={"file": ("f.csv", "entrant,licence\nGood,MIT\n")},
-        headers={**headers, "Accept": "text/html", "Sec-Fetch-Site": "same-origin"},
-        follow_redirects=False,
+    upload, refused = (
+        published.http.post(
+            f"{TINY}/entrants?then=/account&csrf={form_key(published, headers)}",
+            files={"file": ("f.csv", f"entrant,licence,n_parameters\n{content}\n")},
+            headers={**headers, "Accept": "text/html", "Sec-Fetch-Site": "same-origin"},
+            follow_redirects=False,
+        )
+        for content in ("Good,MIT,", "Good,BSD,many\nNobody,MIT,1")
     )
 
     assert 'name="licence"' in shown
@@ -269,6 +272,8 @@ def test_a_browser_changes_what_its_own_entrants_are(published: Site) -> None:
     assert (after["organisation"], after["licence"], after["n_parameters"]) == ("Typed", "", "8000000000")
     assert (wrong.status_code, "expected a whole number" in wrong.text) == (422, True)
     assert upload.status_code == 303
+    assert (refused.status_code, 'type="file"' in refused.text, "Nobody" in refused.text) == (422, True, True)
+    assert "many" in refused.text
     assert rows(published, f"{TINY}/entrants.csv")["Good"]["licence"] == "MIT"
     assert published.http.get("/edit/tiny/Base", headers=headers).status_code == 403
     assert published.http.get("/edit/tiny/Good", follow_redirects=False).status_code == 303
