@@ -284,6 +284,9 @@ def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
 
 SHADES = 8
 
+MOST_ACROSS, UPRIGHT_FROM = 60, 8
+"""More tasks than these are down and not across: a sheet of paper, too, is longer than it is wide."""
+
 SIGNS = {"no value": "×", "absent": "□", "imputed": "╱"}
 
 
@@ -300,11 +303,19 @@ class TaskMap:
     across: str = "task"
     down: str = "entrant"
 
+    @property
+    def is_upright(self) -> bool:
+        """Say whether the names of the columns are turned: there are too many of them to stand side by side."""
+        return self.across == "task" or len(self.columns) > UPRIGHT_FROM
+
 
 def build_task_map(table: Table, entrants: Sequence[str], caption: str) -> TaskMap:
     """Return some entrants of the table of a matrix, with what they have on every task of it."""
     tasks = list(dict.fromkeys(str(row[table.index("task")]) for row in table.rows))
     cells = {(str(each["entrant"]), str(each["task"])): each for each in table.records()}
+    if len(tasks) > max(MOST_ACROSS, len(entrants)):
+        turned = [(task, [_map_cell(cells.get((name, task))) for name in entrants]) for task in tasks]
+        return TaskMap(list(entrants), turned, caption, across="entrant", down="task")
     rows = [(name, [_map_cell(cells.get((name, task))) for task in tasks]) for name in entrants]
     return TaskMap(tasks, rows, caption)
 

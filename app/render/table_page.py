@@ -445,15 +445,21 @@ class TablePage(Page):
 
     @property
     def filters(self) -> Sequence[tuple[str, Links]]:
-        """Return what a board can be filtered by at once, its groups of tasks and fields: where each choice leads."""
-        if self.explore_address is None:
+        """Return what a board can be filtered by at once, its groups of tasks and fields: where each choice leads.
+
+        On an explored board a choice is added to those that were made.
+        """
+        there = self.view.address if self.view.explore else self.explore_address
+        if there is None:
             return ()
-        kept, groups = [*self.hidden, *self.shown_so], self.table.meta.get("groups", ())
+        kept = [*self.hidden, *self.shown_so]
+        if self.view.explore:
+            kept = [(name, value) for name, value in self.asked if value and name != "page"]
+        groups = () if "group" in dict(kept) else self.table.meta.get("groups", ())
         offered = [(self.view.facts.nouns.say("Tasks"), [("group", name, name) for name in groups])] if groups else []
         offered += [
             (title, [("field", tick.value, tick.words) for tick in ticks]) for title, ticks in self.view.filters
         ]
-        there = self.explore_address
         return [(title, [(words, f"{there}?{urlencode([*kept, (name, value)])}") for name, value, words in each])
                 for title, each in offered[:MOST_FILTERS]]  # fmt: skip
 
@@ -838,7 +844,7 @@ RETIRED = "Retired on"
 # Words by which a note is recognised, in the order in which they are looked for.
 HEADINGS = (
     ("Leaks", ("leak", "seen data", "seen a task")),
-    ("Missing results", ("fail", "imput", "missing", "lack", " gap", "every task")),
+    ("Missing results", ("imput", "missing", "lack", " gap", "failures of", "a failure counts")),
     ("Intervals", ("interval", "resampl", "seeds", "units")),
     ("Win rates", ("win rate",)),
     ("Not ranked", ("without a rank", "label holder", "reference")),
@@ -896,9 +902,8 @@ def _power(table: Table) -> str | None:
     titles = {column.name: column.title for column in table.columns}
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
     return (
-        f"Two entrants whose {score} truly differs by {float(power['difference']):.2g} are told apart here with a "
-        f"probability of about {share:g} %, all pairs tested simultaneously, if their results vary as those of half of "
-        "the pairs do; a smaller difference is mostly missed."
+        f"A true difference of {float(power['difference']):.2g} in {score} would be found here about {share:g} times "
+        "in 100, for a typical pair and with all pairs tested simultaneously; smaller ones are mostly missed."
     )
 
 
@@ -1125,7 +1130,7 @@ def rows_matching(table: Table, text: str, within: Collection[str] | None = None
     if len(kept) == len(table.rows):
         return table
     how = "; ".join([*([f"with “{text}” in the name"] if text else []), *([described] if described else [])])
-    note = f"Shown are {len(kept):,} of {len(table.rows):,} rows, {how}; ranks are among all of them."
+    note = f"{len(kept):,} of {len(table.rows):,} rows are shown, {how}; ranks are among all {len(table.rows):,}."
     return replace(table, rows=kept, notes=(note, *table.notes), meta={**table.meta, "n_rows": len(table.rows)})
 
 
