@@ -147,9 +147,8 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
     least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
     whose = names_in_words([name for name, _ in below])
     yield (
-        f"Fewer than eight {units} behind {whose}: so few cannot show how much they "
-        f"differ, and the intervals are wide. Were each a success or a failure, {fewest:.3g} {units} that all succeed "
-        f"would still allow a true rate as low as {least:.2f}, and a rare failure may not have been seen yet."
+        f"Fewer than eight {units} behind {whose}: these say little about how much they differ, and the intervals are "
+        f"wide. Even if all {fewest:.3g} {units} succeeded, the true rate could be as low as {least:.2f}."
     )
 
 
@@ -165,18 +164,17 @@ def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
         yield from rare_note("tasks", n_tasks)
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
-            f"Scores without a declared range on {n_tasks} tasks: one far off the others may not be among so few. "
-            "Their intervals reach further for it, so that they hold where one task in ten is off by six standard "
-            "deviations of the others; where one is off by ten, intervals from 10 tasks that say 95 % hold in 85 of "
-            "100 cases."
+            f"Scores have no declared range, and {n_tasks} tasks may not include one that is far off. The intervals "
+            "are widened for it: they hold where one task in ten is off by six standard deviations of the others. "
+            "Where it is off by ten, an interval of 95 % from 10 tasks would hold in only 85 of 100 cases."
         )
 
 
 RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
-    "tasks": ("one task in twenty is at 0 beside others near 0.9", "tasks", 100, {5: 53, 10: 44, 20: 63, 40: 86}),
-    "seeds": ("one seed in ten fails altogether beside others at 0.9", "seeds", 30, {3: 77, 5: 52, 8: 57, 16: 81}),
-    "iqm": ("four seeds in ten collapse from 0.8 to 0.1", "seeds", 30, {3: 67, 5: 56, 8: 76, 16: 85}),
-    "rmse": ("one error in fifty is ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
+    "tasks": ("one task in twenty scored 0 and the others near 0.9", "tasks", 100, {5: 53, 10: 44, 20: 63, 40: 86}),
+    "seeds": ("one seed in ten failed and the others scored 0.9", "seeds", 30, {3: 77, 5: 52, 8: 57, 16: 81}),
+    "iqm": ("four seeds in ten collapsed from 0.8 to 0.1", "seeds", 30, {3: 67, 5: 56, 8: 76, 16: 85}),
+    "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
 }
 """Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""
 
@@ -186,7 +184,7 @@ def rare_note(world: str, n_units: float) -> Iterator[str]:
 
     Source: `bench.interval_failures`; docs/statistics.md.
 
-    >>> list(rare_note("seeds", 9.0))[0].endswith("intervals of 8 seeds that say 95 % hold in 57 of 100 cases.")
+    >>> list(rare_note("seeds", 9.0))[0].endswith("from 8 seeds would hold in only 57 of 100 cases.")
     True
     """
     if world not in RARE or not MIN_UNITS <= n_units < RARE[world][2]:
@@ -194,8 +192,8 @@ def rare_note(world: str, n_units: float) -> Iterator[str]:
     what, units, _, held = RARE[world]
     known = max((n for n in held if n <= n_units), default=min(held))
     yield (
-        f"What is rare may not be among so few {units}: where {what}, intervals of {known} {units} that say 95 % hold "
-        f"in {held[known]} of 100 cases."
+        f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units} would "
+        f"hold in only {held[known]} of 100 cases."
     )
 
 

@@ -202,8 +202,8 @@ class Roster:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
         if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
             yield (
-                "Ranked with gaps, by the board's rule for what is missing, and possibly first only who, with the "
-                f"worst value in each of its gaps, is not behind the best of those with more: {sentences(counted)}."
+                "Ranked although results are missing, by the board's rule for gaps; one of them may be first only if "
+                f"the worst value in each gap would still leave it there: {sentences(counted)}."
             )
 
     def _gap(self, name: str) -> str:

@@ -53,7 +53,7 @@ def items_table(
     listed = [each for each in found if not better or each[4] == better]
     listed.sort(key=lambda each: (each[3] is None, -abs(each[3] or 0.0), each[0][0], each[0][1] or "", each[0][2]))
     shown = listed[:MOST_ITEMS]
-    texts, extra = _texts([each[5] for each in shown], [each[6] for each in shown], pair)
+    texts, extra = _texts([each[5] for each in shown], [each[6] for each in shown])
     unit = about.unit
     columns = (
         Column("task", "Task", "text"),
@@ -61,7 +61,7 @@ def items_table(
         Column("item", "Item", "text"),
         Column("a", pair[0], unit=unit, digits=4),
         Column("b", pair[1], unit=unit, digits=4),
-        Column("effect", f"In favour of {pair[0]}", unit=unit, digits=4),
+        Column("effect", "In favour of A", unit=unit, digits=4),
         *extra,
     )
     rows = tuple((*key, a, b, effect, *said) for (key, a, b, effect, *_), said in zip(shown, texts, strict=True))
@@ -96,7 +96,7 @@ def _by_item(scores: ScoreTable, metric: str, entrant: str) -> dict[Key, tuple[f
 
 
 def _texts(
-    of_a: Sequence[Mapping[str, str]], of_b: Sequence[Mapping[str, str]], pair: tuple[str, str]
+    of_a: Sequence[Mapping[str, str]], of_b: Sequence[Mapping[str, str]]
 ) -> tuple[list[list[Cell]], list[Column]]:
     """Return what the rows say besides: a column where both say the same throughout, and otherwise one for each.
 
@@ -109,7 +109,7 @@ def _texts(
         a, b = ([_clipped(said.get(name)) for said in side] for side in (of_a, of_b))
         title = name.replace("_", " ").capitalize()
         sides = [(f"recorded_{name}", title, a)] if a == b else [
-            (f"a_{name}", f"{title}, {pair[0]}", a), (f"b_{name}", f"{title}, {pair[1]}", b)]  # fmt: skip
+            (f"a_{name}", f"{title} of A", a), (f"b_{name}", f"{title} of B", b)]  # fmt: skip
         for column, words, texts in sides:
             are_numbers = any(texts) and all(text is None or PLAIN.fullmatch(text) for text in texts)
             columns.append(Column(column, words, "number" if are_numbers else "text", optional=True))

@@ -17,7 +17,7 @@ READ = (
     "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
     "its interval reaches above every rival that costs no more."
 )
-APART = "Neither on the front nor a rival, without a rank or lacking what is asked"
+APART = "Left out of the front, for want of a rank or of results"
 NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."
 
 

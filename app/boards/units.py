@@ -137,8 +137,8 @@ class TaskUnits:
             yield f"Tasks are treated as independent: no family of tasks is declared.{alike}"
         elif not self.are_tasks:
             yield (
-                f"The {n_tasks} tasks are of {len(set(self.names))} families, which count as the units of intervals, "
-                f"ranks and pairs: as many as {self.number():.3g} of equal size."
+                f"The {n_tasks} tasks are of {len(set(self.names))} families. Tasks of a family tend to agree, so each "
+                f"family counts once: together they say as much as {self.number():.3g} independent tasks."
             )
 
 

@@ -238,12 +238,18 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     error = (high - low) / 2.0 / normal.inv_cdf((1.0 + level) / 2.0)
     reach = (float(power["critical"]) + normal.inv_cdf(float(power["power"]))) * error
     as_seen, least = ((reach / size) ** 2 for size in (abs(point), max(abs(low), abs(high))))
-    most = "to any amount, since it may be none" if low <= 0.0 <= high else (
-        f"to {(reach / min(abs(low), abs(high))) ** 2:,.2g} times")  # fmt: skip
+    said = f"at least {_times(least)} times; if they do not differ, no amount is enough"
+    if not low <= 0.0 <= high:
+        said = f"{_times(least)} to {_times((reach / min(abs(low), abs(high))) ** 2)} times, by the interval"
     return (
-        f"A difference as large as the one seen would be told from chance here with {100 * float(power['power']):g} % "
-        f"by about {as_seen:,.2g} times the evidence; for what the interval allows, by {least:,.2g} times {most}.",
+        f"To find a difference as large as the one seen in {100 * float(power['power']):g} of 100 cases would take "
+        f"about {_times(as_seen)} times the evidence ({said}).",
     )
+
+
+def _times(factor: float) -> str:
+    """Return a factor with two digits, as one writes it."""
+    return f"{float(f'{factor:.2g}'):,g}"
 
 
 # The sentences on the tests of two entrants, and on how many more examples would show a difference.

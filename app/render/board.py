@@ -318,7 +318,7 @@ class BoardRows:
         listed = (each.column for each in shown_columns(self.table, detail=False))
         left_out = {*OWN_PLACE, "owner_submissions", "attempt", "flags", "rank_if_worst", "rank_if_best"}
         same = [each for each in listed if each.name not in left_out and len(self.table.rows) > 1
-                and not self._varies(each.name)]  # fmt: skip
+                and not self._varies(each.name) and self.table.rows[0][self._at[each.name]] is not None]  # fmt: skip
         return [(column.title, format_cell(column, self.table.rows[0][self._at[column.name]])) for column in same]
 
     @cached_property

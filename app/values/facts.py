@@ -138,7 +138,7 @@ FLAGS: Mapping[str, str] = {
     EXACT_BEST: "Values that are exactly the best possible",
     ONE_VALUE: "One value that is nearly all of an average without a limit",
     "far_beyond": "Values far beyond the best of all others, on most rows",
-    LEAK_SERVES: "A rank that it owes to saying of itself that it has seen the data of tasks",
+    LEAK_SERVES: "A better rank because of tasks whose data it says it has seen",
     "other_results": "The same seeds, items and states with other results than before",
     "renamed": "A new name of an owner who withdrew another",
     "began_before": "The run began before its registration, as an earlier submission of the entrant said",

@@ -138,8 +138,8 @@ def test_an_interval_without_width_is_flagged() -> None:
     assert actual.calibrated is not None
     assert (actual.calibrated.low or 0.0) < actual.calibrated.high
     assert (
-        "Compatible intervals without width, because every resample gives the same: success of equal; force of equal, "
-        "poor. Those that are drawn are the calibrated ones." in table.notes
+        "Every resample gives the same value, so the compatible interval has no width: success of equal; force of "
+        "equal, poor. The calibrated intervals, which are drawn, still say how far the truth may be." in table.notes
     )
 
 

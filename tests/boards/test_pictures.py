@@ -61,7 +61,7 @@ def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
         "Sly": (False, False), "Quick": (True, True), "Near": (False, True), "Beaten": (False, False),
         "Slow": (True, True),
     }  # fmt: skip
-    assert with_sly.notes[-1] == "Neither on the front nor a rival, without a rank or lacking what is asked: Sly."
+    assert with_sly.notes[-1] == "Left out of the front, for want of a rank or of results: Sly."
 
 
 def test_how_much_was_delivered_is_no_cost() -> None:

@@ -46,7 +46,7 @@ def test_the_page_of_a_filter_speaks_of_no_board_of_these_rows(published: Site) 
     filtered = published.http.get(f"{EXPLORE}?snapshot=1&q=goo", headers={"accept": "text/html"}).text
     both = published.http.get(f"{EXPLORE}?snapshot=1&q=goo&task=t1", headers={"accept": "text/html"}).text
 
-    assert "Shown are 1 of 3 rows" in filtered
+    assert "1 of 3 rows are shown" in filtered
     assert "First: " not in filtered
     assert '<p class="alert">A reader' in both
     assert both.count("not a board of this benchmark") == 1 + both.count('content="A reader')

@@ -115,7 +115,7 @@ def test_a_filtered_picture_says_so(published: Site) -> None:
     """Ranks stay, and who is not there was looked past; what is not asked rightly is refused."""
     picture = published.http.get(f"{BOARD}/embed.svg?q=bas").text
 
-    assert "Filtered by a reader. Shown are 1 of 2 rows" in picture
+    assert "Filtered by a reader. 1 of 2 rows are shown" in picture
     assert ODD not in picture
     assert published.http.get(f"{BOARD}/embed.svg?task=none").status_code == 422
 

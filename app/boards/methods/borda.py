@@ -70,7 +70,7 @@ def _notes(sheet: Sheet) -> tuple[str, ...]:
     ]
     if not lacking:
         return ()
-    return (f"Without every task, so no points there and no rank interval: {sentences(lacking)}.",)
+    return (f"These lack some tasks, earn no points there and have no rank interval: {sentences(lacking)}.",)
 
 
 METHOD = TableMethod(Borda, compute)

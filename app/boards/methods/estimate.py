@@ -669,8 +669,8 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += rare_note(words.rare, min((n for _, n in units), default=0.0))
     if flat := list(_without_width(spec, ranked)):
         notes.append(
-            f"Compatible intervals without width, because every resample gives the same: {'; '.join(flat)}. Those that "
-            "are drawn are the calibrated ones."
+            f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. The "
+            "calibrated intervals, which are drawn, still say how far the truth may be."
         )
     if lacking := list(_lacking(spec, ranked, is_withheld=False)):
         notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
