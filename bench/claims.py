@@ -70,7 +70,7 @@ def tasks(of: str, n_each: int = 1) -> Draw:
     return draw
 
 
-SEEDS, TASKS = (3, 5, 8, 16), (5, 10, 20, 40)
+SEEDS, TASKS = (3, 5, 8, 16, 35), (5, 10, 20, 40)
 
 WORLDS: Mapping[str, tuple[Draw, float, tuple[int, ...]]] = {
     "one arm, p 0.8, ICC 0.1": (arm(Seeds(0.8, 0.1)), 0.8, SEEDS),

@@ -422,7 +422,7 @@ CLAIMS = (
         "verdict",
         "Verdict",
         "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: the "
-        "whole interval falls short of it. With fewer than 16 seeds of a bounded score, that must also hold with one "
+        "whole interval falls short of it. With fewer than 35 seeds of a bounded score, that must also hold with one "
         "more seed that failed altogether. Inconclusive: the interval holds the threshold, or there is none, as where "
         "one side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none "
         "of the other, because that may be what spoke against the claim.",

@@ -16,8 +16,11 @@ from app.stats.calibrated import Calibrated, calibrate, over_parts
 from app.stats.cluster import Verdict
 from app.stats.spreads import Range, Spread, cluster_spread, family_spread
 
-FEWEST_SEEDS = 16
-"""With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether."""
+FEWEST_SEEDS = 35
+"""With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether.
+
+Of so many seeds one of which in ten fails altogether none has failed in 2.5 %: 0.9 ** 35.
+"""
 
 SUPPORT = 0.6
 """`Spread.support` of seeds in a claim, half of a board's: few seeds imagine a failing one instead (`bench.claims`)."""
