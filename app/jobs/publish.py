@@ -2,6 +2,7 @@
 at any moment it leaves the old snapshot served.
 """
 
+import hashlib
 import logging
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -262,7 +263,7 @@ class Packing:
 
 
 WORTH = 0.75
-"""A table rests on an earlier one where that saves at least a quarter of that one's bytes; else it is stored whole."""
+"""A table rests on an earlier one where it takes at most so much of one that is whole; else it is stored whole."""
 
 
 def _pack(table: Table, base: TableBase | None) -> PackedTable:
@@ -271,9 +272,11 @@ def _pack(table: Table, base: TableBase | None) -> PackedTable:
     )
     if base is not None and len(packed.content) > WORTH * base.n_bytes:
         packed = PackedTable(pack_table(table))
+    # The next publication rests on it, and compares it to find what changed.
+    key = snapshots.key_of_table(table.name, packed.base_id, hashlib.sha256(packed.content).digest())
+    snapshots.keep_base(key, table)
     if table.name.startswith(BOARD):
-        # The next publication compares it to find what changed.
-        snapshots.keep_ranks(packed.content, ranks_by_board([table])[table.name.removeprefix(BOARD)])
+        snapshots.keep_ranks(key, ranks_by_board([table])[table.name.removeprefix(BOARD)])
     return packed
 
 

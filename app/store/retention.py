@@ -58,12 +58,16 @@ ENDING = text("""
     ORDER BY b.slug, p.number LIMIT :most
 """)
 
-# A table on which one that is kept rests stays until that one has ended too.
+# A table on which one that is kept rests, itself or through others, stays until that one has ended too.
 FREE = text("""
+    WITH RECURSIVE needed AS (
+        SELECT t.base_id AS snapshot_id, t.name FROM snapshot_table t
+        WHERE t.base_id IS NOT NULL AND NOT EXISTS (SELECT FROM snapshot_end e WHERE e.snapshot_id = t.snapshot_id)
+        UNION
+        SELECT t.base_id, t.name FROM needed JOIN snapshot_table t USING (snapshot_id, name) WHERE t.base_id IS NOT NULL
+    )
     DELETE FROM snapshot_table t USING snapshot_end e
-    WHERE t.snapshot_id = e.snapshot_id AND NOT EXISTS (
-        SELECT FROM snapshot_table resting WHERE resting.base_id = t.snapshot_id AND resting.name = t.name
-        AND NOT EXISTS (SELECT FROM snapshot_end gone WHERE gone.snapshot_id = resting.snapshot_id))
+    WHERE t.snapshot_id = e.snapshot_id AND (t.snapshot_id, t.name) NOT IN (SELECT snapshot_id, name FROM needed)
 """)
 
 MOST_AT_ONCE = 1000

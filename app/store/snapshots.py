@@ -6,27 +6,29 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import and_, func, select
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy import func, select, text
+from sqlalchemy.orm import Session
 
+from app import cache
 from app.boards.provenance import owners_in, with_owners
 from app.cache import Cache
 from app.db.models import Benchmark, Entrant, Entry, ManifestVersion, Snapshot, SnapshotEntry, SnapshotTable, Token
 from app.errors import NotFound
 from app.store.measured import Piece
-from app.store.packed_tables import SQUARE, document_of, unpack_table
+from app.store.packed_tables import document_of, unpack_table
 from app.store.retention import refuse_ended
-from app.values.table import Cell, Column, Table
+from app.values.table import Cell, Column, ColumnarRows, Table
 
 BYTES_OF_RANK = 200
 
 RANKS: Cache[Mapping[str, int]] = Cache(4 << 20)
-"""Ranks of the boards that this process published last."""
+"""Ranks of the boards that this process published last, by the key of their table."""
 
 BASES: Cache[Table] = Cache(32 << 20)
-"""The tables that others rest on, by the digest of their bytes."""
+"""The tables that others rest on, and those that do, by their keys."""
 
-BYTES_OF_CELL = 8
+BYTES_OF_CELL, BYTES_OF_OBJECT = 8, 40
+"""Of a table by columns, and of one whose rows are tuples."""
 
 
 def find_snapshot(session: Session, benchmark: Benchmark, number: int | None = None) -> Snapshot | None:
@@ -59,26 +61,60 @@ def list_snapshots(session: Session, benchmark_id: int) -> Sequence[Snapshot]:
 def load_table(session: Session, snapshot_id: int, name: str) -> Table | None:
     """Return a published table, or None when the snapshot has none of that name; owners have their names of today."""
     stored = session.get(SnapshotTable, (snapshot_id, name))
-    return None if stored is None else with_names(session, _unpacked(session, name, stored.content, stored.base_id))
+    return None if stored is None else with_names(session, _unpacked(session, stored))
 
 
-def _unpacked(session: Session, name: str, content: bytes, base_id: int | None) -> Table:
-    return unpack_table(content, None if base_id is None else partial(_whole_table, session, base_id, name))
+def _unpacked(session: Session, stored: SnapshotTable) -> Table:
+    if stored.base_id is None:
+        return unpack_table(stored.content)
+    return _remembered(session, stored.snapshot_id, stored.name)
 
 
-def _whole_table(session: Session, snapshot_id: int, name: str) -> Table:
-    """Return a table that is stored whole, because others rest on it; only one that is not remembered is read."""
-    query = select(SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id, SnapshotTable.name == name)
-    key = session.scalars(select(func.sha256(query.scalar_subquery()))).one()
+def _remembered(session: Session, snapshot_id: int, name: str) -> Table:
+    """Return a table with what it rests on, and that with what it rests on; what is remembered is not read."""
+    is_it = (SnapshotTable.snapshot_id == snapshot_id, SnapshotTable.name == name)
+    about = select(SnapshotTable.base_id, func.sha256(SnapshotTable.content)).where(*is_it)
+    base_id, digest = session.execute(about).one()
+    key = key_of_table(name, base_id, bytes(digest))
     table = BASES.get(key)
     if table is None:
-        table = unpack_table(session.scalars(query).one())
-        BASES.keep(key, table, BYTES_OF_CELL * len(table.rows) * len(table.columns))
+        content = session.scalars(select(SnapshotTable.content).where(*is_it)).one()
+        table = unpack_table(content, None if base_id is None else partial(_remembered, session, base_id, name))
+        keep_base(key, table)
     return table
 
 
+def key_of_table(name: str, base_id: int | None, digest: bytes) -> bytes:
+    """Return what stands for a stored table, by the SHA-256 of its bytes: the same bytes may rest on another table."""
+    return cache.digest(name, str(base_id), digest)
+
+
+def keep_base(key: bytes, table: Table) -> None:
+    """Remember a table on which the next may rest."""
+    of_cell = BYTES_OF_CELL if isinstance(table.rows, ColumnarRows) else BYTES_OF_OBJECT
+    BASES.keep(key, table, of_cell * len(table.rows) * len(table.columns))
+
+
+MOST_LINKS = 16
+"""So many tables are unpacked at most to read one, and may have to be kept for one that is."""
+
+LEAST_BYTES = 4096
+"""Where whole tables are smaller, every one is stored whole."""
+
+CHAINS = text("""
+    WITH RECURSIVE chain AS (
+        SELECT name, base_id, length(content) AS n_bytes FROM snapshot_table WHERE snapshot_id = :snapshot_id
+        UNION ALL
+        SELECT t.name, t.base_id, length(t.content)
+        FROM chain JOIN snapshot_table t ON t.snapshot_id = chain.base_id AND t.name = chain.name
+    )
+    SELECT name, max(n_bytes) FILTER (WHERE base_id IS NULL) FROM chain GROUP BY name
+    HAVING count(*) < :most_links AND max(n_bytes) FILTER (WHERE base_id IS NULL) >= :least_bytes
+""")
+
+
 class TableBase(NamedTuple):
-    """A table on which the next of its name may rest, the snapshot that has it whole, and its bytes there."""
+    """A table on which the next of its name may rest, its snapshot, and the bytes of the whole one below it."""
 
     snapshot_id: int
     table: Table
@@ -86,18 +122,13 @@ class TableBase(NamedTuple):
 
 
 def find_bases(session: Session, snapshot: Snapshot | None) -> dict[str, TableBase]:
-    """Return by name what the tables of the snapshot after this one may rest on: what its own do, else these."""
+    """Return by name on what the tables of the snapshot after this one may rest: on its own, but for long chains."""
     if snapshot is None:
         return {}
-    own, whole = aliased(SnapshotTable), aliased(SnapshotTable)
-    query = (
-        select(whole.name, whole.snapshot_id, func.length(whole.content))
-        .join(own, and_(whole.snapshot_id == func.coalesce(own.base_id, own.snapshot_id), whole.name == own.name))
-        .where(own.snapshot_id == snapshot.id, func.substr(own.content, 1, len(SQUARE)) == SQUARE)
-    )
+    asked = {"snapshot_id": snapshot.id, "most_links": MOST_LINKS, "least_bytes": LEAST_BYTES}
     return {
-        name: TableBase(number, _whole_table(session, number, name), n_bytes)
-        for name, number, n_bytes in session.execute(query)
+        name: TableBase(snapshot.id, _remembered(session, snapshot.id, name), n_bytes)
+        for name, n_bytes in session.execute(CHAINS, asked).all()
     }
 
 
@@ -111,10 +142,9 @@ def with_names(session: Session, table: Table) -> Table:
 def stored_board(session: Session, snapshot_id: int, board: str) -> dict[str, Table]:
     """Return a board and its further tables by name, its own first, as they are stored: owners by their numbers."""
     kinds = SnapshotTable.name.endswith(f"/{board}", autoescape=True) & ~SnapshotTable.name.startswith("tables/")
-    columns = (SnapshotTable.name, SnapshotTable.content, SnapshotTable.base_id)
-    query = select(*columns).where(SnapshotTable.snapshot_id == snapshot_id, kinds)
-    stored = sorted(session.execute(query).all(), key=lambda row: (row[0] != f"leaderboard/{board}", row[0]))
-    return {name: _unpacked(session, name, content, base_id) for name, content, base_id in stored}
+    query = select(SnapshotTable).where(SnapshotTable.snapshot_id == snapshot_id, kinds)
+    stored = sorted(session.scalars(query), key=lambda row: (row.name != f"leaderboard/{board}", row.name))
+    return {each.name: _unpacked(session, each) for each in stored}
 
 
 def still_stands(session: Session, snapshot_id: int) -> bool:
@@ -144,21 +174,22 @@ def load_ranks(session: Session, snapshot_id: int, prefix: str) -> dict[str, Map
     One statement, and no tables: of many entrants building them takes longer than reading them. What this process has
     published itself is not even read.
     """
-    query = select(SnapshotTable.name, SnapshotTable.content).where(SnapshotTable.snapshot_id == snapshot_id)
-    stored = session.execute(query.where(SnapshotTable.name.startswith(prefix, autoescape=True)))
-    return {name: _known_ranks(content) for name, content in stored}
+    query = select(SnapshotTable).where(SnapshotTable.snapshot_id == snapshot_id)
+    stored = session.scalars(query.where(SnapshotTable.name.startswith(prefix, autoescape=True))).all()
+    return {each.name: _known_ranks(session, each) for each in stored}
 
 
-def keep_ranks(content: bytes, ranks: Mapping[str, int]) -> None:
-    """Remember the ranks of a table by the bytes that it was packed into."""
-    RANKS.keep(hashlib.sha256(content).digest(), ranks, BYTES_OF_RANK * len(ranks))
+def keep_ranks(key: bytes, ranks: Mapping[str, int]) -> None:
+    """Remember the ranks of a table by its key."""
+    RANKS.keep(key, ranks, BYTES_OF_RANK * len(ranks))
 
 
-def _known_ranks(content: bytes) -> Mapping[str, int]:
-    known = RANKS.get(hashlib.sha256(content).digest())
+def _known_ranks(session: Session, stored: SnapshotTable) -> Mapping[str, int]:
+    key = key_of_table(stored.name, stored.base_id, hashlib.sha256(stored.content).digest())
+    known = RANKS.get(key)
     if known is None:
-        known = _ranks(document_of(content))
-        keep_ranks(content, known)
+        known = _ranks(document_of(stored.content) if stored.base_id is None else _unpacked(session, stored).to_json())
+        keep_ranks(key, known)
     return known
 
 

@@ -11,7 +11,7 @@ import pytest
 from app.jobs.publish import Packing
 from app.store.packed_tables import pack_table, unpack_table
 from app.store.publication import PackedTable
-from app.store.snapshots import RANKS
+from app.store.snapshots import RANKS, key_of_table
 from app.values.table import Column, Table
 
 COLUMNS = (Column("rank", "Rank", "integer"), Column("entrant", "Entrant", "text"))
@@ -40,10 +40,11 @@ def test_ranks_of_a_board_are_known_by_its_bytes(packing: Packing) -> None:
     contents = packing.contents(packing.finished([BOARD, PAIRS]))
     read = unpack_table(contents[BOARD.name].content).rows
 
-    assert RANKS.get(hashlib.sha256(contents[BOARD.name].content).digest()) == {
-        row[1]: row[0] for row in read if row[0]
+    keys = {
+        name: key_of_table(name, None, hashlib.sha256(packed.content).digest()) for name, packed in contents.items()
     }
-    assert RANKS.get(hashlib.sha256(contents[PAIRS.name].content).digest()) is None
+    assert RANKS.get(keys[BOARD.name]) == {row[1]: row[0] for row in read if row[0]}
+    assert RANKS.get(keys[PAIRS.name]) is None
 
 
 def test_a_table_that_cannot_be_stored_fails_when_its_bytes_are_asked_for(packing: Packing) -> None:

@@ -4,25 +4,30 @@ from datetime import UTC, datetime, timedelta
 
 import psycopg
 import pytest
-from sqlalchemy import text
+from sqlalchemy import select, text
 
+from app.db.models import Snapshot, SnapshotTable
+from app.jobs import publish
 from app.jobs.refresh import prune
-from app.store import retention
+from app.store import retention, snapshots
 from tests.cases.databases import tampering
 from tests.cases.walkthrough import declare, send
 from tests.fixtures import Site, SiteAfter
 
-N = 4
+N = 5
 
 
 def grow_old(site: Site) -> None:
-    """Publish four snapshots of one day forty days ago, and one of today."""
+    """Publish five snapshots of one day forty days ago, and one of today; of their tables each fourth is whole."""
     declare(site)
-    for number in range(N + 1):
-        assert (
-            send(site, f"model,task,MASE\nBase,t1,{1 + number}.0\nBase,t2,2.0\nBase,t3,4.0\n".encode())["http"] == 202
-        )
-        site.work()
+    with pytest.MonkeyPatch.context() as smaller:
+        smaller.setattr(snapshots, "LEAST_BYTES", 0)
+        smaller.setattr(snapshots, "MOST_LINKS", 4)
+        smaller.setattr(publish, "WORTH", 100)
+        for number in range(N + 1):
+            rows = f"model,task,MASE\nBase,t1,{1 + number}.0\nBase,t2,2.0\nBase,t3,4.0\n"
+            assert send(site, rows.encode())["http"] == 202
+            site.work()
     noon = datetime.now(UTC).replace(hour=12) - timedelta(days=40)
     with tampering(site.database_url) as connection:
         moved = text("UPDATE snapshot SET published_at = :noon + number * interval '1 minute' WHERE number <= :n")
@@ -35,6 +40,13 @@ def old(site_after: SiteAfter) -> Site:
     return site_after(grow_old)
 
 
+def tables(site: Site) -> set[int]:
+    """Return the numbers of the snapshots whose boards are stored."""
+    with site.sessions() as session:
+        query = select(Snapshot.number).join(SnapshotTable, SnapshotTable.snapshot_id == Snapshot.id)
+        return set(session.scalars(query.where(SnapshotTable.name == "leaderboard/average")))
+
+
 def answers(site: Site) -> dict[int, tuple[int, str]]:
     """Return the CSV of the board in each snapshot."""
     found = {}
@@ -45,18 +57,22 @@ def answers(site: Site) -> dict[int, tuple[int, str]]:
 
 
 def test_first_last_cited_pinned_and_shown_stay_and_the_others_say_since_when(old: Site) -> None:
-    """Of four of a day the first and the last; what stays answers the bytes that it did."""
+    """Of five of a day the first and the last; what stays answers the bytes that it did."""
     before = answers(old)
     assert old.http.get("/benchmarks/tiny/cite.bib?snapshot=3").status_code == 200
+    assert tables(old) == set(range(1, N + 2))
     with old.sessions() as session:
-        assert [each.number for each in retention.find_ending(session, 30)] == [2]
+        assert [each.number for each in retention.find_ending(session, 30)] == [2, 4]
         assert retention.find_ending(session, 41) == []
 
     prune(old.sessions, 30)
     prune(old.sessions, 30)
+    snapshots.BASES.clear()
 
+    # 3 rests on 2 and 1, 6 on 5.
+    assert tables(old) == {1, 2, 3, 5, 6}
     after = answers(old)
-    assert {number: after[number] for number in (1, 3, 4, 5)} == {number: before[number] for number in (1, 3, 4, 5)}
+    assert {number: after[number] for number in (1, 3, 5, 6)} == {number: before[number] for number in (1, 3, 5, 6)}
     status, said = after[2]
     assert status == 410
     assert "Snapshot 2 of tiny" in said
