@@ -54,7 +54,7 @@ def pack_table(table: Table, base: Table | None = None) -> bytes:
     needed to read it.
     """
     _refuse_foreign(table)
-    if base is not None and not isinstance(table.rows, ColumnarRows):
+    if base is not None and not isinstance(table.rows, ColumnarRows) and table.rows:
         return _pack_rested(table, base)
     if isinstance(table.rows, ColumnarRows):
         names = _names_of(table.rows)
@@ -216,15 +216,13 @@ def _predicted(
     if way == BASE:
         return earlier.cells(name, places)
     if way == POINTS:
-        return squares[at][0, places[1]] - squares[at][0, places[0]]
+        points = squares[at][0]
+        return np.asarray(points[places[1]] - points[places[0]])
     if way == MIDDLE:
         point, low = squares[at - 2][places], squares[at - 1][places]
         return point + (point - low)
     if len(way) == len(TEST):
-        point, low, freedom, quantile = way
-        margins = squares[point][places] - squares[low][places]
-        with np.errstate(all="ignore"):
-            return p_values(np.abs(squares[point][places]) * quantile / margins, freedom)
+        return _of_test(squares, way, places)
     side, of = (int(each) for each in way)
     return SIDES[side](squares[of][places[::-1]])
 
@@ -245,6 +243,13 @@ def _of_tests(table: Table, at: int, squares: Mapping[int, FloatArray]) -> Itera
         low = places.get(column.interval[0], at) if column.interval else at
         if {point, low} <= squares.keys() and low < at:
             yield from _tested(point, low, *(_some(squares[each]) for each in (point, low, at)))
+
+
+def _of_test(squares: Mapping[int, FloatArray], test: Way, places: Places) -> FloatArray:
+    at, below, freedom, quantile = (float(each) for each in test)
+    differences, lows = (squares[int(each)][places] for each in (at, below))
+    with np.errstate(all="ignore"):
+        return p_values(np.abs(differences) * quantile / (differences - lows), int(freedom))
 
 
 def _some(square: FloatArray) -> FloatArray:

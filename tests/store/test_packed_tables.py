@@ -176,7 +176,9 @@ def test_rows_that_rest_on_others_come_back_as_they_were() -> None:
     base, table = (Table("leaderboard/x", "X", BOARD, rows, ("n",), {"k": 1}) for rows in (earlier, later))
     narrow = Table("leaderboard/x", "X", BOARD[:2], ((1, "A"), (2, "B")))
     nobody = Table("leaderboard/x", "X", COLUMNS, ((0.5, "x"),))
+    empty = Table("leaderboard/x", "X", BOARD, ())
 
+    assert unpack_table(pack_table(empty, base)) == empty
     for of, on in [(table, base), (base, table), (table, narrow), (narrow, table), (nobody, table), (table, nobody)]:
         packed = pack_table(of, on)
         read = unpack_table(packed, lambda on=on: on)  # type: ignore[misc]
@@ -189,7 +191,7 @@ def test_what_stayed_the_same_on_a_board_takes_next_to_nothing() -> None:
     """The same entrants on a board, one more before them all: a tenth of the bytes."""
     rng = np.random.default_rng(0)
     rows = tuple((at + 1, f"entrant {rng.random()}", rng.random(), rng.random(), "a note") for at in range(200))
-    more = ((1, "new", 0.5, 0.5, None), *((rank + 1, *cells) for rank, *cells in rows))
+    more: tuple[tuple[Any, ...], ...] = ((1, "new", 0.5, 0.5, None), *((rank + 1, *cells) for rank, *cells in rows))
     base, table = (Table("leaderboard/x", "X", BOARD, each) for each in (rows, more))
 
     assert len(pack_table(table, base)) < 0.15 * len(pack_table(table))
