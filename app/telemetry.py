@@ -239,7 +239,7 @@ Gauges = Mapping[str, tuple[str, str | None, Mapping[str, float]]]
 
 
 def of_processes() -> Mapping[str, tuple[float, float, float]]:
-    """Return the resident bytes, processor seconds and open files of what `plumbline serve` runs, by what it is.
+    """Return the bytes of memory, processor seconds and open files of what `plumbline serve` runs, by what it is.
 
     Of a process that nobody supervises its own alone; readers and renderers count with the process that started them.
     """
@@ -262,10 +262,17 @@ def _taken(processes: Iterable[psutil.Process]) -> tuple[float, float, float]:
     for process in processes:
         with suppress(psutil.Error), process.oneshot():
             times = process.cpu_times()
-            n_bytes += process.memory_info().rss
+            n_bytes += _memory_of(process)
             seconds += times.user + times.system
             files += process.num_fds()
     return n_bytes, seconds, files
+
+
+def _memory_of(process: psutil.Process) -> float:
+    """Return the bytes that a process holds, a page that n of them share as an nth (PSS), where the system says it."""
+    with suppress(psutil.AccessDenied, AttributeError):
+        return float(process.memory_full_info().pss)
+    return float(process.memory_info().rss)
 
 
 class _Observed(Collector):
