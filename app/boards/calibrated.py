@@ -14,7 +14,8 @@ from app.boards.remembered import Columns
 from app.boards.units import TaskUnits
 from app.manifest.model import Metric, Uncertainty
 from app.names import names_in_words
-from app.stats.arrays import BoolArray, FloatArray
+from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.betting import betting_interval
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.resample import NamedResamples, Resamples, percentile_interval, unit_keys
 from app.stats.spreads import SHARE, Range, Spread, family_spread, task_spread, weighed_spread
@@ -26,6 +27,10 @@ CellsAt = Callable[[int], CalibratedCells]
 SpreadOf = Callable[[FloatArray], Spread]
 
 NOTHING = CalibratedCells()
+
+FREE = "assumption_free"
+FREE_ENDS = (f"{FREE}_low", f"{FREE}_high")
+"""The columns of the interval that assumes nothing but the range of a score."""
 
 MANY_TASKS = 40
 """From this many tasks on, a mean without a range keeps its coverage without allowing for unseen outliers."""
@@ -152,16 +157,17 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
     )
 
 
-def hidden_tasks_note(n_tasks: int, within: Range) -> Iterator[str]:
+def hidden_tasks_note(n_tasks: int, within: Range, *, is_beside: bool = False) -> Iterator[str]:
     """Yield a note on what the interval of a mean over few tasks assumes of an outlying task, in a range or without.
 
-    Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier, and `rare_note`; docs/statistics.md.
+    `is_beside`: see `rare_note`. Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier, and
+    `rare_note`; docs/statistics.md.
 
     >>> [len(list(hidden_tasks_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
     [1, 1, 0]
     """
     if within.is_bounded:
-        yield from rare_note("tasks", n_tasks)
+        yield from rare_note("tasks", n_tasks, is_beside=is_beside)
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
             f"Scores have no declared range, and {n_tasks} tasks may not include one that is far off. The intervals "
@@ -179,22 +185,55 @@ RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
 """Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""
 
 
-def rare_note(world: str, n_units: float) -> Iterator[str]:
+def may_hide(world: str, n_units: float) -> bool:
+    """Say whether so few units may hide what is rare in a world, so that intervals hold too seldom; never for ''.
+
+    >>> may_hide("seeds", 9.0), may_hide("seeds", 40.0), may_hide("", 9.0)
+    (True, False, False)
+    """
+    return world in RARE and MIN_UNITS <= n_units < RARE[world][2]
+
+
+def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterator[str]:
     """Yield a note on a world in which intervals of so few units hold too seldom; none where they hold, or for ''.
 
-    Source: `bench.interval_failures`; docs/statistics.md.
+    `is_beside` says that an interval that assumes nothing but the range is in columns beside them. Source:
+    `bench.interval_failures`; docs/statistics.md.
 
     >>> list(rare_note("seeds", 9.0))[0].endswith("from 8 seeds would hold in only 57 of 100 cases.")
     True
     """
-    if world not in RARE or not MIN_UNITS <= n_units < RARE[world][2]:
+    if not may_hide(world, n_units):
         return
     what, units, _, held = RARE[world]
     known = max((n for n in held if n <= n_units), default=min(held))
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units} would "
         f"hold in only {held[known]} of 100 cases."
-    )
+    ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
+
+
+def assumption_free(values: FloatArray, place: IntArray, within: Range, level: float) -> FloatArray:
+    """Return the ends of intervals that assume nothing but the range, [2, n_columns], in the unit of the values.
+
+    `values` are [n_values, n_columns], `place` [n_values] their units, such as seeds, tasks or families; a column's
+    number is the mean of its values. NaN where the range has an open end, or does not hold the values.
+    Raises InvalidArgument as `betting_interval` does. Source: `app.stats.betting.betting_interval`.
+
+    >>> values = np.array([[1.0], [0.5], [0.75]])
+    >>> assumption_free(values, np.array([0, 0, 1]), SHARE, 0.95).round(2).tolist()
+    [[0.06], [0.98]]
+    """
+    within = within.holding(float(values.min()), float(values.max()))
+    if not within.is_bounded:
+        return np.full((2, values.shape[1]), np.nan)
+    sizes = np.bincount(place)
+    sums = np.zeros((len(sizes), values.shape[1]))
+    np.add.at(sums, place, values)
+    kept = sizes > 0
+    # A mean of values within the range may leave it by rounding.
+    means = np.clip(sums[kept] / sizes[kept, None], within.low, within.high)
+    return np.stack(betting_interval(means, sizes[kept].astype(np.float64), within, level))
 
 
 # The uncertainty of a board's scores: replicates drawn by the names of the units, and their degrees of freedom.

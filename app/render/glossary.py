@@ -129,6 +129,16 @@ UNCERTAINTY = (
         "Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13",
     ),
     GlossaryEntry(
+        "assumption_free",
+        "Assumption-free interval",
+        "An interval of a mean that assumes nothing but the range of its score and that its units, seeds or tasks, are "
+        "independent. It holds in at least 95 of 100 data sets, at every look at a growing one, also where something "
+        "rare that few units do not show decides; there the calibrated interval may hold far less often. It is wider, "
+        "and shown only of few units of a score with a declared range.",
+        "the means against which no mixture of bets on the units would have multiplied its stake by 2 / (1 − level)",
+        "Waudby-Smith & Ramdas 2024, Estimating means of bounded random variables by betting",
+    ),
+    GlossaryEntry(
         "calibrated",
         "Calibrated interval",
         "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets "

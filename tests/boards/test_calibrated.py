@@ -5,10 +5,14 @@ import pytest
 from scipy.special import stdtrit
 
 from app.boards.calibrated import few_units_note, task_intervals
+from app.boards.example import benchmark, rows
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard
+from app.boards.methods.mean import Mean
+from app.boards.registry import compute_board
 from app.kinds.episodes.measure import SeedScores, iqm_over_tasks, mean_over_tasks, measure_episodes, plain_mean
 from app.kinds.predictions.measure import measure_predictions
+from app.kinds.registry import measured_evidence
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, calibrate, iqm_bias, iqm_spread
@@ -259,3 +263,24 @@ def test_an_average_of_skewed_interquartile_means_is_believed_to_be_too_high(are
 
     assert 0 < average.low < 0.7384 < average.high
     assert (average.high - average.low < 0.25) is not are_shared
+
+
+def test_what_has_a_range_and_few_units_has_an_interval_that_assumes_nothing() -> None:
+    """Of three tasks, and of five seeds of one task; the note beside says where the others fail and these hold."""
+    board = Mean(name="main", method="mean", metric="error")
+    table = compute_board(benchmark(board), board, rows()).leaderboard
+    low, high = (table.index(f"mean_error_assumption_free_{end}") for end in ("low", "high"))
+    declared = declare(
+        "episodes", "{x: {direction: maximize, min: 0, max: 1}}", "method: estimate, metrics: [x]", "", "[{id: a}]"
+    )
+    n = 20
+    scores = ScoreTable(
+        entrant=Coded(("A",), np.zeros(n, dtype=np.int64)), task=Coded(("a",), np.zeros(n, dtype=np.int64)),
+        columns=("x",), values=np.ones((n, 1)), leaked=np.zeros(n, dtype=np.bool_), file=np.zeros(n, dtype=np.int64),
+        row=np.arange(n), seed=np.arange(n) // 4, item=Coded(tuple("0123"), np.arange(n) % 4),
+    )  # fmt: skip
+    facts = measured_evidence(declared).measure(declared, declared.leaderboards[0], EntrantEvidence("A", scores)).facts
+
+    assert all(0.0 < row[low] < row[table.index("mean_error")] < row[high] < 1.0 for row in table.rows)
+    assert any("assumption-free interval" in note for note in table.notes)
+    assert (round(float(str(facts["assumption_free_low"])), 2), facts["assumption_free_high"]) == (0.38, 1.0)

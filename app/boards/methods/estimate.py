@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self
 import numpy as np
 from pydantic import Field, model_validator
 
-from app.boards.calibrated import DrawnSpread, few_units_note, range_of, rare_note
+from app.boards.calibrated import FREE, FREE_ENDS, DrawnSpread, few_units_note, range_of, rare_note
 from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Coverage, RankStatus, Roster, call_roster, commonly_held, rank_among
 from app.boards.measured import (
@@ -410,7 +410,8 @@ def _fact(name: str, measurement: Measurement) -> Cell:
 def _count_column(name: str) -> Column:
     title = name.removeprefix("n_").replace("_", " ").capitalize()
     if not name.startswith("n_"):
-        return Column(name, title, detail=True, glossary=name, digits=3)
+        entry = FREE if name in FREE_ENDS else name
+        return Column(name, title, detail=True, glossary=entry, digits=3)
     return Column(name, title, "integer", glossary="counts")
 
 
@@ -666,7 +667,9 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, ranked))
     notes += few_units_note(units, words.units, spec.uncertainty.level)
-    notes += rare_note(words.rare, min((n for _, n in units), default=0.0))
+    scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
+    is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
+    notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)
     if flat := list(_without_width(spec, ranked)):
         notes.append(
             f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. The "

@@ -12,13 +12,16 @@ import numpy as np
 from pydantic import Field
 
 from app.boards.calibrated import (
+    FREE,
     MIN_DRAWN_UNITS,
     NOTHING,
     CellsAt,
     DrawnSpread,
+    assumption_free,
     draw_named_tasks,
     few_units_note,
     hidden_tasks_note,
+    may_hide,
     named_means,
     range_of,
     resampled_ends,
@@ -49,9 +52,9 @@ from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import compare_means
 from app.stats.resample import Resamples
 from app.stats.spreads import Range, weigh
-from app.values.frame import Ends, FrameField, with_calibrated
+from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.scores import ScoreTable
-from app.values.table import Column, Table
+from app.values.table import Column, Table, finite
 
 
 class Mean(Leaderboard):
@@ -111,10 +114,12 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     ours = _calibrated(
         ranking, task_intervals(columns, ranking.within, level, n_units=ranking.n_weighed, units=ranking.units)
     )
-    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_counts(ranking))
+    free = _assumption_free(ranking, columns, level)
+    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_free_fields(column, free), *_counts(ranking))
     n_units = ranking.n_weighed or ranking.units.number()
     few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level)
-    notes = (*_notes(ranking), *ranking.units.notes(), *few, *hidden_tasks_note(len(values), ranking.within))
+    notes = (*_notes(ranking), *ranking.units.notes(), *few,
+             *hidden_tasks_note(len(values), ranking.within, is_beside=free is not None))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
             **ranking.units.meta(values), **power_meta(standing)}  # fmt: skip
@@ -221,6 +226,32 @@ def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     """Return the calibrated interval of a column of the cells, where it is ranked."""
     place = {ranking.cells.column(name): at for at, name in enumerate(ranking.roster.ranked)}
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
+
+
+def _assumption_free(ranking: _Ranking, columns: Columns, level: float) -> CellsAt | None:
+    """Return the ends of the interval of a column of the cells that assumes nothing but the range, if it is ranked.
+
+    None where the calibrated interval holds without it, no range is declared, or tasks have a reader's weights.
+    """
+    place, ranked = ranking.units.place, ranking.roster.ranked
+    is_asked = may_hide("tasks", len(np.unique(place))) and ranking.within.is_bounded and ranking.n_weighed is None
+    if not is_asked or not len(ranked):
+        return None
+    compute = partial(assumption_free, place=place, within=ranking.within, level=level)
+    low, high = columns.numbers(("betting", repr(ranking.within), repr(level), place.tobytes().hex()), compute)
+    of = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
+    return lambda at: CalibratedCells(finite(low[of[at]]), finite(high[of[at]])) if at in of else NOTHING
+
+
+def _free_fields(column: Column, of: CellsAt | None) -> tuple[FrameField[int], ...]:
+    if of is None:
+        return ()
+    low, high = (
+        Column(f"{column.name}_{FREE}_{end}", f"{column.title}, assumption-free, {end}", detail=True, glossary=FREE,
+               digits=column.digits)
+        for end in ("low", "high")
+    )  # fmt: skip
+    return FrameField(low, lambda at: of(at).low), FrameField(high, lambda at: of(at).high)
 
 
 def _counts(ranking: _Ranking) -> tuple[FrameField[int], ...]:

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from app.boards.calibrated import MIN_DRAWN_UNITS, Precision, pooled, range_of
+from app.boards.calibrated import FREE_ENDS, MIN_DRAWN_UNITS, Precision, assumption_free, may_hide, pooled, range_of
 from app.boards.claims import pair_rows
 from app.boards.coverage import with_worst
 from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
@@ -378,7 +378,21 @@ class _Episodes:
             "n_episodes": int(rows.sum()),
             **({"n_tasks": len(self.rows.tasks())} if len(expected) > 1 else {}),
             **self._of_clusters(rows),
+            **self._assumption_free(),
         }
+
+    def _assumption_free(self) -> dict[str, Cell]:
+        """Return the ends of the interval of a mean of one task that assumes nothing but its range, of few seeds."""
+        metric, tasks = self.spec.ranked, self.rows.tasks()
+        within = range_of(self.manifest.metrics[metric])
+        scores = self.rows.seeded(metric, self.rows.of_task(tasks[0])) if len(tasks) == 1 else None
+        if scores is None or self._statistic(metric) != "mean" or not within.is_bounded:
+            return {}
+        names, place = np.unique(scores.seeds, return_inverse=True)
+        if not may_hide("seeds", len(names)):
+            return {}
+        ends = assumption_free(scores.values[:, None], place.reshape(-1), within, self.spec.uncertainty.level)
+        return dict(zip(FREE_ENDS, (finite(float(end)) for end in ends[:, 0]), strict=True))
 
     def _of_clusters(self, rows: BoolArray) -> dict[str, Cell]:
         """Return how many clusters the items are of, and the design effect: how many times they make the variance.
