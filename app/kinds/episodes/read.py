@@ -328,7 +328,7 @@ class EpisodeRows:
             seed=np.array(columns.seed, dtype=np.int64),
             item=Coded.of(columns.item),
             traits=np.array(columns.traits, dtype=np.int64),
-            recorded={name: _code([texts[at] for texts in columns.recorded])
+            recorded={name: Coded.of([texts[at] for texts in columns.recorded])
                       for at, name in enumerate(self._where.recorded)},
         )  # fmt: skip
 
