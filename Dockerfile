@@ -37,7 +37,7 @@ RUN /opt/plumbline/bin/pip uninstall --quiet --yes editables hatchling pathspec 
 FROM python:3.13-slim
 
 LABEL org.opencontainers.image.title=plumbline \
-    org.opencontainers.image.version=0.1.0 \
+    org.opencontainers.image.version=0.2.0.dev0 \
     org.opencontainers.image.licenses=Apache-2.0
 
 # A font for pictures that are saved as PNG.

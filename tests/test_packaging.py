@@ -94,7 +94,10 @@ def test_the_runtime_lock_holds_what_the_project_needs() -> None:
 
 
 def test_every_place_says_the_same_version() -> None:
-    """Both distributions, the image's label, what compose and Kubernetes start, the changelog, what mends are for."""
+    """Both distributions, the image's label, what compose and Kubernetes start, the changelog, what mends are for.
+
+    Between two releases the number is the next one with `.dev0`, and the changelog begins with what is not released.
+    """
     version = str(project()["version"])
     client = tomllib.loads((ROOT / "client" / "pyproject.toml").read_text())["project"]
     deployed = [ROOT / name for name in ("docker-compose.yml", "deploy/kubernetes.yaml")]
@@ -103,8 +106,10 @@ def test_every_place_says_the_same_version() -> None:
     assert f"org.opencontainers.image.version={version} " in (ROOT / "Dockerfile").read_text()
     for path in deployed:
         assert set(re.findall(r"image: plumbline:(\S+)", path.read_text())) == {version}, path
-    assert re.search(rf"^## {re.escape(version)} – \d{{4}}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.M)
-    assert f"| {version.rpartition('.')[0]} | yes |" in (ROOT / "SECURITY.md").read_text()
+    sections = re.findall(r"^## (\S+)(?: – \d{4}-\d\d-\d\d)?$", (ROOT / "CHANGELOG.md").read_text(), re.M)
+    assert sections[0] == ("Unreleased" if version.endswith(".dev0") else version)
+    released = next(name for name in sections if name != "Unreleased")
+    assert f"| {released.rpartition('.')[0]} | yes |" in (ROOT / "SECURITY.md").read_text()
 
 
 def test_every_dependency_is_justified() -> None:

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -96,10 +97,11 @@ def clean_environment() -> dict[str, str]:
 
 def test_the_wheel_types_its_package_and_knows_its_version(python: Path) -> None:
     """Who builds on it is checked against its types; it has the version of pyproject.toml."""
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     find = "from importlib.resources import files; print((files('app') / 'py.typed').is_file())"
 
     assert run(python, "-c", find) == "True\n"
-    assert run(python.parent / "plumbline", "--version") == "plumbline 0.1.0\n"
+    assert run(python.parent / "plumbline", "--version") == f"plumbline {version}\n"
 
 
 def test_one_row_walks_through_the_installed_wheel(python: Path, elsewhere: Path) -> None:
