@@ -60,6 +60,7 @@ from app.errors import (
     Rejected,
     TooLarge,
 )
+from app.program.quietly import quietly
 from app.turns import Turn, Turns
 
 T = TypeVar("T")
@@ -239,6 +240,11 @@ class _Stoppable:
 
 # The web process's side of the fork server: starts it, sends orders, hears how readers ended.
 
+SERVED = (
+    "from app.program.quietly import quietly; quietly(lambda: __import__('app.reading')); "
+    "from app.reading import serve; serve()"
+)
+
 
 class ForkServer:
     """Started when first needed, and again when it has ended."""
@@ -281,8 +287,8 @@ class ForkServer:
         if self._line is None:
             self._line, theirs = socket.socketpair()
             with theirs:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-c", "from app.reading import serve; serve()"],
+                self._process = subprocess.Popen(  # noqa: S603 - the command is our own
+                    [sys.executable, "-c", SERVED],
                     stdin=theirs.fileno(),
                     stdout=subprocess.DEVNULL,
                     env=_environment(),
@@ -341,15 +347,19 @@ def serve() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     # Pages have priority over uploads.
     os.nice(NICENESS)
+    quietly(_import_all)
+    gc.collect()
+    gc.freeze()
+    _Server(socket.socket(fileno=0)).run()
+
+
+def _import_all() -> None:
     for name in IMPORTED:
         import_module(name)
     # As well the classes of every method, used by manifests, and pandas, which Arrow imports when it first creates a
     # numpy array.
     methods()
     np.asarray(pa.array([True]))
-    gc.collect()
-    gc.freeze()
-    _Server(socket.socket(fileno=0)).run()
 
 
 @dataclass(eq=False)
