@@ -23,7 +23,7 @@ Of so many seeds one of which in ten fails altogether none has failed in 2.5 %: 
 """
 
 SUPPORT = 0.6
-"""`Spread.support` of seeds in a claim, half of a board's: few seeds imagine a failing one instead (`bench.claims`)."""
+"""`Spread.support` of few seeds in a claim, half of a board's: they imagine a failing one instead (`bench.claims`)."""
 
 Direction = Literal["greater", "less"]
 
@@ -85,7 +85,8 @@ class Side:
             size = float(sizes.mean())
             sizes, totals = np.append(sizes, size), np.append(totals, size * further)
             squares = np.append(squares, size * further**2)
-        return replace(cluster_spread(totals, sizes, squares), support=SUPPORT)
+        spread = cluster_spread(totals, sizes, squares)
+        return spread if self.extremes is None else replace(spread, support=SUPPORT)
 
 
 @dataclass(frozen=True)
