@@ -377,7 +377,7 @@ class Child:
     is_late: bool = False
 
 
-class Kept:
+class WaitingChildren:
     """Children that wait for the next upload of their senders, the oldest first: at most MOST, each for KEPT_S.
 
     Each is kept for one sender alone, so that what one sends is never in a process that reads what another sends.
@@ -415,7 +415,7 @@ class _Server:
         self._orders = orders
         self._received = b""
         self._reading: dict[int, Child] = {}
-        self._kept = Kept()
+        self._kept = WaitingChildren()
         self._spare: Child | None = None
         self._leaving: set[int] = set()
         self._selector = selectors.DefaultSelector()

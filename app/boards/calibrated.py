@@ -10,7 +10,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from app.boards.remembered import Columns
+from app.boards.remembered import ValueColumns
 from app.boards.units import TaskUnits
 from app.manifest.model import Metric, Uncertainty
 from app.names import names_in_words
@@ -54,7 +54,7 @@ def range_of(metric: Metric) -> Range:
 
 
 def task_intervals(
-    given: FloatArray | Columns,
+    given: FloatArray | ValueColumns,
     within: Range,
     level: float,
     *,
@@ -68,15 +68,15 @@ def task_intervals(
     `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
     the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean; `n_units` is the
     effective number of units of values from `app.stats.spreads.weigh`. With `units` families of tasks are the units.
-    For `Columns` only those not in the cache are computed. A column with NaN has no interval, and neither has a mean of
-    fewer than MIN_UNITS units or of equal values; the reason is given.
+    For `ValueColumns` only those not in the cache are computed. A column with NaN has no interval, and neither has a
+    mean of fewer than MIN_UNITS units or of equal values; the reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
     >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
     >>> (round(at(0).low, 2), round(at(0).high, 2), at(0).n_units, at(1).low)
     (0.0, 1.0, 2.0, None)
     """
-    values = given.values if isinstance(given, Columns) else given
+    values = given.values if isinstance(given, ValueColumns) else given
     if units is not None and not units.are_tasks:
         n_units = units.number() if n_units is None else n_units
         of_mean = spread or partial(family_spread, family=units.place, n_units=n_units)
@@ -90,7 +90,7 @@ def task_intervals(
         # What is averaged may lie outside where it is weighted; the averages do not.
         points = whole if n_units is None else whole.mean(axis=0)
         held = within.holding(float(points.min()), float(points.max()))
-        if isinstance(given, Columns) and whole is values and of_mean is task_spread:
+        if isinstance(given, ValueColumns) and whole is values and of_mean is task_spread:
             low, high = given.numbers(
                 ("intervals", repr(held), repr(level)), partial(_intervals, within=held, level=level)
             )
@@ -343,7 +343,7 @@ def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequenc
 
 
 def resampled_ends(
-    columns: Columns, resamples: Resamples, level: float, scale: Callable[[FloatArray], FloatArray] | None = None
+    columns: ValueColumns, resamples: Resamples, level: float, scale: Callable[[FloatArray], FloatArray] | None = None
 ) -> FloatArray:
     """Return the percentile interval of the mean of each column over resampled units, [2, n_columns].
 
@@ -352,7 +352,7 @@ def resampled_ends(
     Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.resample.percentile_interval`.
 
     >>> resamples = Resamples(2, 3, lambda: np.random.default_rng(1))
-    >>> resampled_ends(Columns(np.array([[5.0], [5.0]])), resamples, 0.95).tolist()
+    >>> resampled_ends(ValueColumns(np.array([[5.0], [5.0]])), resamples, 0.95).tolist()
     [[5.0], [5.0]]
     """
 
@@ -368,13 +368,13 @@ def resampled_ends(
     )
 
 
-def named_means(columns: Columns, drawn: NamedResamples) -> FloatArray:
+def named_means(columns: ValueColumns, drawn: NamedResamples) -> FloatArray:
     """Return `NamedResamples.means` of the columns, [n_resamples, n_columns]; NaN for a column without values.
 
     Source: `app.stats.resample`.
 
     >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b"])
-    >>> float(named_means(Columns(np.array([[5.0], [5.0]])), drawn).min())
+    >>> float(named_means(ValueColumns(np.array([[5.0], [5.0]])), drawn).min())
     5.0
     """
     return columns.numbers(("named", drawn.keys.tobytes(), str(drawn.n_resamples)), drawn.means)

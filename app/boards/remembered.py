@@ -25,7 +25,7 @@ Key = tuple[str | bytes, ...]
 
 
 @dataclass(frozen=True)
-class Columns:
+class ValueColumns:
     """Values [n_units, n_columns] from which numbers are computed column by column."""
 
     values: FloatArray
@@ -40,8 +40,8 @@ class Columns:
 
         The numbers of a column may depend on nothing but the column and the key.
 
-        >>> Columns(np.array([[1.0, 2.0], [3.0, 4.0]])).numbers(("mean",), lambda values: values.mean(axis=0)[None, :])
-        array([[2., 3.]])
+        >>> ValueColumns(np.eye(2)).numbers(("mean",), lambda values: values.mean(axis=0)[None, :])
+        array([[0.5, 0.5]])
         """
         if not self.digests:
             return compute(self.values)

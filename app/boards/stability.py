@@ -44,7 +44,7 @@ def family_of(manifest: Manifest) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class ByTask:
+class PointsByTask:
     """The points of the ranked, [n_tasks, n_names], larger being better; a score is their mean over tasks.
 
     `groups` [n_tasks] are those of tasks that are averaged first, as are then the groups; empty where tasks all weigh
@@ -64,7 +64,9 @@ class ByTask:
     noun: str = "task"
 
 
-def better_by_metric(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, by: ByTask) -> dict[str, FloatArray]:
+def better_by_metric(
+    manifest: Manifest, spec: Leaderboard, scores: ScoreTable, by: PointsByTask
+) -> dict[str, FloatArray]:
     """Return the values of each metric of the other boards, [n_tasks, n_names], larger being better, NaN for none.
 
     Source: none; it rearranges rows.
@@ -72,7 +74,7 @@ def better_by_metric(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
     >>> board = Mean(name="main", method="mean", metric="error")
-    >>> better_by_metric(benchmark(board), board, rows(), ByTask(("Good",), ("a",), np.ones((1, 1))))
+    >>> better_by_metric(benchmark(board), board, rows(), PointsByTask(("Good",), ("a",), np.ones((1, 1))))
     {}
     """
     own, found = set(spec.required_metrics()), {}
@@ -86,25 +88,25 @@ def better_by_metric(manifest: Manifest, spec: Leaderboard, scores: ScoreTable, 
     return found
 
 
-def no_others(_by: ByTask) -> dict[str, FloatArray]:
+def no_others(_by: PointsByTask) -> dict[str, FloatArray]:
     """Return no values [n_tasks, n_names], not even NaN: the default where other metrics are not looked up.
 
     Source: none; a constant.
 
-    >>> no_others(ByTask(("A",), ("a",), np.ones((1, 1))))
+    >>> no_others(PointsByTask(("A",), ("a",), np.ones((1, 1))))
     {}
     """
     return {}
 
 
 def stability_meta(
-    by: ByTask, families: Mapping[str, str], others: Callable[[ByTask], Mapping[str, FloatArray]]
+    by: PointsByTask, families: Mapping[str, str], others: Callable[[PointsByTask], Mapping[str, FloatArray]]
 ) -> dict[str, Any]:
     """Return the stability of the first place for a board's `meta`; empty where there is none.
 
     `others` gives values [n_tasks, n_names] by metric, larger being better, NaN for none. Source: `stability`.
 
-    >>> stability_meta(ByTask(("A",), ("a",), np.ones((1, 1))), {}, no_others)
+    >>> stability_meta(PointsByTask(("A",), ("a",), np.ones((1, 1))), {}, no_others)
     {}
     """
     found = stability(by, families, others(by) if len(by.names) > 1 else {})
@@ -112,13 +114,13 @@ def stability_meta(
 
 
 def stability(
-    by: ByTask, families: Mapping[str, str], others: Mapping[str, FloatArray] | None = None
+    by: PointsByTask, families: Mapping[str, str], others: Mapping[str, FloatArray] | None = None
 ) -> dict[str, Any] | None:
     """Return on how many other boards the first is first, for a table's `meta`; None where there is no other board.
 
     `families` are by task, `others` as of `better_by_metric`. Source: `among_others`.
 
-    >>> by = ByTask(("A", "B"), ("a", "b", "c"), np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
+    >>> by = PointsByTask(("A", "B"), ("a", "b", "c"), np.array([[3.0, 0.0], [0.0, 1.0], [0.0, 1.0]]))
     >>> found = stability(by, {})
     >>> found["n_boards"], found["n_first"], found["without"]
     (3, 2, [{'what': 'without 1 task (a)', 'first': 'B'}, {'what': 'without a', 'first': 'B'}])
@@ -188,7 +190,7 @@ def _without(name: str, n: int, noun: str) -> str:
     return f"without {name}" if n == 1 else f"without {name} ({count(n, noun)})"
 
 
-def _scores(by: ByTask, kept: FloatArray) -> FloatArray:
+def _scores(by: PointsByTask, kept: FloatArray) -> FloatArray:
     """Return the scores with tasks weighed by `kept` [n_tasks]; -inf for everybody where nothing is left."""
     if not by.groups:
         return np.asarray(kept @ by.points)
@@ -200,14 +202,14 @@ def _scores(by: ByTask, kept: FloatArray) -> FloatArray:
     return np.asarray(sum(totals))
 
 
-def _without_tasks(by: ByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
+def _without_tasks(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
     of = np.array([families.get(task, task) for task in by.tasks])
     names = list(dict.fromkeys(of.tolist()))
     for name in names[:MOST_BOARDS] if len(names) > 1 else ():
         yield _without(name, int((of == name).sum()), by.noun), _scores(by, (of != name).astype(np.float64))
 
 
-def _by_metrics(by: ByTask, others: Mapping[str, FloatArray], leader: int) -> Iterator[Elsewhere]:
+def _by_metrics(by: PointsByTask, others: Mapping[str, FloatArray], leader: int) -> Iterator[Elsewhere]:
     """Yield a board for each metric that the first has on every task; who lacks some is not first by it."""
     for metric, better in others.items() if by.points_of is not None else ():
         lacks: BoolArray = np.asarray(np.isnan(better).any(axis=0))
@@ -218,7 +220,7 @@ def _by_metrics(by: ByTask, others: Mapping[str, FloatArray], leader: int) -> It
             yield f"by {metric}", means
 
 
-def _by_weights(by: ByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
+def _by_weights(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
     if by.equal is not None:
         yield f"with every {by.noun} the same weight", np.asarray(by.equal.sum(axis=0))
     of = [families.get(task, task) for task in by.tasks]
@@ -227,7 +229,7 @@ def _by_weights(by: ByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:
         yield "with every family the same weight", np.asarray(weights @ by.points)
 
 
-def _without_owners(by: ByTask, leader: int) -> Iterator[Elsewhere]:
+def _without_owners(by: PointsByTask, leader: int) -> Iterator[Elsewhere]:
     """Yield a board without each other owner's entrants, those with most of them first, where opponents count."""
     if by.better is None:
         return
@@ -257,7 +259,7 @@ def other_owners(names: Sequence[str], owners: Sequence[Hashable], leader: int) 
             yield f"without {who} ({theirs})", places
 
 
-def _fewest_tasks(by: ByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
     """Return the fewest tasks without which another is ahead, and who; None where it takes half of them, or in groups.
 
     Of one rival that is exact: the tasks on which the first gains most on it.

@@ -24,7 +24,7 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
-from app.boards.stability import ByTask, better_by_metric, family_of, no_others, stability_meta
+from app.boards.stability import PointsByTask, better_by_metric, family_of, no_others, stability_meta
 from app.boards.standing import BoardStanding, Contrasts, power_meta, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
@@ -126,7 +126,7 @@ class Sheet:
     slug: str = ""
     units: TaskUnits = NO_UNITS
     owners: Sequence[Hashable] = ()
-    by_metric: Callable[[ByTask], Mapping[str, FloatArray]] = no_others
+    by_metric: Callable[[PointsByTask], Mapping[str, FloatArray]] = no_others
     families: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
@@ -226,13 +226,13 @@ def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
     return np.concatenate([part - part.mean(axis=0) for part in parts])
 
 
-def _by_task(spec: TaskBoard, sheet: Sheet, given: Points) -> ByTask:
+def _by_task(spec: TaskBoard, sheet: Sheet, given: Points) -> PointsByTask:
     """Return what the stability of the first place is computed from; a pool of opponents is one of a metric."""
     ranked = np.flatnonzero(given.ranked).tolist()
     names, points = [sheet.cells.entrants[at] for at in ranked], given.points[:, ranked]
     if given.weights is not None:
         points = points / given.weights[:, None]
-    by = ByTask(names, sheet.cells.tasks, points, points_of=np.asarray)
+    by = PointsByTask(names, sheet.cells.tasks, points, points_of=np.asarray)
     if given.strata:
         groups = np.repeat(np.arange(len(given.strata)), given.strata).astype(str).tolist()
         return replace(by, groups=groups, equal=points)
@@ -450,7 +450,7 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
                  family_of(manifest))  # fmt: skip
 
 
-def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, Counted] | None":
+def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, BeatenShares] | None":
     """Return the shares of the board's own opponents that each entrant beats, [n_tasks, n_entrants]; None without any.
 
     Who is an opponent but not among those whom a reader named is not on the sheet that is returned.
@@ -481,11 +481,11 @@ def counted_against(spec: OpponentsBoard, sheet: Sheet) -> "tuple[Sheet, Counted
         cells = sheet.cells.only([entrants[place] for place in kept])
         sheet = replace(sheet, cells=cells, better=sheet.better[:, kept], roster=roster, owners=owners)
     is_member = np.isin(sheet.cells.entrants, spec.opponents)
-    return sheet, Counted(shares_against(sheet.better, pool, is_member), pool, note)
+    return sheet, BeatenShares(shares_against(sheet.better, pool, is_member), pool, note)
 
 
 @dataclass(frozen=True)
-class Counted:
+class BeatenShares:
     """Shares of the opponents beaten [n_tasks, n_entrants], the opponents' results [n_tasks, n_pool], and the note."""
 
     shares: FloatArray

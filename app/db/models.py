@@ -87,7 +87,7 @@ class EntrantTransfer(Base):
     at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
-class EntrantField(Base):
+class StoredEntrantField(Base):
     """A change of what an entrant is said to be, by whom and how: the newest of a field counts, null takes it back."""
 
     __tablename__ = "entrant_field"
@@ -956,7 +956,7 @@ class Snapshot(Base):
     published_at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())
 
 
-class Standing(Base):
+class StoredStanding(Base):
     """Which submission stood for an entrant, from the snapshot numbered `since` on and before that numbered `until`.
 
     Null `task_ids`: for all of its tasks; null `until`: in the newest snapshot too.
@@ -977,9 +977,17 @@ class SnapshotEntry(Base):
     """Which submission stood for an entrant in a snapshot: what `standing` says of its number, and no table."""
 
     __table__ = (
-        select(Snapshot.id.label("snapshot_id"), Standing.entrant_id, Standing.submission_id, Standing.task_ids)
-        .join(Standing, Standing.benchmark_id == Snapshot.benchmark_id)
-        .where(Standing.since <= Snapshot.number, or_(Standing.until.is_(None), Snapshot.number < Standing.until))
+        select(
+            Snapshot.id.label("snapshot_id"),
+            StoredStanding.entrant_id,
+            StoredStanding.submission_id,
+            StoredStanding.task_ids,
+        )
+        .join(StoredStanding, StoredStanding.benchmark_id == Snapshot.benchmark_id)
+        .where(
+            StoredStanding.since <= Snapshot.number,
+            or_(StoredStanding.until.is_(None), Snapshot.number < StoredStanding.until),
+        )
         .subquery("snapshot_entry")
     )
     __mapper_args__ = {  # noqa: RUF012 - the name and type are SQLAlchemy's

@@ -44,7 +44,7 @@ REFERENCES = """
 Connection = psycopg.Connection[Any]
 
 
-class Listed(BaseModel):
+class ExportedFile(BaseModel):
     """One file of an export."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,7 +63,7 @@ class Exported(BaseModel):
     release: str
     schema_revision: str
     made_at: datetime
-    tables: Mapping[str, Listed]
+    tables: Mapping[str, ExportedFile]
 
 
 def export(database_url: str, folder: Path) -> Exported:
@@ -88,7 +88,7 @@ def export(database_url: str, folder: Path) -> Exported:
     return note
 
 
-def _write(connection: Connection, table: str, path: Path) -> Listed:
+def _write(connection: Connection, table: str, path: Path) -> ExportedFile:
     columns = [name for name, _ in connection.execute(COLUMNS, [f'public."{table}"']).fetchall()]
     query = sql.SQL("SELECT to_json(t)::text FROM public.{} t ORDER BY {}").format(
         sql.Identifier(table), sql.SQL(", ").join(sql.SQL("t.{}").format(sql.Identifier(each)) for each in columns[:4])
@@ -101,7 +101,7 @@ def _write(connection: Connection, table: str, path: Path) -> Listed:
             digest.update(line)
             file.write(line)
             n_rows += 1
-    return Listed(n_rows=n_rows, sha256=digest.hexdigest())
+    return ExportedFile(n_rows=n_rows, sha256=digest.hexdigest())
 
 
 def read_note(folder: Path) -> Exported:

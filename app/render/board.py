@@ -44,7 +44,7 @@ TAB_LETTERS = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Frame:
+class Surroundings:
     """Where a reader is: the benchmark, its boards, the views of this one, its further tables; as (text, address).
 
     `board` and `view` are the addresses of the current ones. `measures` says what the board's numbers are, `origin` is
@@ -93,7 +93,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Drawn:
+class Whisker:
     """A bar or whisker: its ends and its point in percent, None for a point that is beyond; `beyond` are the arrows."""
 
     low: float
@@ -208,12 +208,12 @@ class BoardRows:
                 ticks.append((at, f"{rank:,}"))
         return Axis(ticks)
 
-    def bar(self, row: Row) -> Drawn | None:
+    def bar(self, row: Row) -> Whisker | None:
         """Return the bar of the ranks that the entrant may have."""
         rank, low, high = (self._cell(row, name) for name in ("rank", *self._ends))
         if not isinstance(rank, int) or not isinstance(low, int) or not isinstance(high, int):
             return None
-        return Drawn(self._rank_at(low), self._rank_at(high), self._rank_at(rank))
+        return Whisker(self._rank_at(low), self._rank_at(high), self._rank_at(rank))
 
     def bar_words(self, row: Row) -> str:
         """Return the ranks that the entrant may have, in words."""
@@ -255,7 +255,7 @@ class BoardRows:
         ]
         return Axis(ticks, _percent(scale, none) if scale.low < none < scale.high else None)
 
-    def whisker(self, row: Row) -> Drawn | None:
+    def whisker(self, row: Row) -> Whisker | None:
         """Return the interval of the score; what is beyond the axis is an arrow."""
         mark, scale = self._mark(row), self._scale
         if mark is None or scale is None:
@@ -263,7 +263,7 @@ class BoardRows:
         point, low, high = mark
         beyond = ("left" if low < scale.low else "") + ("right" if high > scale.high else "")
         at = _percent(scale, point) if scale.holds(point) else None
-        return Drawn(_percent(scale, low), _percent(scale, high), at, beyond)
+        return Whisker(_percent(scale, low), _percent(scale, high), at, beyond)
 
     # Its groups of tasks: the darker, the better its place.
 

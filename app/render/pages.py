@@ -17,7 +17,7 @@ from app.errors import Cause, Problem, Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
 from app.manifest.model import EntrantField, Manifest
-from app.render.board import BoardRows, Frame
+from app.render.board import BoardRows, Surroundings
 from app.render.columns import ShownColumn, TaskMap, build_ranks_map, shown_columns
 from app.render.drawings import Drawing, Drawings
 from app.render.exports import csv_bytes
@@ -25,7 +25,7 @@ from app.render.html import Links, Page
 from app.render.table_page import FIRST_PLACES, Look, Paging, Panel, legend
 from app.render.text import rows_in_words
 from app.rights.roles import Grant, Held
-from app.store.audit import Listed
+from app.store.audit import ListedEvent
 from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
 from app.store.disputes import ReadDispute
 from app.store.grids import ItemsPut
@@ -134,11 +134,11 @@ class BenchmarkPage(Page):
     pinned = ()
 
     @property
-    def boards(self) -> Frame:
+    def boards(self) -> Surroundings:
         """Return the boards, as many as there is room for as tabs."""
         home = f"/benchmarks/{self.manifest.slug}"
         boards = [(each.title or each.name, f"{home}/leaderboards/{each.name}") for each in self.manifest.leaderboards]
-        return Frame(title=self.manifest.title, home=home, boards=boards, board="", views=(), view="")
+        return Surroundings(title=self.manifest.title, home=home, boards=boards, board="", views=(), view="")
 
     @property
     def board_rows(self) -> BoardRows | None:
@@ -743,13 +743,13 @@ class AuditPage(Page):
         return f"{len(self.table.rows):,} event{'' if len(self.table.rows) == 1 else 's'}"
 
 
-def audit_table(listed: Sequence[Listed], *, with_addresses: bool) -> Table:
+def audit_table(listed: Sequence[ListedEvent], *, with_addresses: bool) -> Table:
     """Return the events as a table; addresses are for admins alone."""
     notes = () if with_addresses else ("Addresses are shown to admins alone.",)
     return Table("audit", "Audit", AUDIT_COLUMNS, tuple(_row(each, with_addresses) for each in listed), notes)
 
 
-def _row(listed: Listed, with_addresses: bool) -> tuple[Cell, ...]:
+def _row(listed: ListedEvent, with_addresses: bool) -> tuple[Cell, ...]:
     event = listed.event
     return (
         event.id,
@@ -951,7 +951,7 @@ class AgainstPage(Page):
     sentences: Sequence[str]
     tables: Sequence[ShownTable]
     by_task: Panel | None
-    frame: Frame | None
+    frame: Surroundings | None
     exports: Links
     turned: str
     items: str

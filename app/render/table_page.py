@@ -14,7 +14,7 @@ from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
 from app.names import clip_for_message, first_few, in_words
-from app.render.board import BoardRows, Frame, flagged_entrants
+from app.render.board import BoardRows, Surroundings, flagged_entrants
 from app.render.columns import (
     FOR_PROGRAMS,
     Matrix,
@@ -228,7 +228,7 @@ class TableView:
     panel_rest: str = ""
     most_rows: int | None = None
     card: str = ""
-    frame: Frame | None = None
+    frame: Surroundings | None = None
     fields_to: int | None = None
     ranked: Table | None = None
     filters: Sequence[tuple[str, Sequence[TickBox]]] = ()

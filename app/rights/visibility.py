@@ -64,7 +64,7 @@ def is_member(benchmark_id: int) -> bool:
     return reader.sees_all or benchmark_id in reader.benchmark_ids
 
 
-def reader_of(session: Session, token: Token) -> ReadingRights:
+def viewer_of(session: Session, token: Token) -> ReadingRights:
     """Return what the holder of a working token may read beside what is public, as `app.rights.policy` says."""
     if token.role == "admin":
         return ReadingRights(token.id, sees_all=True)

@@ -260,7 +260,7 @@ _UNIT = 2.0**-53
 # Room for the counts of resampled examples, two to a byte: the next entrant of a board is resampled with the same ones.
 
 
-class Drawn:
+class DrawnCounts:
     """Room for counts of examples, two per byte: `halves` is [n_resamples, (n_examples + 1) // 2], `n_bytes` its size.
 
     `is_whole` once all of them were written and fit.
@@ -323,7 +323,7 @@ def map_resamples(
     batch_cells: int = BATCH_CELLS,
     is_wide: bool = False,
     margin: float = MARGIN,
-    room: Drawn | None = None,
+    room: DrawnCounts | None = None,
 ) -> Iterator[Result]:
     """Yield `of` each batch of counts, [<= batch, n_examples] saying how often each example is drawn, in order.
 
@@ -391,7 +391,7 @@ def _filling(of: Callable[[Counts], Result], kept: "_Kept", most_rows: int) -> I
 class _Kept:
     """Rows of counts that are drawn and written down; `fits` says whether all of them could be."""
 
-    def __init__(self, draws: "_Draws", room: Drawn) -> None:
+    def __init__(self, draws: "_Draws", room: DrawnCounts) -> None:
         self.room, self.fits = room, True
         self._draws = draws
 

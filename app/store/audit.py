@@ -57,7 +57,7 @@ NOTHING = Change()
 
 
 @dataclass(frozen=True)
-class Listed:
+class ListedEvent:
     """An event, with the current name of its token."""
 
     event: AuditEvent
@@ -101,12 +101,12 @@ def without_tokens(text: str) -> str:
     return clip_for_message(_TOKEN_LIKE.sub(lambda match: f"pl{match[1]}_…", text), MAX_TEXT)
 
 
-def list_events(session: Session, wanted: EventQuery) -> Sequence[Listed]:
+def list_events(session: Session, wanted: EventQuery) -> Sequence[ListedEvent]:
     """Return the events that are asked for, the newest first."""
     named = cast("Select[Any]", select(AuditEvent, Token.name).outerjoin(Token, Token.id == AuditEvent.token_id))
     query = _narrowed(named, wanted)
     rows = session.execute(query.order_by(AuditEvent.id.desc()).limit(min(wanted.limit, MOST_LISTED)))
-    return [Listed(event, holder) for event, holder in rows]
+    return [ListedEvent(event, holder) for event, holder in rows]
 
 
 def erase_addresses(session: Session) -> int:

@@ -13,9 +13,9 @@ from sqlalchemy.dialects.postgresql import distinct_on
 from sqlalchemy.orm import Session, aliased
 
 from app.boards.entrant_fields import Values, read_value
-from app.db.models import Benchmark, Entrant, EntrantField, Snapshot, SnapshotEntry, Submission, Token
+from app.db.models import Benchmark, Entrant, Snapshot, SnapshotEntry, StoredEntrantField, Submission, Token
 from app.errors import Conflict, NotFound
-from app.manifest.model import EntrantField as Declared
+from app.manifest.model import EntrantField
 from app.names import clip_for_message, first_few
 from app.store import benchmark_rows
 from app.store.sql import one_of
@@ -35,10 +35,10 @@ class AsOf:
     def condition(self) -> ColumnElement[bool]:
         """Return the condition on a change."""
         if self.change is not None:
-            return EntrantField.id <= self.change
+            return StoredEntrantField.id <= self.change
         # Who writes a value holds the benchmark's row, which a publication changes too before it is committed: no value
         # of an earlier time is committed after it.
-        return true() if self.snapshot is None else EntrantField.at <= self.snapshot.published_at
+        return true() if self.snapshot is None else StoredEntrantField.at <= self.snapshot.published_at
 
 
 NOW = AsOf()
@@ -88,7 +88,7 @@ def write(
         for field, value in values.items()
     ]
     if rows:
-        session.execute(insert(EntrantField), rows)
+        session.execute(insert(StoredEntrantField), rows)
         # Pages of boards have these values as columns.
         benchmark_rows.mark_boards_changed(session, benchmark.id)
     return new, before
@@ -100,11 +100,11 @@ def _is_same(stored: Cell, value: Cell) -> bool:
 
 def _refuse_changed(session: Session, benchmark_id: int, changes: Values, seen: int) -> None:
     query = (
-        select(Entrant.name, EntrantField, Token.name)
-        .join(Entrant, Entrant.id == EntrantField.entrant_id)
-        .join(Token, Token.id == EntrantField.by_id)
-        .where(Entrant.benchmark_id == benchmark_id, EntrantField.id > seen)
-        .order_by(EntrantField.id.desc())
+        select(Entrant.name, StoredEntrantField, Token.name)
+        .join(Entrant, Entrant.id == StoredEntrantField.entrant_id)
+        .join(Token, Token.id == StoredEntrantField.by_id)
+        .where(Entrant.benchmark_id == benchmark_id, StoredEntrantField.id > seen)
+        .order_by(StoredEntrantField.id.desc())
     )
     later = [
         f"{name}, {change.field}: {_shown(change.value)} by {by}, {change.at:%Y-%m-%d %H:%M} UTC"
@@ -124,11 +124,11 @@ def _shown(value: Any) -> str:
 def stated(session: Session, benchmark_id: int, at: AsOf = NOW) -> dict[str, dict[str, Cell]]:
     """Return what somebody wrote of each entrant of a benchmark, by its name and the field."""
     newest = (
-        select(Entrant.name, EntrantField.field, EntrantField.value)
-        .join(Entrant, Entrant.id == EntrantField.entrant_id)
+        select(Entrant.name, StoredEntrantField.field, StoredEntrantField.value)
+        .join(Entrant, Entrant.id == StoredEntrantField.entrant_id)
         .where(Entrant.benchmark_id == benchmark_id, at.condition)
-        .ext(distinct_on(EntrantField.entrant_id, EntrantField.field))
-        .order_by(EntrantField.entrant_id, EntrantField.field, EntrantField.id.desc())
+        .ext(distinct_on(StoredEntrantField.entrant_id, StoredEntrantField.field))
+        .order_by(StoredEntrantField.entrant_id, StoredEntrantField.field, StoredEntrantField.id.desc())
     )
     values: dict[str, dict[str, Cell]] = {}
     for name, field, value in session.execute(newest):
@@ -138,7 +138,7 @@ def stated(session: Session, benchmark_id: int, at: AsOf = NOW) -> dict[str, dic
 
 
 def values_of(
-    session: Session, benchmark: Benchmark, fields: Sequence[Declared], snapshot: Snapshot | None, at: AsOf = NOW
+    session: Session, benchmark: Benchmark, fields: Sequence[EntrantField], snapshot: Snapshot | None, at: AsOf = NOW
 ) -> dict[str, dict[str, Cell]]:
     """Return the values of entrants: what somebody wrote of them, else what the submission of one alone stated of it.
 
@@ -177,7 +177,7 @@ def _described(session: Session, snapshot: Snapshot | None) -> Sequence[Any]:
     return session.execute(query).all()
 
 
-def _readable(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> dict[str, Cell]:
+def _readable(declared: Mapping[str, EntrantField], given: Mapping[str, Any]) -> dict[str, Cell]:
     values: dict[str, Cell] = {}
     for name in given.keys() & declared.keys():
         try:
@@ -190,18 +190,18 @@ def _readable(declared: Mapping[str, Declared], given: Mapping[str, Any]) -> dic
 
 def last_change(session: Session, benchmark_id: int) -> int:
     """Return the number of the last change in a benchmark; 0 before the first."""
-    query = select(func.max(EntrantField.id)).join(Entrant, Entrant.id == EntrantField.entrant_id)
+    query = select(func.max(StoredEntrantField.id)).join(Entrant, Entrant.id == StoredEntrantField.entrant_id)
     return session.scalar(query.where(Entrant.benchmark_id == benchmark_id)) or 0
 
 
-def history_table(session: Session, entrant: Entrant, fields: Sequence[Declared]) -> Table:
+def history_table(session: Session, entrant: Entrant, fields: Sequence[EntrantField]) -> Table:
     """Return every change of what an entrant is said to be, the newest first."""
     titles = {field.name: field.label for field in fields}
     changes = (
-        select(EntrantField, Token.name)
-        .join(Token, Token.id == EntrantField.by_id)
-        .where(EntrantField.entrant_id == entrant.id)
-        .order_by(EntrantField.id.desc())
+        select(StoredEntrantField, Token.name)
+        .join(Token, Token.id == StoredEntrantField.by_id)
+        .where(StoredEntrantField.entrant_id == entrant.id)
+        .order_by(StoredEntrantField.id.desc())
         .limit(MOST_HISTORY)
     )
     columns = (

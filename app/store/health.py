@@ -35,7 +35,7 @@ MOST_SIZES = 50
 
 
 @dataclass(frozen=True)
-class Counted:
+class ServerFigures:
     """Figures of a server, for the benchmarks visible to the reader; sizes and workers are global.
 
     `now` is the database's clock, in seconds of the epoch.
@@ -54,7 +54,7 @@ class Counted:
     database_bytes: int
 
 
-def count(session: Session) -> Counted:
+def count(session: Session) -> ServerFigures:
     """Return the figures of this instant."""
     by_status = select(Submission.status, func.count()).group_by(Submission.status).order_by(Submission.status)
     counted = _pairs(session.execute(by_status))
@@ -62,7 +62,7 @@ def count(session: Session) -> Counted:
     age = select(func.extract("epoch", func.clock_timestamp() - oldest.scalar_subquery()))
     failing = select(Benchmark.slug, Benchmark.publish_tries).where(Benchmark.publish_tries > 0)
     silent_s = worker_silent_s(session)
-    return Counted(
+    return ServerFigures(
         now=float(session.scalar(select(func.extract("epoch", func.clock_timestamp()))) or 0),
         by_status=counted,
         failing=_pairs(session.execute(failing)),

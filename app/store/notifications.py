@@ -165,7 +165,7 @@ def _may_hear(session: Session, delivery: Delivery) -> bool:
     if benchmark.visibility == visibility.PUBLIC:
         return True
     token = session.get_one(Token, session.get_one(Notification, delivery.notification_id).token_id)
-    reader = visibility.reader_of(session, token)
+    reader = visibility.viewer_of(session, token)
     return reader.sees_all or benchmark.id in reader.benchmark_ids
 
 

@@ -16,11 +16,11 @@ from app.db.models import (
     BrowserSession,
     Dispute,
     Entrant,
-    EntrantField,
     EntrantReservation,
     Notification,
     PreregBinding,
     RoleGrant,
+    StoredEntrantField,
     StoredPrereg,
     Submission,
     Token,
@@ -61,9 +61,11 @@ def _pseudonymise(session: Session, token: Token) -> str:
         if not OF_PEOPLE.isdisjoint(submission.description):
             submission.description = {k: v for k, v in submission.description.items() if k not in OF_PEOPLE}
             is_erased = False
-    of_people = EntrantField.field.in_(OF_PEOPLE)
-    emptied = update(EntrantField).where(EntrantField.by_id == token.id, of_people, EntrantField.value.is_not(None))
-    if session.execute(emptied.values(value=None).returning(EntrantField.id)).first() is not None:
+    of_people = StoredEntrantField.field.in_(OF_PEOPLE)
+    emptied = update(StoredEntrantField).where(
+        StoredEntrantField.by_id == token.id, of_people, StoredEntrantField.value.is_not(None)
+    )
+    if session.execute(emptied.values(value=None).returning(StoredEntrantField.id)).first() is not None:
         is_erased = False
     session.execute(update(Notification).where(Notification.token_id == token.id).values(FORGOTTEN))
     session.flush()

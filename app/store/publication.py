@@ -26,9 +26,9 @@ from app.db.models import (
     PreregBinding,
     Snapshot,
     SnapshotEntry,
-    Standing,
     StoredFingerprint,
     StoredPrereg,
+    StoredStanding,
     StoredTask,
     Submission,
     SubmissionEvent,
@@ -245,8 +245,8 @@ def _add_tables(session: Session, snapshot_id: int, publication: Publication) ->
 
 def _change_standings(session: Session, snapshot: Snapshot, inputs: Inputs) -> None:
     """Note what stands anew from a snapshot on, and what stood until the one before."""
-    columns = (Standing.entrant_id, Standing.submission_id, Standing.task_ids)
-    is_open = (Standing.benchmark_id == snapshot.benchmark_id, Standing.until.is_(None))
+    columns = (StoredStanding.entrant_id, StoredStanding.submission_id, StoredStanding.task_ids)
+    is_open = (StoredStanding.benchmark_id == snapshot.benchmark_id, StoredStanding.until.is_(None))
     before = {
         (entrant, submission, None if tasks is None else tuple(tasks))
         for entrant, submission, tasks in session.execute(select(*columns).where(*is_open))
@@ -254,8 +254,8 @@ def _change_standings(session: Session, snapshot: Snapshot, inputs: Inputs) -> N
     after = {(s.entrant_id, s.submission_id, s.task_ids) for s in inputs.standings}
     over = [(entrant, submission) for entrant, submission, _ in sorted(before - after, key=repr)]
     if over:
-        pair = tuple_(Standing.entrant_id, Standing.submission_id)
-        session.execute(update(Standing).where(*is_open, pair.in_(over)).values(until=snapshot.number))
+        pair = tuple_(StoredStanding.entrant_id, StoredStanding.submission_id)
+        session.execute(update(StoredStanding).where(*is_open, pair.in_(over)).values(until=snapshot.number))
     statement = "COPY standing (benchmark_id, entrant_id, submission_id, since, task_ids) FROM STDIN (FORMAT BINARY)"
     with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
         copy.set_types(["int4", "int4", "int8", "int4", "int4[]"])

@@ -29,15 +29,13 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
-from app.web.kept_forms import UNSENT, Kept
+from app.web.kept_forms import UNSENT, KeptForm
 from app.web.requests import Body
 from app.web.state import SessionDep, State, StateDep, get_state
-from app.web.tokens import UNCACHED
-from app.web.views import json_answer, page
+from app.web.views import NO_STORE, json_answer, page
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
-PRIVATE = {"Cache-Control": "no-store"}
 
 GIVEN_BY_STEWARDS = ("submitter", "reviewer")
 
@@ -87,12 +85,12 @@ def show_people(
     return _people(slug, request, state, caller, UNSENT)
 
 
-def show_people_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def show_people_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the page of the people of a benchmark with what was written in the form that invites them."""
     return _people(kept.fields.get("benchmark", ""), request, get_state(request), caller, kept)
 
 
-def _people(slug: str, request: Request, state: State, caller: Caller, kept: Kept) -> Response:
+def _people(slug: str, request: Request, state: State, caller: Caller, kept: KeptForm) -> Response:
     appoints = allows("appoint or remove a steward", caller)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
@@ -165,7 +163,7 @@ def _invitations(session: Session, slugs: Collection[str] | None) -> list[Invita
 
 
 def _private(shown: Response) -> Response:
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -191,7 +189,7 @@ class Widening(Body):
 def show(slug: str, session: SessionDep) -> Response:
     """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
     benchmark = benchmark_rows.find_benchmark(session, slug)
-    return json_answer(_about(benchmark, benchmarks.contents_of(session, benchmark)), headers=PRIVATE)
+    return json_answer(_about(benchmark, benchmarks.contents_of(session, benchmark)), headers=NO_STORE)
 
 
 @publishing_router.post(
@@ -209,7 +207,7 @@ def widen(
     benchmarks.widen(session, benchmark, order.visibility)
     after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
     audit.record(session, caller.act, 200, Change({"visibility": before}, after))
-    return json_answer(_about(benchmark, contents), headers=PRIVATE)
+    return json_answer(_about(benchmark, contents), headers=NO_STORE)
 
 
 @publishing_router.delete(
@@ -221,7 +219,7 @@ def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete
     before = {"visibility": benchmark.visibility}
     benchmarks.delete_draft(session, benchmark)
     audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
-    return json_answer({"benchmark": slug, "deleted": True}, headers=PRIVATE)
+    return json_answer({"benchmark": slug, "deleted": True}, headers=NO_STORE)
 
 
 def _about(benchmark: Benchmark, contents: Contents) -> dict[str, Any]:
@@ -247,4 +245,4 @@ def list_mine(
     submissions = own_submissions(session, caller.id, benchmark)
     listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
               for each in submissions]  # fmt: skip
-    return json_answer(listed, headers=UNCACHED)
+    return json_answer(listed, headers=NO_STORE)

@@ -23,11 +23,10 @@ from app.web.checked_first import CheckedFirst
 from app.web.description import described, table_routes
 from app.web.documents import AuditDocument, SealsDocument
 from app.web.state import SessionDep
-from app.web.views import csv_answer, json_answer, page, split_format
+from app.web.views import NO_STORE, csv_answer, json_answer, page, split_format
 
 router = APIRouter(route_class=CheckedFirst, tags=["audit"])
 # What is answered about people is for who asks, and kept by no cache.
-PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/audit"
 SEALS = "/audit/seals.json"
 
@@ -115,14 +114,14 @@ def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None, 
     if fmt == "json":
         older = None if last is None else _address(".json", {**query, "before": str(last)})
         content = table_to_json(table, {"older": older})
-        return Response(content, media_type="application/json", headers=PRIVATE)
+        return Response(content, media_type="application/json", headers=NO_STORE)
     if fmt == "csv":
         answer = csv_answer(table)
     else:
         older = None if last is None else _address("", {**query, "before": str(last)})
         ways = {"csv": _address(".csv", query), "json": _address(".json", query), "older": older}
         answer = page("audit.html", title="Audit", table=table, asked=query, seal=seal and audit.shown(seal), **ways)
-    answer.headers.update(PRIVATE)
+    answer.headers.update(NO_STORE)
     return answer
 
 

@@ -47,11 +47,12 @@ from app.web.documents import (
     SnapshotDocument,
     TableDocument,
 )
-from app.web.exports import NOT_KEPT, SPOOLED_BYTES, ZIP_TIME, blocks_of
+from app.web.exports import SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.kept_forms import keeping
 from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, StateDep
 from app.web.views import (
+    NO_STORE,
     SnapshotNumber,
     around,
     csv_answer,
@@ -542,5 +543,5 @@ def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = N
                 member.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(member, content)
         if_refused.pop_all()
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NOT_KEPT
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NO_STORE
     return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)

@@ -266,7 +266,7 @@ def _find_reader(request: Request) -> ReadingRights:
             return STRANGER
         if _is_read(request) and not Holder.of(token).has(READ):
             return STRANGER
-        return visibility.reader_of(session, token)
+        return visibility.viewer_of(session, token)
 
 
 def _find_token(session: Session, request: Request) -> Token | None:

@@ -24,20 +24,19 @@ from app.store.tries import refused_here
 from app.web.caller import Caller, may
 from app.web.cookies import session_secret
 from app.web.description import described
-from app.web.kept_forms import UNSENT, Kept, keeping
+from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import Reason
 from app.web.state import SessionDep, StateDep, get_state
 from app.web.submissions import withdraw_locked
-from app.web.views import page
+from app.web.views import NO_STORE, page
 
-PRIVATE = {"Cache-Control": "no-store"}
 ADDRESS = "/desk/{slug}"
 WAITING = ("received", "evaluated", "set_aside")
 LATE = ("overdue", "never_reported")
 MOST = 50
 
 
-def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def _show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the desk with what was written in a form of it, and why that was refused."""
     slug = request.path_params["slug"]
     with get_state(request).sessions() as session:
@@ -82,7 +81,7 @@ def withdraw(
         withdraw_locked(session, state, caller, stored, reason, 303)
 
     state.transact(take_off)
-    return RedirectResponse(f"/submissions/{submission}", 303, PRIVATE)
+    return RedirectResponse(f"/submissions/{submission}", 303, NO_STORE)
 
 
 @router.post(
@@ -105,7 +104,7 @@ def put_manifest(
         raise FieldRejected("The manifest is too long.", [Problem(most, column="manifest")])
     if act == "put":
         state.transact(lambda session: _put(session, state, caller, slug, yaml))
-        return RedirectResponse(f"/benchmarks/{slug}", 303, PRIVATE)
+        return RedirectResponse(f"/benchmarks/{slug}", 303, NO_STORE)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
         parsed = parse_manifest(yaml)
@@ -132,7 +131,7 @@ def _desk(
     text: str | None = None,
     diff: Sequence[tuple[str, str]] = (),
     preview: dict[str, Any] | None = None,
-    kept: Kept = UNSENT,
+    kept: KeptForm = UNSENT,
 ) -> Response:
     declared = benchmarks.find_declared(session, slug)
     number, secret, now = declared.benchmark.id, session_secret(request), sql.now(session)
@@ -164,7 +163,7 @@ def _desk(
         labels=labels.describe_labels(session, number) if labels.takes_labels(declared.manifest) else None,
         items=grids.describe_items(session, declared) if grid is not None and grid.has_file else None,
     )
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 

@@ -33,10 +33,11 @@ from app.web.cookies import form_key_of
 from app.web.description import described, table_routes
 from app.web.documents import CardDocument, EntrantFieldsDocument, TableDocument
 from app.web.forms import FIELDS, FILES
-from app.web.kept_forms import UNSENT, Kept, keeping
+from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import received_files, spool
 from app.web.state import SessionDep, StateDep, get_state
 from app.web.views import (
+    NO_STORE,
     FieldsTo,
     SnapshotNumber,
     around,
@@ -52,7 +53,6 @@ ACTION = "say what an entrant is"
 
 router = APIRouter(route_class=CheckedFirst, tags=["entrants"], max_body_size=MOST_BYTES + (1 << 16))
 
-PRIVATE = {"Cache-Control": "no-store"}
 
 MOST_NAMED = 20
 
@@ -93,7 +93,7 @@ Seen = Annotated[
 ]
 
 
-def _show_own_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def _show_own_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the form that takes a file, with why that was refused."""
     with get_state(request).sessions() as session:
         return _own(request, session, caller, kept)
@@ -135,7 +135,7 @@ def _received(file: UploadFile, folder: Path) -> ReceivedFile:
     return ReceivedFile(sent.name, sent.path, suffix, 0)
 
 
-def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def _show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the form of an entrant with what was typed in it, why that was refused, and what holds now."""
     with get_state(request).sessions() as session:
         return _form(request, session, caller, kept)
@@ -269,11 +269,11 @@ forms_router = APIRouter(route_class=CheckedFirst, include_in_schema=False)
 def show_own(slug: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show the entrants that whoever is signed in may describe, and the form that takes a file of them."""
     if (caller := signed_in(request, state)) is None:
-        return RedirectResponse(f"/login?next=/edit/{slug}", 303, PRIVATE)
+        return RedirectResponse(f"/login?next=/edit/{slug}", 303, NO_STORE)
     return _own(request, session, caller, UNSENT)
 
 
-def _own(request: Request, session: Session, caller: Caller, kept: Kept) -> Response:
+def _own(request: Request, session: Session, caller: Caller, kept: KeptForm) -> Response:
     slug = request.path_params["slug"]
     declared = benchmarks.find_declared(session, slug)
     decides = roles.allows(session, ACTION, caller, declared.benchmark)
@@ -282,7 +282,7 @@ def _own(request: Request, session: Session, caller: Caller, kept: Kept) -> Resp
     shown = page("entrant_form.html", title=f"What the entrants of {declared.manifest.title} are", slug=slug, own=own,
                  fields=declared.manifest.entrant_fields, form_key=form_key_of(request), entrant=None,
                  refusal=kept.refusal)  # fmt: skip
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -290,11 +290,11 @@ def _own(request: Request, session: Session, caller: Caller, kept: Kept) -> Resp
 def show_form(slug: str, entrant: str, request: Request, session: SessionDep, state: StateDep) -> Response:
     """Show the form that changes what an entrant is, filled in with what it is."""
     if (caller := signed_in(request, state)) is None:
-        return RedirectResponse(f"/login?next=/edit/{slug}/{path_of_name(name_in_path(entrant))}", 303, PRIVATE)
+        return RedirectResponse(f"/login?next=/edit/{slug}/{path_of_name(name_in_path(entrant))}", 303, NO_STORE)
     return _form(request, session, caller, UNSENT)
 
 
-def _form(request: Request, session: Session, caller: Caller, kept: Kept) -> Response:
+def _form(request: Request, session: Session, caller: Caller, kept: KeptForm) -> Response:
     slug, name = request.path_params["slug"], name_in_path(request.path_params["entrant"])
     declared = benchmarks.find_declared(session, slug)
     row = entrants.find_entrant(session, declared.benchmark.id, name)
@@ -306,7 +306,7 @@ def _form(request: Request, session: Session, caller: Caller, kept: Kept) -> Res
     shown = page("entrant_form.html", title=name, slug=slug, own=(), fields=fields, form_key=form_key_of(request),
                  entrant=name, values=stored | typed, now={key: stored.get(key, "") for key in typed},
                  refusal=kept.refusal, seen=entrant_fields.last_change(session, declared.benchmark.id))  # fmt: skip
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 

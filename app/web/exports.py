@@ -17,7 +17,7 @@ from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
-from app.render.syndication import PublishedBoards, every_eval_ever, hub_benchmark, hub_results, model_index
+from app.render.syndication import PublishedState, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
@@ -29,7 +29,17 @@ from app.web.checked_first import CheckedFirst
 from app.web.description import TABLE, described
 from app.web.documents import TableDocument
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, WantedDep, around, name_links, narrowed, split_format, table_answer, view_of
+from app.web.views import (
+    NO_STORE,
+    SnapshotNumber,
+    WantedDep,
+    around,
+    name_links,
+    narrowed,
+    split_format,
+    table_answer,
+    view_of,
+)
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
 
@@ -42,7 +52,6 @@ SPOOLED_BYTES = 8 * 1024 * 1024
 BLOCK_BYTES = 256 * 1024
 
 # The cache of pages keeps whole answers in memory, which these are not made for.
-NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 @router.get(
@@ -53,7 +62,7 @@ NOT_KEPT = {"Cache-Control": "no-store"}
 def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every table of the output contract in one zip, in the folders of a run."""
     kind, shown = _with_contract_tables(session, slug, snapshot)
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NOT_KEPT
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}.zip"'} | NO_STORE
     with ExitStack() as if_refused:
         packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
         _pack(packed, session, state, slug, (kind, shown))
@@ -66,7 +75,7 @@ def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: Sna
     """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
     kind, shown = _with_contract_tables(session, slug, snapshot)
     rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["metrics.csv"]))
-    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NO_STORE)
 
 
 @router.get("/benchmarks/{slug}/raw/estimates.csv", summary="Every estimate", responses=described(404, also=("csv",)))
@@ -74,7 +83,7 @@ def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot
     """Return every estimate with the estimator's own intervals, as lrdbench writes them."""
     kind, shown = _with_contract_tables(session, slug, snapshot)
     rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["estimates.csv"]))
-    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NO_STORE)
 
 
 @router.get(
@@ -87,7 +96,7 @@ def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: 
     declared, shown = _snapshot(session, slug, snapshot)
     counted = find_counted(session, declared, shown.id)
     rows = scores_to_csv(counted.columns, read_counted(state.sessions, counted))
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-rows.csv"'} | NOT_KEPT
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-rows.csv"'} | NO_STORE
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=headers)
 
 
@@ -212,7 +221,7 @@ def download(slug: str, session: SessionDep, state: StateDep, snapshot: Snapshot
                 member.compress_type = zipfile.ZIP_DEFLATED
                 archive.writestr(member, json.dumps(document, ensure_ascii=False, indent=2, allow_nan=False))
         if_refused.pop_all()
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{source.snapshot}-eee.zip"'} | NOT_KEPT
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{source.snapshot}-eee.zip"'} | NO_STORE
     return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
 
 
@@ -252,7 +261,7 @@ def _yaml(document: Any) -> Response:
     return Response(text, media_type=f"{YAML}; charset=utf-8")
 
 
-def _source(session: Session, state: State, slug: str, number: int | None) -> PublishedBoards:
+def _source(session: Session, state: State, slug: str, number: int | None) -> PublishedState:
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, number)
     if shown is None:
@@ -262,4 +271,4 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> Pu
               for b in under.manifest.leaderboards}  # fmt: skip
     boards = {name: table for name, table in tables.items() if table is not None}
     home = f"{state.settings.own_address}/benchmarks/{slug}"
-    return PublishedBoards(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)
+    return PublishedState(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)

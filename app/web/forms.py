@@ -20,14 +20,13 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Message, Scope
 
 from app.web.cookies import KEY, local_path, refuse_cross_site
-from app.web.views import page
+from app.web.views import NO_STORE, page
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 THEN, METHOD = "then", "method"
 OF_FORMS = frozenset({KEY, THEN, METHOD})
 FIELDS, FILES = "application/x-www-form-urlencoded", "multipart/form-data"
 HOME = "/account"
-PRIVATE = {"Cache-Control": "no-store"}
 SENT_OTHERWISE = ("PUT", "DELETE")
 WITHOUT_ZONE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?")
 LINES = "lines"
@@ -142,18 +141,18 @@ def _shown(request: Request, answer: Response) -> Response:
     document = document_of(answer)
     if "invitations" in document:
         shown = page("codes.html", title="Invitations", about=document, then=leads_to(request))
-        shown.headers.update(PRIVATE)
+        shown.headers.update(NO_STORE)
         return shown
     for name, title in SECRETS.items():
         if isinstance(document.get(name), str):
             shown = page(
                 "secret.html", title=title, kind=name, about=document, text=document[name], then=leads_to(request)
             )
-            shown.headers.update(PRIVATE)
+            shown.headers.update(NO_STORE)
             shown.status_code = answer.status_code
             return shown
     # Checked again, because a filled-in value could turn the path into another site's address.
-    return RedirectResponse(local_path(_filled(leads_to(request), document), HOME), 303, PRIVATE)
+    return RedirectResponse(local_path(_filled(leads_to(request), document), HOME), 303, NO_STORE)
 
 
 def document_of(answer: Response) -> Mapping[str, Any]:

@@ -25,7 +25,7 @@ from app.web.state import get_state
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptForm:
     """A form as it was sent: what was written in it, and why that was refused or what a dry run answered."""
 
     fields: Mapping[str, str] = field(default_factory=dict)
@@ -33,9 +33,9 @@ class Kept:
     answered: Mapping[str, Any] | None = None
 
 
-UNSENT = Kept()
+UNSENT = KeptForm()
 
-ShowAgain = Callable[[Request, Caller, Kept], Response]
+ShowAgain = Callable[[Request, Caller, KeptForm], Response]
 """Shows the page of a form again. Raises a PlumblineError where its sender may not see the page."""
 
 
@@ -86,10 +86,10 @@ async def _again(
     await fields.close()
     asks = forms.login_address(request, again=True) if isinstance(error, SignedInLongAgo) else None
     refusal = None if error is None else RefusedForm(rejected_of(error), asks)
-    return await run_in_threadpool(_shown, show, request, Kept(kept, refusal, answered))
+    return await run_in_threadpool(_shown, show, request, KeptForm(kept, refusal, answered))
 
 
-def _shown(show: ShowAgain, request: Request, kept: Kept) -> Response | None:
+def _shown(show: ShowAgain, request: Request, kept: KeptForm) -> Response | None:
     """Return the page where a page of ours sent the form in a session that may see it, whatever key the form has."""
     known: Caller | None = getattr(request.state, "caller", None)
     try:

@@ -44,7 +44,7 @@ from app.web.documents import Document, ItemsDocument, LabelsDocument, OwnerLink
 from app.web.requests import MAX_FIELDS, Body, Line, Reason, gone, received_files, refuse_unknown, spool
 from app.web.state import SessionDep, State, StateDep
 from app.web.tokens import TokenNumber
-from app.web.views import around, json_answer, name_links, split_format, table_answer, view_of
+from app.web.views import NO_STORE, around, json_answer, name_links, split_format, table_answer, view_of
 
 T = TypeVar("T")
 
@@ -91,14 +91,14 @@ def _store(state: State, declared: Declared, caller: Caller, reading: LabelReadi
     of_parts = [Problem(text) for each in divided or () for text in kind.warn_of_parts(declared.manifest, each)]
     warnings = [warning.as_dict() for warning in (*reading.warnings, *of_parts)]
     document = {**_describe(declared.manifest.slug, known), "warnings": warnings}
-    return json_answer(document, 201 if is_new else 200, PRIVATE)
+    return json_answer(document, 201 if is_new else 200, NO_STORE)
 
 
 def show_labels(slug: str, session: SessionDep) -> Response:
     """Return which tasks have labels, of how many items, since when."""
     declared = benchmarks.find_declared(session, slug)
     labels.labels_of(declared.manifest)
-    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)), headers=PRIVATE)
+    return json_answer(_describe(slug, labels.describe_labels(session, declared.benchmark.id)), headers=NO_STORE)
 
 
 def _describe(slug: str, known: list[LabelsPut]) -> dict[str, object]:
@@ -150,14 +150,14 @@ def _store_items(state: State, declared: Declared, caller: Caller, reading: Item
         after = {"sha256": reading.sha256, "version": declared.version.version, "is_new": is_new}
         audit.record(session, caller.act, 201 if is_new else 200, Change(after=after))
         document = {**_describe_items(session, declared), "warnings": [w.as_dict() for w in reading.warnings]}
-        return json_answer(document, 201 if is_new else 200, PRIVATE)
+        return json_answer(document, 201 if is_new else 200, NO_STORE)
 
     return state.transact(store)
 
 
 def show_items(slug: str, session: SessionDep) -> Response:
     """Return how many items each task of the grid has, since when, and from which file."""
-    return json_answer(_describe_items(session, benchmarks.find_declared(session, slug)), headers=PRIVATE)
+    return json_answer(_describe_items(session, benchmarks.find_declared(session, slug)), headers=NO_STORE)
 
 
 def _describe_items(session: Session, declared: Declared) -> dict[str, object]:
@@ -168,9 +168,6 @@ def _describe_items(session: Session, declared: Declared) -> dict[str, object]:
 
 
 # Tables that a steward uploads for a benchmark: the common part of `app.web.labels` and `app.web.labels`.
-
-# Kept by no cache, ours included.
-PRIVATE = {"Cache-Control": "no-store"}
 
 FIELD = "file"
 
@@ -278,7 +275,7 @@ def _shown(
     address, fmt = split_format(request.url.path)
     view = around(view_of(session, declared, table, None), address, links, {})
     answer = table_answer(request, view, fmt)
-    answer.headers.update(PRIVATE)
+    answer.headers.update(NO_STORE)
     return answer
 
 
@@ -305,7 +302,7 @@ def _close(session: Session, state: State, slug: str, order: Close, caller: Call
     audit.record(session, caller.act, 200, Change(after={"closed": True}, reason=order.reason))
     state.jobs.defer_refresh(session, declared.benchmark.id)
     table = _commitment_table(_find_closed(session, declared))
-    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)}, headers=PRIVATE)
+    return json_answer({"benchmark": slug, "snapshot": None, **_document(table)}, headers=NO_STORE)
 
 
 def _document(table: Table) -> dict[str, object]:
@@ -362,7 +359,7 @@ def link_owner(
     tokens.link(session, owner_link)
     after = {"token": one.id, "counted_as": owner.id}
     audit.record(session, caller.act, 200, Change(after=after, reason=order.reason))
-    return json_answer({"benchmark": slug, **after}, headers=PRIVATE)
+    return json_answer({"benchmark": slug, **after}, headers=NO_STORE)
 
 
 exact_router = APIRouter(route_class=CheckedFirst, tags=["labels"])
@@ -403,7 +400,7 @@ def show_exact(
     links += [(each.title or name, f"{ADDRESS.format(slug=slug)}?board={name}") for name, each in boards.items()
               if name != spec.name]  # fmt: skip
     answer = table_answer(request, around(view, address, links, name_links(declared)), fmt)
-    answer.headers.update(PRIVATE)
+    answer.headers.update(NO_STORE)
     return answer
 
 

@@ -34,13 +34,12 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DraftedDocument
-from app.web.kept_forms import UNSENT, Kept, keeping
+from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import TYPED, gone, received_files, spool
 from app.web.state import State, StateDep
-from app.web.views import json_answer, page
+from app.web.views import NO_STORE, json_answer, page
 
 ADDRESS = "/new-benchmark"
-PRIVATE = {"Cache-Control": "no-store"}
 LABEL = "A draft, which nobody but you sees; nothing is stored yet."
 MOST_COLUMNS = 5_000
 NO_COLUMN = "(none)"
@@ -82,11 +81,11 @@ def show_new(request: Request, state: StateDep) -> Response:
     """Show the form to whoever is signed in; lead others to the login, and back."""
     caller = signed_in(request, state)
     if caller is None:
-        return RedirectResponse(f"/login?next={ADDRESS}", 303, PRIVATE)
+        return RedirectResponse(f"/login?next={ADDRESS}", 303, NO_STORE)
     return show_again(request, caller, UNSENT)
 
 
-def show_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the page with a draft, with a manifest that was sent to be created, or with neither yet."""
     require("create a benchmark", caller)
     answered = kept.answered
@@ -103,7 +102,7 @@ def show_again(request: Request, caller: Caller, kept: Kept) -> Response:
         kept=kept.fields,
         none=NO_COLUMN,
     )
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -154,7 +153,7 @@ async def draft(
             document, evidence = await state.readers.read(work, folder, caller.id, gone(request), storing)
         tables, further = await run_in_threadpool(_compute, state, caller, document, evidence)
     problems = [*document["problems"], *(problem.as_dict() for problem in further)]
-    return json_answer({**document, "problems": problems, "tables": [t.to_json() for t in tables]}, headers=PRIVATE)
+    return json_answer({**document, "problems": problems, "tables": [t.to_json() for t in tables]}, headers=NO_STORE)
 
 
 def _compute(

@@ -40,7 +40,7 @@ from app.web.documents import HealthDocument, PlainTableDocument, ReadyDocument
 from app.web.front import HEALTHY
 from app.web.problems import answer
 from app.web.state import NoAnswer, SessionDep, State, StateDep, get_state
-from app.web.views import csv_answer, json_answer, page, split_format
+from app.web.views import NO_STORE, csv_answer, json_answer, page, split_format
 from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
@@ -110,8 +110,6 @@ def static(name: str) -> Response:
 
 health_router = APIRouter(route_class=CheckedFirst, tags=["operations"])
 
-PRIVATE = {"Cache-Control": "no-store"}
-
 
 @table_routes(health_router, "/health", "What needs a steward", 403, answer=PlainTableDocument, is_columnar=False)
 def show(
@@ -127,7 +125,7 @@ def show(
         answer = Response(table_to_json(table, {}), media_type="application/json")
     else:
         answer = csv_answer(table) if fmt == "csv" else page("health.html", title="Health", table=table)
-    answer.headers.update(PRIVATE)
+    answer.headers.update(NO_STORE)
     return answer
 
 

@@ -37,8 +37,8 @@ from app.web.forms import LINES
 from app.web.kept_forms import keeping
 from app.web.requests import Body, Line, Reason
 from app.web.state import SessionDep, StateDep
-from app.web.tokens import UNCACHED, TokenNumber, about_token
-from app.web.views import json_answer
+from app.web.tokens import TokenNumber, about_token
+from app.web.views import NO_STORE, json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -53,7 +53,7 @@ class Erasure(Body):
 def own_data(session: SessionDep, caller: Annotated[Caller, may("see one's own account")]) -> Response:
     """Return all that is stored about the holder of this token: roles, sessions, submissions, and their actions."""
     token = tokens.get_token(session, caller.id)
-    return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=UNCACHED)
+    return json_answer({"token": about_token(token), **people.everything_about(session, token)}, headers=NO_STORE)
 
 
 @router.post("/tokens/{token_id}/erase", summary="Erase a name", responses=described(403, 404, answer=ErasedDocument))
@@ -70,7 +70,7 @@ def erase(
     roles.require(session, "erase a name", caller, None, owner_id=token_id)
     name = people.pseudonymise(session, tokens.get_token(session, token_id))
     audit.record(session, caller.act, 200, Change(after={"token": token_id, "erased": True}, reason=order.reason))
-    return json_answer({"id": token_id, "name": name}, headers=UNCACHED)
+    return json_answer({"id": token_id, "name": name}, headers=NO_STORE)
 
 
 # /benchmarks/{slug}/roles: its stewards, reviewers and submitters; granted, limited in time and revoked.
@@ -80,9 +80,6 @@ roles_router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/ro
 RoleName = Literal["steward", "reviewer", "submitter"]
 
 TokenAsked = Annotated[str, Path(description="the number or the name of a token", max_length=100)]
-
-# Kept by no cache, ours included: only stewards see the numbers of tokens.
-PRIVATE = {"Cache-Control": "no-store"}
 
 
 @roles_router.get(
@@ -176,7 +173,7 @@ def _answer(session: Session, benchmark: Benchmark) -> Response:
             for each in roles.list_grants(session, benchmark.id)
         ],
     }
-    return json_answer(about, headers=PRIVATE)
+    return json_answer(about, headers=NO_STORE)
 
 
 def _shown(at: datetime | None) -> str | None:
@@ -256,7 +253,7 @@ def invite(
             {**_about(invitation, wanted.benchmark, caller.name), "code": code, "name": name or None, "url": address}
         )
     document = made[0] if wanted.names is None else {"benchmark": wanted.benchmark, "invitations": made}
-    return json_answer(document, 201, UNCACHED)
+    return json_answer(document, 201, NO_STORE)
 
 
 def _refuse_names(session: Session, names: Sequence[str]) -> None:
@@ -283,7 +280,7 @@ def _refuse_names(session: Session, names: Sequence[str]) -> None:
 def list_invitations(session: SessionDep, caller: Annotated[Caller, may("see the invitations")]) -> Response:
     """List the invitations without their codes: an admin all of them, a steward those to their benchmarks."""
     listed = [_about(*each) for each in invitations.list_invitations(session, roles.stewarded_slugs(session, caller))]
-    return json_answer(listed, headers=UNCACHED)
+    return json_answer(listed, headers=NO_STORE)
 
 
 @invitations_router.delete(
@@ -304,7 +301,7 @@ def revoke_invitation(
     invitations.revoke(revoked)
     slug = None if benchmark is None else benchmark.slug
     audit.record(session, caller.act, 200, Change(before, {"state": "revoked"}, benchmark=slug))
-    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=UNCACHED)
+    return json_answer(_about(revoked, slug, tokens.get_token(session, revoked.made_by).name), headers=NO_STORE)
 
 
 @invitations_router.post(
@@ -340,7 +337,7 @@ def join(slug: str, order: Joining, session: SessionDep, act: ActDep) -> Respons
 
 
 def _with_text(token: Token, text: str) -> Response:
-    return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
+    return json_answer({**about_token(token), "token": text}, 201, NO_STORE)
 
 
 def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:

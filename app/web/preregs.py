@@ -33,7 +33,7 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described, table_routes
 from app.web.documents import AttestedDocument, PreregDocument, RegistrationDocument, ReleasedDocument, TableDocument
-from app.web.kept_forms import UNSENT, Kept, keeping
+from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import TYPED, YAML_REQUEST, Body, Reason, Text, yaml_body
 from app.web.state import SessionDep, State, StateDep, get_state
 from app.web.views import (
@@ -94,12 +94,12 @@ def show_form(slug: str, request: Request, state: StateDep) -> Response:
     return _form(slug, request, state, caller, UNSENT)
 
 
-def _show_again(request: Request, caller: Caller, kept: Kept) -> Response:
+def _show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     """Return the form with what was written."""
     return _form(request.query_params.get("benchmark", ""), request, get_state(request), caller, kept)
 
 
-def _form(slug: str, request: Request, state: State, caller: Caller, kept: Kept) -> Response:
+def _form(slug: str, request: Request, state: State, caller: Caller, kept: KeptForm) -> Response:
     with state.sessions() as session:
         refuse_uninvited(session, "register", caller, slug)
         manifest = benchmarks.find_declared(session, slug).manifest

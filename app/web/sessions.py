@@ -37,11 +37,10 @@ from app.web.cookies import (
 from app.web.description import described
 from app.web.limits import count_guess, refuse_guesses
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import page
+from app.web.views import NO_STORE, page
 
 router = APIRouter(route_class=CheckedFirst, tags=["sessions"], include_in_schema=False)
 
-PRIVATE = {"Cache-Control": "no-store"}
 
 ACCOUNT = "/account"
 
@@ -62,7 +61,7 @@ def show_login(state: StateDep, next_: Next = None, *, again: bool = False, left
     shown = page("login.html", title="Sign in", form=value, leads_to=leads_to, provider=name, again=again,
                  left=left, way_out=way_out)  # fmt: skip
     set_cookie(shown, FORM, value)
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -88,7 +87,7 @@ def login(
     begun, secret = sessions.begin(session, holder)
     del act
     audit.record(session, act_of(request, holder.id), 303, Change(after={"session": begun.id}))
-    answer = RedirectResponse(local_path(next_, ACCOUNT), 303, PRIVATE)
+    answer = RedirectResponse(local_path(next_, ACCOUNT), 303, NO_STORE)
     set_cookie(answer, SESSION, secret)
     tell_page(answer, holder)
     drop_cookie(answer, FORM)
@@ -111,7 +110,7 @@ def show_account(
         form_key=form_key_of(request),
         longest_overlap_h=tokens.LONGEST_OVERLAP_H,
     )
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     if session_secret(request) is not None:
         # A role may have changed since the login.
         tell_page(shown, token)
@@ -147,7 +146,7 @@ def logout_everywhere(session: SessionDep, caller: Annotated[Caller, may("sign o
 def _leave(session: Session, caller: Caller) -> Response:
     # A form leads to this server alone, so the way out of the provider is a link of the page that follows.
     is_known_elsewhere = oidc.find_identity(session, caller.id) is not None
-    answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, PRIVATE)
+    answer = RedirectResponse("/login?left=1" if is_known_elsewhere else "/login", 303, NO_STORE)
     drop_cookie(answer, SESSION)
     drop_cookie(answer, SIGNED_IN)
     return answer
@@ -185,7 +184,7 @@ def begin(
     state.transact(lambda session: refuse_guesses(session, request))
     state_text, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
     attempt = Attempt(state_text, nonce, verifier, again)
-    answer = RedirectResponse(provider.login_address(attempt), 303, PRIVATE)
+    answer = RedirectResponse(provider.login_address(attempt), 303, NO_STORE)
     kept = [attempt.state, attempt.nonce, attempt.verifier, again, local_path(next_, ACCOUNT)]
     set_cookie(answer, COOKIE, json.dumps(kept).encode().hex(), LOGIN_LASTS_S)
     return answer
@@ -221,7 +220,7 @@ def _finish(request: Request, state: State, given: str, code: str, error: str) -
         count_guess(request)
         raise
     token, secret = state.transact(lambda session: _signed_in(session, request, state, claimed, proved_at))
-    answer = RedirectResponse(leads_to, 303, PRIVATE)
+    answer = RedirectResponse(leads_to, 303, NO_STORE)
     set_cookie(answer, SESSION, secret)
     tell_page(answer, token)
     drop_cookie(answer, COOKIE)

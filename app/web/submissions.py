@@ -57,7 +57,6 @@ from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
 from app.web.documents import DryRunDocument, SubmissionDocument, SubmissionTableDocument
-from app.web.exports import NOT_KEPT
 from app.web.problems import refusal_document
 from app.web.requests import (
     MAX_FIELDS,
@@ -73,7 +72,7 @@ from app.web.requests import (
     spool,
 )
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
+from app.web.views import NO_STORE, WantedDep, csv_answer, json_answer, page, refuse_other_formats, split_format
 
 Claims = dict[Line, dict[Line, Finite]]
 
@@ -510,7 +509,7 @@ def scores(submission: int, session: SessionDep, state: StateDep) -> Response:
     """Return every row of a submission as it was stored, as CSV."""
     stored = submissions.find_submission(session, submission)
     rows = parts_to_csv(read_sent(state.sessions, stored.id))
-    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NOT_KEPT)
+    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NO_STORE)
 
 
 class Withdrawal(Body):
@@ -638,7 +637,6 @@ def _distinguishing_columns(table: Table) -> Sequence[ShownColumn]:
 
 disputes_router = APIRouter(route_class=CheckedFirst, tags=["submissions"])
 ADDRESS = "/submissions/{submission}/disputes"
-PRIVATE = {"Cache-Control": "no-store"}
 
 
 class Saying(Body):
@@ -677,7 +675,7 @@ def show_disputes(
     shown = page("disputes.html", title=f"Disputes of submission {stored.id}", submission=stored.id,
                  slug=submissions.slug_of(session, stored), disputes=readable, is_steward=is_steward,
                  form_key=form_key_of(request))  # fmt: skip
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -726,4 +724,4 @@ def _stored(session: Session, number: int) -> tuple[Submission, str]:
 
 def _changed(session: Session, stored: Submission, status: int) -> Response:
     benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
-    return json_answer(describe(session, stored), status=status, headers=PRIVATE)
+    return json_answer(describe(session, stored), status=status, headers=NO_STORE)

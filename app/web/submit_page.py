@@ -37,9 +37,7 @@ from app.web.submissions import (
     form_fields,
     take,
 )
-from app.web.views import json_answer, page
-
-PRIVATE = {"Cache-Control": "no-store"}
+from app.web.views import NO_STORE, json_answer, page
 
 Word = Annotated[str, Form(max_length=5000)]
 
@@ -81,7 +79,7 @@ def show_form(
     """
     caller = signed_in(request, state)
     if caller is None:
-        return RedirectResponse(f"/login?next=/submit/{slug}", 303, PRIVATE)
+        return RedirectResponse(f"/login?next=/submit/{slug}", 303, NO_STORE)
     declared = benchmarks.find_declared(session, slug)
     refuse_uninvited(session, "submit", caller, slug)
     own = preregs.list_own(session, slug, caller.id)
@@ -99,7 +97,7 @@ def show_form(
         tries=own_tries(session, caller.id, declared.benchmark.id),
         submissions=own_submissions(session, caller.id, slug),
     )
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -135,13 +133,13 @@ async def submit_form(
     try:
         answer = await take(request, state, caller, slug, named, sent, is_dry=is_dry)
         if not is_dry:
-            return RedirectResponse(answer["url"], 303, PRIVATE)
+            return RedirectResponse(answer["url"], 303, NO_STORE)
         number: str | None = await run_in_threadpool(_keep, state, slug, caller, answer)
     except PlumblineError:
         number = getattr(request.state, "try_number", None)
         if number is None:
             raise
-    return RedirectResponse(f"/tries/{number}", 303, PRIVATE)
+    return RedirectResponse(f"/tries/{number}", 303, NO_STORE)
 
 
 def _form_fields(state: State, slug: str) -> list[tuple[str, str, Kind]]:
@@ -185,10 +183,10 @@ def show_try(number: str, session: SessionDep, caller: Annotated[Caller, may("se
     if not roles.allows(session, "see a try", caller, benchmark, attempt.token_id):
         raise NotFound(RIGHTS["see a try"].refusal)
     if dot and ending == "json":
-        return json_answer(attempt.document, headers=PRIVATE)
+        return json_answer(attempt.document, headers=NO_STORE)
     shown = page("try.html", title=_title(attempt.is_dry, attempt.status), slug=slug, attempt=attempt,
                  document=attempt.document)  # fmt: skip
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -203,5 +201,5 @@ def show_own(session: SessionDep, caller: Annotated[Caller, may("see one's own a
     """Show the submissions and the tries of whoever is signed in."""
     shown = page("own.html", title="Your submissions", tries=own_tries(session, caller.id),
                  submissions=own_submissions(session, caller.id, None))  # fmt: skip
-    shown.headers.update(PRIVATE)
+    shown.headers.update(NO_STORE)
     return shown

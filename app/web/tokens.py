@@ -19,12 +19,11 @@ from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.requests import Body, Line
 from app.web.state import SessionDep
-from app.web.views import json_answer
+from app.web.views import NO_STORE, json_answer
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
 # What is answered about tokens is for who asks, and kept by no cache.
-UNCACHED = {"Cache-Control": "no-store"}
 MAX_BENCHMARKS = 1000
 TokenNumber = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
@@ -57,7 +56,7 @@ def create(wanted: NewToken, session: SessionDep, caller: Annotated[Caller, may(
     bounds = Bounds(wanted.expires_at, wanted.benchmarks, wanted.scopes, wanted.entrants)
     token, text = tokens.create_token(session, wanted.name, wanted.role, bounds)
     audit.record(session, caller.act, 201, Change(after=in_short(token)))
-    return json_answer({**about_token(token), "token": text}, 201, UNCACHED)
+    return json_answer({**about_token(token), "token": text}, 201, NO_STORE)
 
 
 @router.get("/tokens", summary="The tokens", responses=described(403, answer=list[ListedToken]))
@@ -78,7 +77,7 @@ def list_all(session: SessionDep, caller: Annotated[Caller, may("see the tokens"
         }
         for token, slugs in tokens.list_shown(session)
     ]
-    return json_answer(listed, headers=UNCACHED)
+    return json_answer(listed, headers=NO_STORE)
 
 
 @router.post(
@@ -106,7 +105,7 @@ def rotate(
         sessions.end_all(session, token.id, but=caller.act.session_id)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
     answer = {**about_token(token), "token": text, "former_until": _shown(token.former_until)}
-    return json_answer(answer, headers=UNCACHED)
+    return json_answer(answer, headers=NO_STORE)
 
 
 @router.delete(
@@ -125,7 +124,7 @@ def whoami(session: SessionDep, caller: Annotated[Caller, may("see one's own acc
     """Return whose token this is, what it may do, and where."""
     token = tokens.get_token(session, caller.id)
     steward_of = None if caller.role == "admin" else roles.benchmarks_of(session, caller.id, "steward")
-    return json_answer({**about_token(token), "steward_of": steward_of}, headers=UNCACHED)
+    return json_answer({**about_token(token), "steward_of": steward_of}, headers=NO_STORE)
 
 
 def about_token(token: Token) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import count
 from app.render import html
-from app.render.board import Frame
+from app.render.board import Surroundings
 from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
@@ -68,6 +68,10 @@ def refuse_other_formats(fmt: str, *known: str) -> None:
 def page(template: str, **shown: Any) -> Response:
     """Return a page."""
     return Response(html.render(template, **shown), media_type="text/html; charset=utf-8")
+
+
+NO_STORE = {"Cache-Control": "no-store"}
+"""Headers of what no cache keeps, ours included."""
 
 
 def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
@@ -269,7 +273,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     more += [("Two against each other", f"{own}/against")] if "pairwise" in kinds else []
     more += [("Records", f"/benchmarks/{view.slug}/tables/records")] if "records" in published else []
     more += [("Tasks", f"/benchmarks/{view.slug}/tasks"), ("About the benchmark", f"/benchmarks/{view.slug}")]
-    frame = Frame(
+    frame = Surroundings(
         title=declared.manifest.title,
         home=f"/benchmarks/{view.slug}",
         boards=[(each.title or each.name, f"{home}/{each.name}") for each in declared.manifest.leaderboards],

@@ -8,7 +8,7 @@ import pytest
 from app.boards import remembered
 from app.boards.methods.mean import METHOD as MEAN
 from app.boards.methods.skill_score import METHOD as SKILL
-from app.boards.remembered import Columns
+from app.boards.remembered import ValueColumns
 from app.cache import Cache
 from app.kinds.parse import parse_manifest
 from app.stats.arrays import FloatArray
@@ -82,11 +82,11 @@ def test_only_new_columns_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(some.shape[1])
         return np.asarray(some.mean(axis=0)[None, :])
 
-    before = Columns(values[:, :-1]).numbers(("mean",), mean)
-    after = Columns(values).numbers(("mean",), mean)
+    before = ValueColumns(values[:, :-1]).numbers(("mean",), mean)
+    after = ValueColumns(values).numbers(("mean",), mean)
     few = values[: FEWEST_CELLS // N_ENTRANTS - 1]
-    Columns(few).numbers(("mean",), mean)
-    Columns(few).numbers(("mean",), mean)
+    ValueColumns(few).numbers(("mean",), mean)
+    ValueColumns(few).numbers(("mean",), mean)
 
     assert asked == [N_ENTRANTS - 1, 1, N_ENTRANTS, N_ENTRANTS]
     assert (after[:, :-1] == before).all()
@@ -97,5 +97,5 @@ def test_what_is_recalled_lies_in_memory_as_what_is_computed(monkeypatch: pytest
     monkeypatch.setattr(remembered, "COMPUTED", Cache[object](1 << 24))
     values = np.random.default_rng(3).normal(size=(4_000, 60))
     for n_columns in (50, 60):
-        numbers = Columns(values[:, :n_columns]).numbers(("all",), np.exp)
+        numbers = ValueColumns(values[:, :n_columns]).numbers(("all",), np.exp)
     assert (numbers.mean(axis=0) == np.exp(values).mean(axis=0)).all()

@@ -17,7 +17,7 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
-from app.boards.stability import MOST_BOARDS, ByTask, stability
+from app.boards.stability import MOST_BOARDS, PointsByTask, stability
 from app.kinds.registry import measured_evidence
 from app.manifest.model import Explored, Leaderboard, Task
 from app.names import first_few
@@ -115,7 +115,7 @@ def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec:
 def test_the_fewest_tasks_are_few_enough_and_fewer_are_not(seed: int) -> None:
     """Without those that are named the first is behind, and without any fewer it is not."""
     points = -errors_of(seed)
-    by = ByTask(NAMES, TASKS, points)
+    by = PointsByTask(NAMES, TASKS, points)
     leader = int(points.sum(axis=0).argmax())
     found = stability(by, {}) or {}
     fewest = [one for one in found["without"] if " task" in one["what"]]
@@ -139,7 +139,7 @@ def test_who_is_first_without_an_owner_is_who_has_most_points_of_the_rest(seed: 
     owners = [str(at) for at in rng.integers(0, 3, size=len(NAMES))]
     points = borda_points(better)
     leader = int(points.sum(axis=0).argmax())
-    found = stability(ByTask(NAMES, TASKS, points, better=better, owners=owners), {}) or {}
+    found = stability(PointsByTask(NAMES, TASKS, points, better=better, owners=owners), {}) or {}
     lost = sum(
         points_without[0] < points_without[1]
         for owner in set(owners) - {owners[leader]}
@@ -203,19 +203,19 @@ def test_measured_boards_without_a_task_or_a_condition_are_those_measured_withou
 
 def test_families_are_left_out_whole_and_before_anything_else() -> None:
     """Twelve tasks in two families are two boards, and one in which each family weighs the same."""
-    by = ByTask(NAMES, TASKS, -errors_of(1))
+    by = PointsByTask(NAMES, TASKS, -errors_of(1))
     found = stability(by, {task: "one" if at < 8 else "other" for at, task in enumerate(TASKS)}) or {}
-    many = ByTask(NAMES, tuple(map(str, range(500))), np.random.default_rng(1).normal(size=(500, 7)))
+    many = PointsByTask(NAMES, tuple(map(str, range(500))), np.random.default_rng(1).normal(size=(500, 7)))
 
     assert found["n_boards"] == 3
     assert (stability(many, {}) or {})["n_boards"] == MOST_BOARDS
-    assert stability(ByTask(("A",), TASKS, -errors_of(1)[:, :1]), {}) is None
+    assert stability(PointsByTask(("A",), TASKS, -errors_of(1)[:, :1]), {}) is None
 
 
 def test_another_metric_is_one_board_and_who_lacks_it_is_not_first_there() -> None:
     """The first by the other metric of those who have it; none where the leader itself lacks it."""
     points, other = -errors_of(3), -errors_of(4)
-    by = ByTask(NAMES, TASKS, points, points_of=np.asarray)
+    by = PointsByTask(NAMES, TASKS, points, points_of=np.asarray)
     leader = int(points.sum(axis=0).argmax())
     other[0, int(leader == 0)] = np.nan
     other[:, leader] -= 9.0

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from app.reading import GROWN_BYTES, Child, Kept, is_as_new, memory_of
+from app.reading import GROWN_BYTES, Child, WaitingChildren, is_as_new, memory_of
 
 ALICE, BOB = 1, 2
 
@@ -21,7 +21,7 @@ def line() -> Iterator[socket.socket]:
 
 def test_a_reader_is_given_to_its_own_sender_once(line: socket.socket) -> None:
     """What one sends is never in a process that reads what another sends, and a reader reads one upload at a time."""
-    kept, child = Kept(), Child(7, line, ALICE)
+    kept, child = WaitingChildren(), Child(7, line, ALICE)
     kept.keep(child, now=0.0)
 
     assert [kept.take(who) for who in (BOB, ALICE, ALICE)] == [None, child, None]
@@ -29,20 +29,20 @@ def test_a_reader_is_given_to_its_own_sender_once(line: socket.socket) -> None:
 
 def test_the_oldest_reader_gives_way(line: socket.socket) -> None:
     """However many send, no more than a few processes wait."""
-    kept, children = Kept(), [Child(owner, line, owner) for owner in range(Kept.MOST + 1)]
+    kept, children = WaitingChildren(), [Child(owner, line, owner) for owner in range(WaitingChildren.MOST + 1)]
     left = [kept.keep(child, now=0.0) for child in children]
 
-    assert left == [*([] for _ in range(Kept.MOST)), [children[0]]]
+    assert left == [*([] for _ in range(WaitingChildren.MOST)), [children[0]]]
     assert kept.children == children[1:]
 
 
 def test_nobody_keeps_a_reader_for_long(line: socket.socket) -> None:
     """A sender who does not come again gives its memory back; who does is served by the newest."""
-    kept, first, second = Kept(), Child(7, line, ALICE), Child(8, line, ALICE)
+    kept, first, second = WaitingChildren(), Child(7, line, ALICE), Child(8, line, ALICE)
     kept.keep(first, now=0.0)
     kept.keep(second, now=5.0)
 
-    assert [child.ends_at for child in kept.children] == [Kept.KEPT_S, Kept.KEPT_S + 5.0]
+    assert [child.ends_at for child in kept.children] == [WaitingChildren.KEPT_S, WaitingChildren.KEPT_S + 5.0]
     assert kept.take(ALICE) is second
 
 

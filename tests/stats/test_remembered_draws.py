@@ -7,10 +7,10 @@ import pytest
 from numpy.typing import NDArray
 
 from app.stats import curve_bands
-from app.stats.curve_bands import Drawn, map_resamples
+from app.stats.curve_bands import DrawnCounts, map_resamples
 
 
-def drawn(room: Drawn | None, n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:
+def drawn(room: DrawnCounts | None, n_examples: int, n_resamples: int, **options: Any) -> NDArray[np.uint8]:
     """Return every count of a stream."""
     rng = np.random.default_rng(3)
     return np.concatenate(list(map_resamples(np.copy, n_examples, n_resamples, rng, room=room, **options)))
@@ -20,7 +20,7 @@ def drawn(room: Drawn | None, n_examples: int, n_resamples: int, **options: Any)
 @pytest.mark.parametrize("batch_cells", [1, 3003])
 def test_counts_of_a_room_are_the_drawn_ones(n_examples: int, batch_cells: int) -> None:
     """Odd and even numbers of examples, all resamples and the first of them, batch by batch."""
-    room = Drawn(n_examples, 20)
+    room = DrawnCounts(n_examples, 20)
     plain = drawn(None, n_examples, 20)
 
     assert (drawn(room, n_examples, 20) == plain).all()
@@ -31,7 +31,7 @@ def test_counts_of_a_room_are_the_drawn_ones(n_examples: int, batch_cells: int) 
 
 def test_a_count_that_half_a_byte_does_not_hold_does_not_fit() -> None:
     """Sixteen of one example would come back as none."""
-    room = Drawn(3, 2)
+    room = DrawnCounts(3, 2)
 
     assert room.write(0, np.array([[15, 0, 15]], dtype=np.uint8))
     assert room.counts(0, 1).tolist() == [[15, 0, 15]]
@@ -41,7 +41,7 @@ def test_a_count_that_half_a_byte_does_not_hold_does_not_fit() -> None:
 def test_counts_that_do_not_fit_are_drawn_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """A room is not whole with too large a count, wherever it is."""
     monkeypatch.setattr(curve_bands, "MOST_COUNTED", 2)
-    room = Drawn(1200, 4)
+    room = DrawnCounts(1200, 4)
     first = drawn(room, 1200, 4)
 
     assert first.max() > 2

@@ -13,7 +13,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from app.render.board import Frame
+from app.render.board import Surroundings
 from app.render.html import render_page
 from app.render.saved import STATIC
 from app.render.table_page import TablePage, TableView
@@ -24,7 +24,7 @@ __all__ = ["browser"]
 pytestmark = pytest.mark.browser
 
 HOME = "/benchmarks/field/leaderboards"
-FRAME = Frame(
+FRAME = Surroundings(
     title="field-bench",
     home="/benchmarks/field",
     boards=[(title, f"{HOME}/{title.lower()}") for title in ("SQL", "MASE", "WAPE", "WQL", "Another one", "And one")],

@@ -30,8 +30,8 @@ from app.boards.calibrated import (
 from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
-from app.boards.remembered import Columns, remembered_pairs
-from app.boards.stability import ByTask, better_by_metric, family_of, stability_meta
+from app.boards.remembered import ValueColumns, remembered_pairs
+from app.boards.stability import PointsByTask, better_by_metric, family_of, stability_meta
 from app.boards.standing import BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
@@ -107,7 +107,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     sign, level = ranking.sign, spec.uncertainty.level
     values = ranked.values if ranking.kept.all() else ranked.values[ranking.kept]
     resamples = draw_tasks(spec, len(values))
-    columns = Columns(values)
+    columns = ValueColumns(values)
     drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
     standing = _standing(spec, ranking, ranked, columns)
     placed = _placed(ranking, standing)
@@ -125,7 +125,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
             **ranking.units.meta(values), **power_meta(standing)}  # fmt: skip
     if spec.explored is None and ranked.entrants:
         tasks = [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)]
-        by = ByTask(ranked.entrants, tasks, sign * values, points_of=np.asarray)
+        by = PointsByTask(ranked.entrants, tasks, sign * values, points_of=np.asarray)
         meta |= stability_meta(by, family_of(manifest), partial(better_by_metric, manifest, spec, scores))
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
@@ -134,7 +134,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
-def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Columns) -> BoardStanding | None:
+def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: ValueColumns) -> BoardStanding | None:
     """Return the standing of the ranked by sign × values [n_tasks, n_entrants], larger being better; None if none."""
     if not len(ranked.entrants):
         return None
@@ -228,7 +228,7 @@ def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
     return lambda at: of_ranked(place[at]) if at in place else NOTHING
 
 
-def _assumption_free(ranking: _Ranking, columns: Columns, level: float) -> CellsAt | None:
+def _assumption_free(ranking: _Ranking, columns: ValueColumns, level: float) -> CellsAt | None:
     """Return the ends of the interval of a column of the cells that assumes nothing but the range, if it is ranked.
 
     None where the calibrated interval holds without it, no range is declared, or tasks have a reader's weights.

@@ -28,8 +28,8 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import without_owner_meta
 from app.boards.provenance import SERVED_BY_LEAKS
-from app.boards.remembered import Columns, remembered_pairs
-from app.boards.stability import ByTask as Stable
+from app.boards.remembered import ValueColumns, remembered_pairs
+from app.boards.stability import PointsByTask as Stable
 from app.boards.stability import better_by_metric, family_of, stability_meta
 from app.boards.standing import (
     BoardStanding,
@@ -355,7 +355,7 @@ class ByTask:
     """
 
     wins: FloatArray
-    logs: Columns
+    logs: ValueColumns
     mean_ranks: FloatArray | None = None
 
     @classmethod
@@ -364,7 +364,7 @@ class ByTask:
 
         `raw` [n_tasks, n_entrants] are the errors themselves, given if their mean ranks are wanted, too.
         """
-        logs = Columns(np.log(relative.errors))
+        logs = ValueColumns(np.log(relative.errors))
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
         # Ratios keep the order of errors only for a positive baseline: one below 0 reverses it, one of 0 clips all

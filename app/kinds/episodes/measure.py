@@ -83,7 +83,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
     counted = with_worst(manifest, held.counted)
     if not manifest.part.has_seeds():
         counted = items_as_units(counted, manifest.part)
-    rows = BoardRows(manifest, spec, counted)
+    rows = EntrantRows(manifest, spec, counted)
     episodes = _Episodes(manifest, spec, evidence.entrant, rows, held.delivered)
     estimates: dict[str, Estimate] = {}
     for metric in spec.metrics:
@@ -126,7 +126,7 @@ class SeedScores:
 
 
 @dataclass(frozen=True)
-class BoardRows:
+class EntrantRows:
     """The rows of one entrant, and which of them a board counts."""
 
     manifest: Manifest
@@ -239,7 +239,7 @@ class _Episodes:
     manifest: Manifest
     spec: EstimateBoard
     entrant: str
-    rows: BoardRows
+    rows: EntrantRows
     delivered: ScoreTable
 
     def over_tasks(self, metric: str) -> dict[str, Interval]:
@@ -613,7 +613,7 @@ class Gap:
 NO_GAP = Gap()
 
 
-def gap_of(rows: BoardRows, task: str) -> Gap:
+def gap_of(rows: EntrantRows, task: str) -> Gap:
     """Return the gap of a task of a composite, in the metric that ranks; nothing without a pair.
 
     It is the reference condition minus the counted one.
@@ -671,7 +671,7 @@ def profile_rows(
 # of CHAMBER's admissions is numpy's, linear between scores.
 
 
-def quantile_rows(rows: BoardRows) -> Iterator[tuple[Cell, ...]]:
+def quantile_rows(rows: EntrantRows) -> Iterator[tuple[Cell, ...]]:
     """Yield the declared quantiles of each metric by task."""
     for task in rows.tasks():
         for metric, wanted in rows.spec.quantiles.items():

@@ -86,7 +86,7 @@ class SubmittedRows:
 
 
 @dataclass(frozen=True)
-class TaskPredictions:
+class SentPredictions:
     """The predictions of one entrant for one task, the first row that holds one, and how many items have none."""
 
     block: PredictionBlock
@@ -102,7 +102,7 @@ class Matching:
         self._files = files
         self._findings = findings
 
-    def with_labels(self, labels: Mapping[str, Labels], *, may_lack: bool) -> Iterator[TaskPredictions]:
+    def with_labels(self, labels: Mapping[str, Labels], *, may_lack: bool) -> Iterator[SentPredictions]:
         """Yield blocks in the order of the labels' items; items without a prediction are NaN. Raises TooLarge.
 
         An entrant that may lack items has a block for every task, also for one of which it has no row.
@@ -126,7 +126,7 @@ class Matching:
                 self._refuse_missing(known[1], at, rows[0])
             block = PredictionBlock(self._rows.entrants[entrant], self._rows.tasks[task], values)
             first = int(rows.min()) if len(rows) else int(np.argmax(self._rows.entrant == entrant))
-            yield TaskPredictions(block, first, int(np.isnan(values[:, 0]).sum()))
+            yield SentPredictions(block, first, int(np.isnan(values[:, 0]).sum()))
 
     def refuse_absent(self, tasks: Iterable[str]) -> None:
         """Add a problem for each entrant and task without a single row: only whole tables can be compared."""
@@ -142,7 +142,7 @@ class Matching:
         for entrant in sorted({entrant for entrant, _ in delivered}):
             yield from ((entrant, task, _NO_ROWS) for task in numbers if (entrant, task) not in delivered)
 
-    def with_own_labels(self, cells: LabelCells) -> Iterator[TaskPredictions]:
+    def with_own_labels(self, cells: LabelCells) -> Iterator[SentPredictions]:
         """Yield blocks with the labels of their own rows, in the order of the items' names. Raises TooLarge."""
         if self._rows.values.size > MAX_VALUES:
             raise TooLarge(f"The submission has more than {MAX_VALUES:,} numbers.")
@@ -155,7 +155,7 @@ class Matching:
             labels = cells.take(mine).as_labels(name, tuple(items.take(pa.array(order)).to_pylist()), mine)
             values = self._rows.values[mine]
             block = PredictionBlock(self._rows.entrants[entrant], name, values, labels)
-            yield TaskPredictions(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
+            yield SentPredictions(block, int(rows.min()), int(np.isnan(values[:, 0]).sum()))
 
     @cached_property
     def _runs(self) -> list[tuple[int, int, IntArray]]:
@@ -303,7 +303,7 @@ class _Submission:
             labels=join_cells(own) if own else None,
         )
 
-    def _match(self, matching: Matching, rows: SubmittedRows) -> Iterator[TaskPredictions]:
+    def _match(self, matching: Matching, rows: SubmittedRows) -> Iterator[SentPredictions]:
         # Rows of unknown tasks or entrants would show up as missing a second time.
         all_named = not ((rows.entrant == NONE) | (rows.task == NONE)).any()
         may_lack = self._part.missing == "failure" or not all_named
@@ -315,7 +315,7 @@ class _Submission:
             matching.refuse_absent(self._request.labels)
         return matching.with_labels(self._request.labels, may_lack=may_lack)
 
-    def _warnings(self, matched: Sequence[TaskPredictions]) -> Iterator[Problem]:
+    def _warnings(self, matched: Sequence[SentPredictions]) -> Iterator[Problem]:
         for each in matched:
             name = clip_for_message(f"{each.block.entrant}, {each.block.task}")
             if each.n_missing:
@@ -325,11 +325,11 @@ class _Submission:
                 yield from (Problem(text) for text in warn_of_labels(each.block.labels, self._part, what))
 
 
-def _missing(matched: TaskPredictions) -> str:
+def _missing(matched: SentPredictions) -> str:
     return f"{matched.n_missing} of {len(matched.block.values)} items have no prediction"
 
 
-def _table(matched: Sequence[TaskPredictions], rows: SubmittedRows) -> ScoreTable:
+def _table(matched: Sequence[SentPredictions], rows: SubmittedRows) -> ScoreTable:
     """Return a row for each entrant and task, without values: those are in the blocks."""
     first = np.array([each.first for each in matched], dtype=np.int64)
     reasons = tuple(dict.fromkeys(_missing(each) for each in matched if each.n_missing))

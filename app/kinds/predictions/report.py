@@ -33,7 +33,7 @@ from app.kinds.predictions.metrics import AREAS, MAX_TRUNCATION, area_of_class, 
 from app.kinds.predictions.task import Prepared, TaskPredictions, Weighted
 from app.stats.arrays import Counts, FloatArray, IntArray
 from app.stats.calibrated import logistic
-from app.stats.curve_bands import Drawn, FallingScores, Heights, curve_heights, fall, map_resamples
+from app.stats.curve_bands import DrawnCounts, FallingScores, Heights, curve_heights, fall, map_resamples
 from app.stats.curves import ThresholdCurve, place_of, place_where, threshold_curve
 from app.stats.predictions import (
     conditional_mean,
@@ -81,12 +81,12 @@ class ExampleResamples:
         """
         n_drawn = self.n_resamples if n_resamples is None else n_resamples
         rng = board_generator(self.rng_seed, *self.names)
-        if Drawn.n_bytes(n_examples, n_drawn) > MOST_REMEMBERED:
+        if DrawnCounts.n_bytes(n_examples, n_drawn) > MOST_REMEMBERED:
             yield from map_resamples(of, n_examples, n_drawn, rng, is_wide=is_wide)
             return
         key = digest("examples", str(self.rng_seed), str(n_examples), *self.names)
-        known: Drawn | None = COMPUTED.get(key)
-        room = Drawn(n_examples, n_drawn) if known is None or known.n_resamples < n_drawn else known
+        known: DrawnCounts | None = COMPUTED.get(key)
+        room = DrawnCounts(n_examples, n_drawn) if known is None or known.n_resamples < n_drawn else known
         yield from map_resamples(of, n_examples, n_drawn, rng, is_wide=is_wide, room=room)
         if room is not known and room.is_whole:
             COMPUTED.keep(key, room, room.halves.nbytes)

@@ -102,7 +102,7 @@ class Claims:
             elif claim.metric in self._metrics:
                 self._keep(claim)
 
-    def take_board(self, rows: Iterable[tuple["BoardRow", ClaimPlace]], boards: Sequence[str]) -> None:
+    def take_board(self, rows: Iterable[tuple["ClaimedRow", ClaimPlace]], boards: Sequence[str]) -> None:
         """Keep what leaderboards say, whose names are `boards` in order; each estimator must have rows."""
         for row, place in rows:
             if row.estimator in self._backing.estimators:
@@ -159,7 +159,7 @@ def claims_of_rows(
 
 
 @dataclass(frozen=True)
-class BoardRow:
+class ClaimedRow:
     """One estimator's row of a leaderboard: its number among that estimator's rows, and its numbers by name."""
 
     estimator: str
@@ -167,7 +167,7 @@ class BoardRow:
     values: Mapping[str, float | None]
 
 
-def claims_of_board(row: BoardRow, boards: Sequence[str]) -> Iterator[ClaimedValue]:
+def claims_of_board(row: ClaimedRow, boards: Sequence[str]) -> Iterator[ClaimedValue]:
     """Yield what a row of a leaderboard claims.
 
     lrdbench writes its boards one behind the other, each estimator once in each, without the boards' names.
@@ -242,7 +242,7 @@ def numbers_of(cells: Cells, column: str) -> FloatArray:
 
 def board_rows(
     file: ReceivedFile, blocks: Iterator[Block], findings: Findings
-) -> Iterator[tuple[BoardRow, ClaimPlace]]:
+) -> Iterator[tuple[ClaimedRow, ClaimPlace]]:
     """Yield the rows of a table of leaderboards; components are in columns, or in a column of JSON."""
     seen: Counter[str] = Counter()
     for block in blocks:
@@ -252,7 +252,7 @@ def board_rows(
         for at, name in enumerate(_names(cells)):
             values = {column: _known(cells_of[at]) for column, cells_of in numbers.items()}
             place = ClaimPlace(file.name, int(block.rows[at]))
-            yield BoardRow(name, seen[name], {**values, **_components(cells, at)}), place
+            yield ClaimedRow(name, seen[name], {**values, **_components(cells, at)}), place
             seen[name] += 1
 
 

@@ -390,7 +390,7 @@ CATALOG: Mapping[str, CatalogMetric] = {
     "runtime": CatalogMetric("Run time", "minimize", ALL, low=0.0, unit="s"),
     "instability": _distance("Instability", OBSERVED_ONLY),
     "preprocessing_sensitivity": _distance("Preprocessing sensitivity", OBSERVED_ONLY),
-    "estimate_drift": _distance("Estimate drift", STRESS_ONLY),
+    "estimate_drift": _distance("RecordEstimate drift", STRESS_ONLY),
     "absolute_estimate_drift": _distance("Absolute estimate drift", STRESS_ONLY),
     "signed_estimate_drift": CatalogMetric("Signed estimate drift", "minimize", STRESS_ONLY),
     "correction_drift": _distance("Correction drift", KNOWN_TRUTH),
@@ -450,7 +450,7 @@ NULLS = {False: (0.6, 0.5), True: (0.1, 0.0)}
 
 
 @dataclass(frozen=True)
-class Estimate:
+class RecordEstimate:
     """An estimator's estimate of a record; `intervals` are (level, low, high)."""
 
     valid: bool
@@ -475,7 +475,9 @@ class Estimate:
         return (first, last) if is_default and first is not None and last is not None and first <= last else None
 
 
-def value_from(metric: str, estimate: Estimate, truth: float | None, estimand: str | None) -> tuple[bool, float | None]:
+def value_from(
+    metric: str, estimate: RecordEstimate, truth: float | None, estimand: str | None
+) -> tuple[bool, float | None]:
     """Return whether lrdbench has a row of the metric for an estimate, and its value, None for null."""
     name, level = split_identity(metric)
     if name in OF_POINTS:
@@ -500,7 +502,7 @@ def value_from(metric: str, estimate: Estimate, truth: float | None, estimand: s
     return True, float(estimate.valid) if name == "validity_rate" else float(estimate.runtime or 0.0)
 
 
-def _called_dependent(estimate: Estimate, truth: float | None, estimand: str | None) -> tuple[bool, float | None]:
+def _called_dependent(estimate: RecordEstimate, truth: float | None, estimand: str | None) -> tuple[bool, float | None]:
     called_from, null_upto = NULLS[estimand == MEMORY]
     if truth is None or truth > null_upto or not estimate.valid or estimate.point is None:
         return False, None
@@ -511,8 +513,8 @@ def _called_dependent(estimate: Estimate, truth: float | None, estimand: str | N
 class Pair:
     """An estimator's estimates of a series under stress and of the clean one, None where it has no estimate."""
 
-    stressed: Estimate | None
-    clean: Estimate | None
+    stressed: RecordEstimate | None
+    clean: RecordEstimate | None
     truth: float | None
 
     def value(self, metric: str) -> float | None:

@@ -57,8 +57,8 @@ from app.kinds.series.manifest_part import (
     FROM_ONE_ESTIMATE,
     OF_INTERVALS,
     PAIRED,
-    Estimate,
     Pair,
+    RecordEstimate,
     SeriesPart,
     is_estimator_name,
     row_metrics,
@@ -599,12 +599,12 @@ class _CleanEstimates:
     """From which clean series each stressed one was made, and in which row an estimator's estimate of a series is."""
 
     scores: ScoreTable
-    estimates: Sequence[Estimate | None]
+    estimates: Sequence[RecordEstimate | None]
     clean_of: Mapping[str, str]
     place: Mapping[tuple[str, str], int]
 
     @classmethod
-    def of(cls, scores: ScoreTable, estimates: Sequence[Estimate | None]) -> "_CleanEstimates":
+    def of(cls, scores: ScoreTable, estimates: Sequence[RecordEstimate | None]) -> "_CleanEstimates":
         """Collect them; a row may leave out of which series it was made where another row of the record says it."""
         clean = scores.recorded.get("clean_record_id")
         names: dict[str, Counter[str]] = {}
@@ -616,7 +616,7 @@ class _CleanEstimates:
                 names.setdefault(record, Counter())[name] += 1
         return cls(scores, estimates, {record: counts.most_common(1)[0][0] for record, counts in names.items()}, place)
 
-    def pair(self, at: int, stressed: Estimate | None, truth: float | None) -> Pair | None:
+    def pair(self, at: int, stressed: RecordEstimate | None, truth: float | None) -> Pair | None:
         """Return the estimates of both series by the estimator of a row; None where the row's is no stressed one."""
         clean = self.clean_of.get(_at(self.scores.item, at) or "")
         if clean is None:
@@ -668,7 +668,7 @@ def _texts(coded: Coded | None, n_rows: int) -> list[str]:
     return [""] * n_rows if coded is None else [text or "" for text in coded.to_list()]
 
 
-def _estimates(recorded: Mapping[str, Coded], n_rows: int) -> Iterator[Estimate | None]:
+def _estimates(recorded: Mapping[str, Coded], n_rows: int) -> Iterator[RecordEstimate | None]:
     """Yield each row's estimate, None where it has none."""
     numbers = {name: _numbers(recorded[name]) for name in ("point_estimate", "ci_low", "ci_high", "runtime_seconds")}
     intervals = [_intervals(text) for text in recorded["bootstrap_cis_json"].words]
@@ -678,7 +678,7 @@ def _estimates(recorded: Mapping[str, Coded], n_rows: int) -> Iterator[Estimate 
             yield None
             continue
         of_row = {name: column[at] for name, column in numbers.items()}
-        yield Estimate(
+        yield RecordEstimate(
             valid=FLAGS[flags.at(at) or "False"],
             point=of_row["point_estimate"],
             ends=(of_row["ci_low"], of_row["ci_high"]),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from app.kinds.reader import Evidence
-from app.kinds.series.manifest_part import Estimate, Pair
+from app.kinds.series.manifest_part import Pair, RecordEstimate
 from tests.cases.evidence_tables import problems, read
 from tests.cases.series_runs import GIVEN, LIMITS, Cells, changed, given_manifest, member
 
@@ -132,8 +132,8 @@ def test_what_stress_did_is_made_from_both_estimates(tmp_path: Path, metric: str
 
 def test_the_errors_of_a_ratio_are_those_of_both_estimates() -> None:
     """Of a series under stress and of the clean one; nothing where one of them is invalid."""
-    stressed, clean = (Estimate(True, point, (None, None), (), None) for point in (0.9, 0.6))
-    invalid = Estimate(False, 0.6, (None, None), (), None)
+    stressed, clean = (RecordEstimate(True, point, (None, None), (), None) for point in (0.9, 0.6))
+    invalid = RecordEstimate(False, 0.6, (None, None), (), None)
 
     assert Pair(stressed, clean, 0.5).errors() == pytest.approx((0.4, 0.1))
     assert np.isnan(Pair(stressed, invalid, 0.5).errors()).all()
