@@ -44,7 +44,7 @@ def problems_of(old: str, new: str) -> list[tuple[int | None, str | None, str]]:
         ("prereg: optional", "min_seeds: few", 8, "admission.min_seeds", "expected a whole number or a mapping"),
         ("method: mean", "method: meen", 10, "leaderboards.0.method", "did you mean mean?"),
         ("metric: acc", "metric: ac", 10, "leaderboards.main", "ac is not among the declared metrics"),
-        ("admission: {", "group_by: area\nadmission: {", 8, "group_by", "no task's where has area"),
+        ("admission: {", "group_by: area\nadmission: {", 8, "group_by", "no task's where or about has area"),
         ("{id: b}]", "{id: b, where: {area: x}}]\ngroup_by: arae", 8, "group_by", "did you mean area?"),
         ("direction: maximize", "direction: TODO", 6, "metrics.acc.direction", "an answer is missing here"),
     ],
