@@ -552,7 +552,8 @@ def guess_metric(sheet: ResultsSheet, column: str, taken: Collection[str], direc
         direction=direction or _direction(spoken),
         low=low,
         high=high,
-        unit=next((UNITS[word] for word in reversed(spoken) if word in UNITS), None),
+        # Not its first word: `min_length` is no length in minutes.
+        unit=next((UNITS[word] for word in reversed(spoken[1:] or spoken) if word in UNITS), None),
         observed=ends,
         why=why,
     )

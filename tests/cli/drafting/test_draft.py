@@ -41,10 +41,11 @@ def test_a_latency_table_is_minimized_from_zero_in_milliseconds(tmp_path: Path) 
 
 def test_a_direction_that_no_name_says_is_left_to_be_answered(tmp_path: Path) -> None:
     """Numbers cannot say which way is better: a guess would turn a board upside down."""
-    draft = draft_of("model,task,zeta\na,t,1.5\nb,t,2.5\n", tmp_path)
+    draft = draft_of("model,task,min_zeta\na,t,1.5\nb,t,2.5\n", tmp_path)
 
     assert draft.n_missing == 1
     assert "    direction: TODO  # maximize or minimize?" in draft.text.splitlines()
+    assert "unit:" not in draft.text
 
 
 def test_a_question_that_is_answered_leaves_nothing_missing(tmp_path: Path) -> None:
