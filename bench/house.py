@@ -1,4 +1,5 @@
-"""What a stranger has to hold in mind, counted: `python -m bench.house`, the way of a row with `--walk`.
+"""What a stranger has to hold in mind, counted: `python -m bench.house`, the way of a row with `--walk`, the share of
+parameters that well-kept packages only hand on with `--beside`.
 
 Small modules with a single importer and parameters that are only handed on are a ratchet (`tests/test_house.py`): they
 go down. The other figures may grow, with a reason in the commit.
@@ -9,10 +10,13 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 APP = ROOT / "app"
+BESIDE = ("starlette", "uvicorn", "click", "alembic", "sqlalchemy", "pydantic", "pandas", "scipy", "_pytest")
+
 SMALL = 60
 """Lines below which a module with a single importer belongs beside its importer."""
 
@@ -88,6 +92,14 @@ def _given(call: ast.Call) -> Iterator[ast.expr]:
     yield from (keyword.value for keyword in call.keywords)
 
 
+def share_beside(package: str) -> float:
+    """Return the share of parameters that an installed package only hands on, its tests left out."""
+    folder = Path(str(import_module(package).__file__)).parent
+    sources = (path for path in folder.rglob("*.py") if "tests" not in path.parts)
+    handed = [each for path in sources for each in _parameters(ast.parse(path.read_text("utf-8")))]
+    return sum(handed) / len(handed)
+
+
 def main() -> None:
     """Print each count."""
     house = count()
@@ -96,6 +108,8 @@ def main() -> None:
     print(f"parameters only handed on: {house.handed_on} of {house.parameters}, {house.share_handed_on:.0%}")
     if "--lonely" in sys.argv:
         print("\n".join(house.lonely))
+    if "--beside" in sys.argv:
+        print("\n".join(f"{package}: {share_beside(package):.0%}" for package in BESIDE))
     if "--walk" in sys.argv:
         from bench import walk
 
