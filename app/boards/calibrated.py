@@ -217,23 +217,24 @@ def assumption_free(values: FloatArray, place: IntArray, within: Range, level: f
     """Return the ends of intervals that assume nothing but the range, [2, n_columns], in the unit of the values.
 
     `values` are [n_values, n_columns], `place` [n_values] their units, such as seeds, tasks or families; a column's
-    number is the mean of its values. NaN where the range has an open end, or does not hold the values.
+    number is the mean of its values. NaN for a column that the range does not hold, and where it has an open end.
     Raises InvalidArgument as `betting_interval` does. Source: `app.stats.betting.betting_interval`.
 
     >>> values = np.array([[1.0], [0.5], [0.75]])
     >>> assumption_free(values, np.array([0, 0, 1]), SHARE, 0.95).round(2).tolist()
     [[0.06], [0.98]]
     """
-    within = within.holding(float(values.min()), float(values.max()))
     if not within.is_bounded:
         return np.full((2, values.shape[1]), np.nan)
+    is_held = (values.min(axis=0) >= within.low) & (values.max(axis=0) <= within.high)
     sizes = np.bincount(place)
     sums = np.zeros((len(sizes), values.shape[1]))
     np.add.at(sums, place, values)
     kept = sizes > 0
     # A mean of values within the range may leave it by rounding.
     means = np.clip(sums[kept] / sizes[kept, None], within.low, within.high)
-    return np.stack(betting_interval(means, sizes[kept].astype(np.float64), within, level))
+    ends = np.stack(betting_interval(means, sizes[kept].astype(np.float64), within, level))
+    return np.where(is_held, ends, np.nan)
 
 
 # The uncertainty of a board's scores: replicates drawn by the names of the units, and their degrees of freedom.

@@ -16,7 +16,7 @@ title: Gaps
 evidence: episodes
 episodes: {condition: side, item: [item]}
 tasks: [{id: push}]
-grid: {seeds: 16, conditions: [own, other], items: 20, absent: ABSENT}
+grid: {seeds: 35, conditions: [own, other], items: 20, absent: ABSENT}
 metrics: {success: {direction: maximize, min: 0, max: 1}}
 admission: {prereg: optional, failure_policy: best_effort}
 claims:
@@ -33,7 +33,7 @@ def episodes(entrant: str, own: int, other: int) -> list[Row]:
     """Return the episodes of who succeeds with its own partner on so many of twenty items, and with another's."""
     return [
         (entrant, seed, side, f"i{item:02}", int((item * step + seed) % 20 < n_right))
-        for seed in range(16)
+        for seed in range(35)
         for side, n_right, step in (("own", own, 7), ("other", other, 3))
         for item in range(20)
     ]

@@ -240,7 +240,7 @@ def _assumption_free(ranking: _Ranking, columns: ValueColumns, level: float) -> 
     compute = partial(assumption_free, place=place, within=ranking.within, level=level)
     low, high = columns.numbers(("betting", repr(ranking.within), repr(level), place.tobytes().hex()), compute)
     of = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
-    return lambda at: CalibratedCells(finite(low[of[at]]), finite(high[of[at]])) if at in of else NOTHING
+    return lambda at: CalibratedCells(finite(float(low[of[at]])), finite(float(high[of[at]]))) if at in of else NOTHING
 
 
 def _free_fields(column: Column, of: CellsAt | None) -> tuple[FrameField[int], ...]:

@@ -385,7 +385,8 @@ class _Episodes:
         """Return the ends of the interval of a mean of one task that assumes nothing but its range, of few seeds."""
         metric, tasks = self.spec.ranked, self.rows.tasks()
         within = range_of(self.manifest.metrics[metric])
-        scores = self.rows.seeded(metric, self.rows.of_task(tasks[0])) if len(tasks) == 1 else None
+        is_one = len(tasks) == len(self.rows.expected_tasks()) == 1
+        scores = self.rows.seeded(metric, self.rows.of_task(tasks[0])) if is_one else None
         if scores is None or self._statistic(metric) != "mean" or not within.is_bounded:
             return {}
         names, place = np.unique(scores.seeds, return_inverse=True)

@@ -158,10 +158,10 @@ def test_the_gap_of_the_action_space_is_not_supported(shared_site: Site, example
     (submission,) = example("chamber-as")
     (claim,) = shared_site.http.get("/benchmarks/chamber-as/claims.json").json()["rows"]
     page = shared_site.http.get(f"/preregs/{submission['prereg_sha256']}", headers={"Accept": "text/html"}).text
-    places = [page.find(words) for words in ("inconclusive", "too few seeds (5 of 16)", "Declared against delivered")]
+    places = [page.find(words) for words in ("inconclusive", "too few seeds (5 of 35)", "Declared against delivered")]
 
     assert (claim["n_pairs"], claim["gap_rule"], claim["verdict"]) == (100, "not supported", "inconclusive")
-    assert claim["note"].startswith("too few seeds (5 of 16)")
+    assert claim["note"].startswith("too few seeds (5 of 35)")
     assert claim["difference"] == pytest.approx(-0.11, abs=1e-12)
     assert -1 < places[0] < places[1] < places[2]
 
