@@ -481,13 +481,6 @@ def past_claim(record: Mapping[str, Cell], status: str) -> tuple[Cell, ...]:
     return tuple(status if column.name == "status" else record.get(column.name) for column in COLUMNS)
 
 
-SEEDS_THAT_FAIL = (
-    "Sixteen seeds decide, and seeds that fail altogether may be among none of them: where one in ten does beside "
-    "others at 0.9, a claim whose value is exactly its threshold is supported in 19 of 100 cases, and should be in 2.5."
-)
-"""Source: `bench.claims`; docs/statistics.md."""
-
-
 def claims_table(
     manifest: Manifest, rows: Sequence[tuple[Cell, ...]], registered: Iterable[ClaimedContrast] = ()
 ) -> Table:
@@ -504,13 +497,11 @@ def claims_table(
     meta = {"interval": "calibrated, over seeds, tasks or families of tasks", "level": LEVEL,
             "compatible_interval": "paired percentile bootstrap over clusters, and over pairs within them",
             "n_resamples": N_RESAMPLES, "rng_seed": 0, "stream": "independent"}  # fmt: skip
-    notes: tuple[str, ...] = (
+    notes = (
         "The calibrated interval of the mean difference decides, and claims of one registration are held to Holm's "
         "levels together; the interquartile mean of paired yes-or-no differences hides small gaps.",
     )
     held = _among_registrations(held_together(rows), list(registered))
-    if manifest.part.has_seeds() and any(metric.worst is not None for metric in manifest.metrics.values()):
-        notes = (*notes, SEEDS_THAT_FAIL)
     return Table("claims", f"Claims of {manifest.title}", COLUMNS, tuple(held), notes if rows else (), meta)
 
 
