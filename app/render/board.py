@@ -13,9 +13,9 @@ from functools import cached_property
 
 from app.boards.statement import flags_in_words
 from app.names import count, first_few, in_words
-from app.render.columns import REFERENCES, SHADES, ShownColumn, shown_columns
+from app.render.columns import REFERENCES, ShownColumn, shown_columns
 from app.render.html import Links
-from app.render.plot import WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
+from app.render.plot import SHADES, WHISKER_WIDTH, LinearScale, WhiskerMark, column_scale
 from app.render.text import format_cell, format_number, path_of_name
 from app.values.table import Cell, Column, Table
 
@@ -93,7 +93,7 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Whisker:
+class Extent:
     """A bar or whisker: its ends and its point in percent, None for a point that is beyond; `beyond` are the arrows."""
 
     low: float
@@ -208,12 +208,12 @@ class BoardRows:
                 ticks.append((at, f"{rank:,}"))
         return Axis(ticks)
 
-    def bar(self, row: Row) -> Whisker | None:
+    def bar(self, row: Row) -> Extent | None:
         """Return the bar of the ranks that the entrant may have."""
         rank, low, high = (self._cell(row, name) for name in ("rank", *self._ends))
         if not isinstance(rank, int) or not isinstance(low, int) or not isinstance(high, int):
             return None
-        return Whisker(self._rank_at(low), self._rank_at(high), self._rank_at(rank))
+        return Extent(self._rank_at(low), self._rank_at(high), self._rank_at(rank))
 
     def bar_words(self, row: Row) -> str:
         """Return the ranks that the entrant may have, in words."""
@@ -255,7 +255,7 @@ class BoardRows:
         ]
         return Axis(ticks, _percent(scale, none) if scale.low < none < scale.high else None)
 
-    def whisker(self, row: Row) -> Whisker | None:
+    def whisker(self, row: Row) -> Extent | None:
         """Return the interval of the score; what is beyond the axis is an arrow."""
         mark, scale = self._mark(row), self._scale
         if mark is None or scale is None:
@@ -263,7 +263,7 @@ class BoardRows:
         point, low, high = mark
         beyond = ("left" if low < scale.low else "") + ("right" if high > scale.high else "")
         at = _percent(scale, point) if scale.holds(point) else None
-        return Whisker(_percent(scale, low), _percent(scale, high), at, beyond)
+        return Extent(_percent(scale, low), _percent(scale, high), at, beyond)
 
     # Its groups of tasks: the darker, the better its place.
 

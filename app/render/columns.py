@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from app.names import count
-from app.render.plot import LinearScale, Whisker, WhiskerMark, column_scale, whisker
+from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
 from app.values.table import Cell, Column, Table
 
@@ -281,8 +281,6 @@ def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:
 
 
 # Entrants by tasks as a table of numbers, shaded by place.
-
-SHADES = 8
 
 MOST_ACROSS, UPRIGHT_FROM = 60, 8
 """More tasks than these are down and not across: a sheet of paper, too, is longer than it is wide."""

@@ -15,6 +15,7 @@ from app.render.plot import (
     LEFT,
     MAX_SERIES,
     RIGHT,
+    SHADES,
     TOP,
     WIDTH,
     Declared,
@@ -369,8 +370,6 @@ def _bar(letters: Sequence[str], letter: str, x: float) -> list[Shape]:
 SIDE = 10.0
 
 MOST_SQUARES = 60_000
-
-SHADES = 8
 
 LOOK_OF_STATE = {"no value": "lost", "absent": "gone", "imputed": "filled", "leaked": "leaked"}
 

@@ -511,6 +511,7 @@ def _round_steps(span: float) -> Sequence[float]:
 MAX_CELLS = 4000
 
 SHADES = 8
+"""The darkest of the shades of a heat map, from 0, as the stylesheet has them."""
 
 MAX_NAMED, MAX_LETTERS = 40, 60
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import resvg_py
 
 from app.program.bundled import bundled
+from app.render.plot import SHADES
 
 RULES = """
 text{{font-family:system-ui,DejaVu Sans,Liberation Sans,Noto Sans,Arial,sans-serif;font-size:12px;fill:{ink}}}
@@ -45,7 +46,7 @@ SERIES = """
 .c{n} .bars,.c{n} .band,.c{n} circle,circle.c{n}{{fill:{color}}}
 """
 
-N_COLORS, N_SHADES = 10, 9
+N_COLORS = 10
 
 
 def saved_style() -> str:
@@ -59,7 +60,7 @@ def saved_style() -> str:
 
 def _rules(palette: Mapping[str, str]) -> str:
     shades = (f".q{n}{{fill:rgb({palette['win'].replace(' ', ',')});fill-opacity:{shade_of(n):g}}}"
-              for n in range(N_SHADES))  # fmt: skip
+              for n in range(SHADES + 1))  # fmt: skip
     series = "".join(SERIES.format(n=n, color=palette[f"c{n}"]) for n in range(N_COLORS))
     ground = f"svg{{background:{palette['paper']}}}"
     return re.sub(r"\n", "", ground + RULES.format(**palette) + series + "".join(shades))
@@ -67,7 +68,7 @@ def _rules(palette: Mapping[str, str]) -> str:
 
 def shade_of(step: int) -> float:
     """Return how much of the colour a shade has: the worst place must still be distinguishable from an empty square."""
-    return round(0.08 + 0.84 * step / (N_SHADES - 1), 3)
+    return round(0.08 + 0.84 * step / SHADES, 3)
 
 
 @cache

@@ -290,7 +290,7 @@ UNKNOWN = {"deployment_type": "unknown", "model_availability": "unknown"}
 
 
 @dataclass(frozen=True)
-class PublishedState:
+class SnapshotBoards:
     """One published state: `boards` by name, and where and by which code it was published."""
 
     manifest: Manifest
@@ -333,7 +333,7 @@ class Scored:
         return f"{self.board}/{self.column.name}"
 
 
-def scores_of(source: PublishedState, entrant: str) -> Iterator[Scored]:
+def scores_of(source: SnapshotBoards, entrant: str) -> Iterator[Scored]:
     """Yield every score of an entrant, board by board."""
     for board, table in source.boards.items():
         own = next((row for row in table.records() if row.get("entrant") == entrant), None)
@@ -355,7 +355,7 @@ def _interval(column: Column, row: Mapping[str, Cell]) -> tuple[float, float] | 
     return (float(low), float(high)) if isinstance(low, (int, float)) and isinstance(high, (int, float)) else None
 
 
-def every_eval_ever(source: PublishedState) -> Iterator[tuple[str, dict[str, Any]]]:
+def every_eval_ever(source: SnapshotBoards) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield a file for each entrant that has a score: its place under `data/`, and the document."""
     for entrant in source.entrants():
         results = [_result(source, scored) for scored in scores_of(source, entrant)]
@@ -371,7 +371,7 @@ def _safe(text: str) -> str:
     return UNSAFE.sub("_", text).strip("._")[:100]
 
 
-def _evaluation_document(source: PublishedState, entrant: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _evaluation_document(source: SnapshotBoards, entrant: str, results: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     developer = {"developer": entrant.rpartition("/")[0]} if "/" in entrant else {}
     return {
         "schema_version": SCHEMA_VERSION,
@@ -392,7 +392,7 @@ def _evaluation_document(source: PublishedState, entrant: str, results: Sequence
     }
 
 
-def _result(source: PublishedState, scored: Scored) -> dict[str, Any]:
+def _result(source: SnapshotBoards, scored: Scored) -> dict[str, Any]:
     return {
         "evaluation_result_id": scored.name,
         "evaluation_name": f"{source.manifest.title}: {scored.table.title}",
@@ -445,7 +445,7 @@ def _uncertainty(scored: Scored) -> dict[str, Any]:
     return {"uncertainty": {"confidence_interval": document, **drawn}}
 
 
-def hub_results(source: PublishedState, entrant: str, dataset: str) -> list[dict[str, Any]]:
+def hub_results(source: SnapshotBoards, entrant: str, dataset: str) -> list[dict[str, Any]]:
     """Return an entrant's scores as `.eval_results/*.yaml` of its model: an entry for each board and score.
 
     `dataset` is the benchmark's own repository on the Hub; its `eval.yaml` has the tasks, see `hub_benchmark`.
@@ -467,7 +467,7 @@ def task_id(scored: Scored) -> str:
     return _safe(scored.name)
 
 
-def hub_benchmark(source: PublishedState) -> dict[str, Any]:
+def hub_benchmark(source: SnapshotBoards) -> dict[str, Any]:
     """Return `eval.yaml` of the benchmark's repository on the Hub: a task for each board and score."""
     tasks = [
         {"id": _safe(f"{board}/{column.name}"), "config": board, "split": "test"}
@@ -483,7 +483,7 @@ def hub_benchmark(source: PublishedState) -> dict[str, Any]:
     }
 
 
-def model_index(source: PublishedState, entrant: str) -> dict[str, Any]:
+def model_index(source: SnapshotBoards, entrant: str) -> dict[str, Any]:
     """Return an entrant's scores as `model-index` of its model card.
 
     It has no place for a remark, so a score of a part of what is asked, which has no rank, is not in it.

@@ -17,7 +17,7 @@ from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
-from app.render.syndication import PublishedState, every_eval_ever, hub_benchmark, hub_results, model_index
+from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
 from app.store import benchmarks, snapshots
 from app.store.benchmarks import Declared
@@ -261,7 +261,7 @@ def _yaml(document: Any) -> Response:
     return Response(text, media_type=f"{YAML}; charset=utf-8")
 
 
-def _source(session: Session, state: State, slug: str, number: int | None) -> PublishedState:
+def _source(session: Session, state: State, slug: str, number: int | None) -> SnapshotBoards:
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, number)
     if shown is None:
@@ -271,4 +271,4 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> Pu
               for b in under.manifest.leaderboards}  # fmt: skip
     boards = {name: table for name, table in tables.items() if table is not None}
     home = f"{state.settings.own_address}/benchmarks/{slug}"
-    return PublishedState(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)
+    return SnapshotBoards(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)

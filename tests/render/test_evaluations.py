@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime
 
-from app.render.syndication import PublishedState, every_eval_ever, hub_results, model_index
+from app.render.syndication import SnapshotBoards, every_eval_ever, hub_results, model_index
 from app.values.table import Column, Table
 from tests.cases.evidence_tables import parse
 
@@ -36,7 +36,7 @@ def test_an_average_of_a_share_is_a_share() -> None:
         *(Column(end, end) for own in ends.values() for end in own),
     )
     table = Table("leaderboard/b", "B", columns, (("A", *[0.5] * (3 * len(WITHIN))),))
-    source = PublishedState(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
+    source = SnapshotBoards(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
     ((_, document),) = every_eval_ever(source)
     reported = {each["evaluation_result_id"]: each["metric_config"] for each in document["evaluation_results"]}
 
@@ -48,7 +48,7 @@ def test_a_model_card_has_no_score_of_a_part_of_what_is_asked() -> None:
     columns = (Column("entrant", "Entrant", "text"), Column("success", "Success", direction="maximize"),
                Column("unranked_because", "No rank because", "text"))  # fmt: skip
     table = Table("leaderboard/b", "B", columns, (("A", 0.5, None), ("sly", 1.0, "partial")))
-    source = PublishedState(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
+    source = SnapshotBoards(parse(MANIFEST), {"b": table}, 1, datetime(2026, 1, 1, tzinfo=UTC), "1", "http://x/s")
     cards = {name: model_index(source, name)["model-index"][0]["results"] for name in ("A", "sly")}
 
     assert [each["metrics"][0]["value"] for each in cards["A"]] == [0.5]
