@@ -8,9 +8,14 @@ characters, a second spelling of the same text.
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Literal, TypeVar, get_args
 
 Listed = TypeVar("Listed")
+
+RoleName = Literal["steward", "reviewer", "submitter"]
+"""What somebody may be in one benchmark; what each may do there is `app.rights.policy`."""
+
+ROLE_NAMES: tuple[RoleName, ...] = get_args(RoleName)
 
 MAX_NAME = 200
 

@@ -1,7 +1,7 @@
 """Forensics of rows: patterns that honest runs hardly ever show, within one submission and against earlier ones.
 
 `look_within` is called by `app.kinds.reader` in the process that reads, the rest by `app.admission.rules` and
-`app.receiving.receive`. Pure and vectorised: it costs a few sorts of the rows. Nothing here refuses a run, because each
+`app.receiving.upload`. Pure and vectorised: it costs a few sorts of the rows. Nothing here refuses a run, because each
 finding may have an innocent reason (a partner that does nothing, a model under two names); it is shown beside the
 result.
 """

@@ -368,7 +368,7 @@ def _unknown(what: str, names: Sequence[str], known: Collection[str] | None) -> 
 #
 # A manipulated baseline shifts everybody's score, so its name belongs to the stewards: `app.store.entrants` refuses
 # others. Who takes a name of which the grid asks five items reports its best five; that shifts nobody else's score,
-# and is flagged for `app.receiving.receive`. Pure.
+# and is flagged for `app.receiving.upload`. Pure.
 
 OWN_GRID = "own_grid"
 

@@ -1,10 +1,11 @@
 """`plumbline invitation`: codes that make one token each; made, listed, revoked and used."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
 import typer
 from rich.table import Table
 
+from app.names import RoleName
 from plumbline.cli.output import note, say, show
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
@@ -23,9 +24,7 @@ def register(app: typer.Typer) -> None:
 
 def make(
     *,
-    role: Annotated[
-        Literal["submitter", "reviewer", "steward"], typer.Option(help="What the token may do.")
-    ] = "submitter",
+    role: Annotated[RoleName, typer.Option(help="What the token may do.")] = "submitter",
     benchmark: Annotated[str | None, typer.Option(help="In this benchmark; unset: on the server.")] = None,
     token_days: Annotated[int | None, typer.Option(min=1, help="The token expires after this many days.")] = None,
     days: Annotated[int, typer.Option(min=1, max=90, help="The code expires after this many days.")] = 14,

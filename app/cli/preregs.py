@@ -19,7 +19,7 @@ from app.kinds.reader import Evidence, read_evidence
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.receiving import receive
+from app.receiving import upload
 from plumbline.cli.output import check_table, note, say, show
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, TokenOption
 
@@ -141,6 +141,6 @@ def _checks(
     """Apply every rule that needs no server: those of admission, and the claims compared with the rows."""
     now, slugs = datetime.now(UTC), (manifest.slug,)
     registered = Registered(sha256_hex(content), git_blob_sha1(content), prereg, now, False, slugs)
-    case = receive.case_of(manifest, evidence, fields, registered, now)
-    checks = [*receive.check(case), *receive.check_claims(manifest, evidence, fields)]
+    case = upload.case_of(manifest, evidence, fields, registered, now)
+    checks = [*upload.check(case), *upload.check_claims(manifest, evidence, fields)]
     return [check for check in checks if check.rule != WITNESSED_RULE]

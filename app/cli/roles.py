@@ -1,20 +1,19 @@
 """`plumbline benchmark role`: stewards, reviewers and submitters of a benchmark."""
 
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import quote
 
 import typer
 from rich.table import Table
 
+from app.names import ROLE_NAMES, RoleName
 from plumbline.cli.output import say, show
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
 Slug = Annotated[str, typer.Argument(metavar="BENCHMARK", help="The benchmark's slug.")]
 Holder = Annotated[str, typer.Argument(metavar="TOKEN", help="The number or the name of a token.")]
-RoleOption = Annotated[
-    Literal["steward", "reviewer", "submitter"], typer.Option("--role", help="What it may do there.")
-]
+RoleOption = Annotated[RoleName, typer.Option("--role", help="What it may do there.")]
 SHOWN = ("at", "token", "name", "role", "change", "until", "by")
 
 
@@ -76,7 +75,7 @@ def _cell(value: Any) -> str:
 
 
 def _say(answer: Any) -> None:
-    for role in ("steward", "reviewer", "submitter"):
+    for role in ROLE_NAMES:
         names = ", ".join(each["name"] for each in answer["roles"] if each["role"] == role)
         if names or role == "steward":
             say(f"{role.capitalize()}s of {answer['benchmark']}: {names or 'nobody but the admins'}.")

@@ -26,6 +26,7 @@ from app.db.models import (
     Token,
     Try,
 )
+from app.names import ROLE_NAMES
 from app.rights import oidc, roles, visibility
 from app.store import benchmark_rows
 
@@ -107,7 +108,7 @@ def _everything_about(session: Session, token: Token) -> Mapping[str, Any]:
         "identity": None if known_as is None else _plain(known_as, "issuer", "subject"),
         "sessions": [_plain(each, *OF_SESSIONS) for each in session.scalars(
             select(BrowserSession).where(BrowserSession.token_id == token.id).order_by(BrowserSession.id))],
-        "roles": {name: roles.benchmarks_of(session, token.id, name) for name in ("steward", "reviewer", "submitter")},
+        "roles": {name: roles.benchmarks_of(session, token.id, name) for name in ROLE_NAMES},
         "entrants": list(session.scalars(
             select(Entrant.name).where(Entrant.owner_id == token.id).order_by(Entrant.id))),
         "registrations": [_plain(each, "sha256", "registered_at") for each in session.scalars(

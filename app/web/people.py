@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Path
@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from app.db.models import Benchmark, Invitation, Token
 from app.errors import FieldRejected, Problem
-from app.names import HOLDER_RULE, clip_for_message, is_holder
+from app.names import HOLDER_RULE, RoleName, clip_for_message, is_holder
 from app.rights import invitations, roles, tokens, visibility
 from app.rights.invitations import Terms
 from app.rights.policy import require
@@ -77,7 +77,6 @@ def erase(
 
 roles_router = APIRouter(route_class=CheckedFirst, prefix="/benchmarks/{slug}/roles", tags=["roles"])
 
-RoleName = Literal["steward", "reviewer", "submitter"]
 
 TokenAsked = Annotated[str, Path(description="the number or the name of a token", max_length=100)]
 
@@ -196,7 +195,7 @@ class NewInvitation(Body):
     each of whom gets a code of their own.
     """
 
-    role: Literal["submitter", "reviewer", "steward"]
+    role: RoleName
     benchmark: Line | None = None
     token_days: int | None = Field(None, strict=True, ge=1, le=36_500)
     days: int = Field(14, strict=True, ge=1, le=LONGEST_DAYS)

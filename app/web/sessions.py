@@ -13,6 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from app.db.models import Token
 from app.errors import NotFound, Unauthenticated
+from app.names import ROLE_NAMES
 from app.rights import oidc, roles, sessions, tokens, visibility
 from app.rights.oidc import CALLBACK, Attempt, Provider
 from app.store import audit, benchmarks
@@ -120,7 +121,7 @@ def show_account(
 def _held(session: Session, token: Token) -> dict[str, list[BenchmarkNames]]:
     """Return the benchmarks in which a token has a role, by role; an admin is steward of all."""
     names = benchmarks.list_names(session)
-    slugs = {role: set(roles.benchmarks_of(session, token.id, role)) for role in ("steward", "reviewer", "submitter")}
+    slugs = {role: set(roles.benchmarks_of(session, token.id, role)) for role in ROLE_NAMES}
     held = {role: [each for each in names if each.slug in slugs[role]] for role in slugs}
     if token.role == "admin":
         held["steward"] = names[:MOST_NAMED]

@@ -32,8 +32,7 @@ from app.manifest.model import KNOWN, EntrantField, FieldType, Manifest, units_o
 from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.impact import impact_of
-from app.receiving.receive import check_claims, receive
-from app.receiving.upload import Upload, not_asked, open_versions, reading_of, version_written_for
+from app.receiving.upload import Received, Upload, check_claims, not_asked, reading_of, receive, upload_to
 from app.render.columns import ShownColumn, shown_columns
 from app.render.drawings import build_drawings
 from app.render.exports import parts_to_csv, table_to_json
@@ -42,7 +41,7 @@ from app.render.table_page import narrow_table
 from app.render.text import name_in_path, path_of_name
 from app.rights import roles
 from app.rights.policy import refuse_elsewhere, refuse_other_entrants
-from app.store import audit, benchmark_rows, benchmarks, current, disputes, sql, submissions, web_processes
+from app.store import audit, benchmark_rows, benchmarks, current, disputes, submissions, web_processes
 from app.store.audit import Change
 from app.store.benchmarks import Declared, Sizes
 from app.store.disputes import shown_disputes
@@ -183,12 +182,9 @@ def _upload(
 ) -> tuple[Upload, Callable[[], Evidence]]:
     """Copy the files to disk, and return the upload and what reads it."""
     # Files are copied without a connection in hand.
-    copied = spool(files, folder)
+    copied, by = spool(files, folder), TokenHolder(caller.id, caller.name)
     with state.sessions() as session:
-        declared = benchmarks.find_declared(session, slug)
-        stated, by = fields(declared.manifest), TokenHolder(caller.id, caller.name)
-        versions = open_versions(session, declared, by, stated)
-        upload = Upload(versions, copied, stated, by, is_dry, sql.now(session), current_request())
+        upload = upload_to(session, slug, copied, fields, by, is_dry=is_dry, request_id=current_request())
         return upload, reading_of(session, upload, Limits.from_settings(state.settings))
 
 
@@ -197,21 +193,25 @@ def _receive(state: State, caller: Caller, upload: Upload, evidence: Evidence, *
     settings = state.settings
     most = Sizes(settings.max_entrants, settings.max_entrants_of_submitter, settings.max_cells)
 
-    def receive_once(session: Session) -> tuple[dict[str, Any], bool, Declared]:
+    def receive_once(session: Session) -> tuple[Received, dict[str, Any]]:
         allow(session, LONG_REQUESTS)
-        declared = version_written_for(session, upload, evidence)
-        submission, is_new = receive(session, upload, declared, evidence, most, state.jobs.defer_refresh)
+        received = receive(session, upload, evidence, most, state.jobs.defer_refresh)
+        submission = received.submission
         document = describe(session, submission)
         if upload.is_dry:
             session.rollback()
         else:
             after = {
-                "submission": submission.id, "is_new": is_new, "status": submission.status, "n_rows": submission.n_rows
-            }  # fmt: skip
+                "submission": submission.id,
+                "is_new": received.is_new,
+                "status": submission.status,
+                "n_rows": submission.n_rows,
+            }
             audit.record(session, caller.act, 202, Change(after=after))
-        return document, is_new, declared
+        return received, document
 
-    document, is_new, declared = state.transact(receive_once)
+    received, document = state.transact(receive_once)
+    is_new, declared = received.is_new, received.declared
     warnings = [problem.as_dict() for problem in (*not_asked(upload, declared), *evidence.warnings)]
     if upload.is_dry:
         answer = _dry_run(upload, declared, evidence, document, is_new=is_new)

@@ -17,8 +17,7 @@ from app.errors import FieldRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import Evidence
 from app.prereg.prereg import git_blob_sha1, parse_prereg, sha256_hex
-from app.receiving.receive import case_of, check, receive
-from app.receiving.upload import Upload
+from app.receiving.upload import Upload, case_of, check, receive
 from app.rights import tokens
 from app.store import benchmarks, preregs, submissions
 from app.store.benchmarks import Sizes
@@ -40,12 +39,12 @@ class Desk:
     def receive(self, *, is_dry: bool = False, **fields: Any) -> tuple[Submission, bool]:
         """Hand the upload in, with other fields."""
         upload = replace(self.upload, fields=replace(self.upload.fields, **fields), is_dry=is_dry)
-        (declared,) = upload.versions
 
         def later(_: Session, number: int) -> None:
             self.to_evaluate.append(number)
 
-        return receive(self.session, upload, declared, self.evidence, Sizes(), later)
+        received = receive(self.session, upload, self.evidence, Sizes(), later)
+        return received.submission, received.is_new
 
     def checks(self, submission: Submission) -> list[tuple[str, str]]:
         """Return the rules that a submission was held against, and what each came to; the reasons name instants."""
