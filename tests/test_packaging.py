@@ -12,8 +12,10 @@ from importlib.metadata import packages_distributions
 from pathlib import Path
 from typing import Any
 
+import kubernetes_validate
 import pytest
 import yaml
+from compose_spec.compose_spec import PyCompose
 
 from app.cli.supervisor import STOP_MARGIN_S
 from app.config import SECRETS, variable_names
@@ -239,6 +241,31 @@ def pod_of(document: dict[str, Any]) -> dict[str, Any] | None:
     spec = document.get("spec", {})
     template = spec.get("jobTemplate", {}).get("spec", {}).get("template") or spec.get("template")
     return None if template is None else template["spec"]
+
+
+KUBERNETES = ("1.31", "1.37")
+"""An old release that many clusters still have, and the newest that the schemas are there for."""
+
+
+@pytest.mark.parametrize("release", KUBERNETES)
+def test_kubernetes_knows_every_key(release: str) -> None:
+    """Each document of the example as the release's own schema says, which knows no other key."""
+    for document in kubernetes():
+        kubernetes_validate.validate(document, release, strict=True)
+
+    unknown = {**kubernetes()[0], "dats": {}}
+    with pytest.raises(kubernetes_validate.ValidationError, match="dats"):
+        kubernetes_validate.validate(unknown, release, strict=True)
+
+
+def test_compose_knows_every_key() -> None:
+    """With each variable replaced as compose does: by its default, or by what whoever starts it sets."""
+    text = re.sub(r"\$\{\w+:([-?])([^}]*)\}", lambda found: found[2] if found[1] == "-" else "x",
+                  (ROOT / "docker-compose.yml").read_text())  # fmt: skip
+
+    assert PyCompose.from_dict(yaml.safe_load(text)).service_names
+    with pytest.raises(ValueError, match="restrat"):
+        PyCompose.from_dict(yaml.safe_load(text.replace("restart:", "restrat:", 1)))
 
 
 def test_kubernetes_waits_longer_than_the_server_itself() -> None:
