@@ -383,7 +383,7 @@ def _ends(interval: Interval) -> Ends:
     return (interval.point, interval.low, interval.high)
 
 
-# The rows of the table of claims: what was claimed, and how the evidence decides it. For `app.boards.claims`.
+# The rows of the table of claims: what was claimed, and how the evidence decides it.
 
 N_RESAMPLES, LEVEL = 2000, 0.95
 

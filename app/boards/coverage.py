@@ -226,7 +226,7 @@ def call_roster(coverages: Mapping[str, Coverage], *, is_declared: bool) -> Rost
     What an entrant lacks and what it has beyond the others count alike there, since either way its score is over
     different cells. An entrant admitted before a cell or metric was added is listed separately, with or without a grid,
     and so is one of who can read the private labels.
-    Source: our rule, docs/architecture.md, "coverage".
+    Source: our rule, docs/adr/006-grids-and-provisional-boards.md.
 
     >>> full, few = Coverage(3, 3), Coverage(3, 1, n_absent=2)
     >>> call_roster({"A": full, "B": few}, is_declared=True).apart

@@ -342,11 +342,8 @@ def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]
 
 def ranks_by_board(tables: Iterable[Table]) -> dict[str, dict[str, int]]:
     """Return each entrant's rank on each table that is a board."""
-    return {table.name.removeprefix(BOARD): _ranks(table) for table in tables if table.name.startswith(BOARD)}
-
-
-def _ranks(table: Table) -> dict[str, int]:
-    if not {"rank", "entrant"} <= set(table.column_names()):
-        return {}
-    rank, entrant = table.index("rank"), table.index("entrant")
-    return {str(row[entrant]): int(of_row) for row in table.rows if (of_row := row[rank]) is not None}
+    return {
+        table.name.removeprefix(BOARD): snapshots.ranks_of(table.column_names(), table.rows)
+        for table in tables
+        if table.name.startswith(BOARD)
+    }

@@ -123,8 +123,8 @@ class QueuedJobs:
     def defer_refresh(self, session: Session, benchmark_id: int) -> None:
         """Queue a refresh of a benchmark; queueing it again before it has begun has no effect.
 
-        The caller must have changed the benchmark's row in this transaction: the job begins by locking that row, so
-        one that is already waiting sees what is committed here.
+        The job begins by locking the benchmark's row, so one that waits already sees what is committed here, if this
+        transaction has changed that row, and whatever was committed before.
         """
         # A duplicate lock aborts the statement, so it gets a savepoint of its own: the driver's, because the
         # session's is only made with the session's next statement.

@@ -1,6 +1,6 @@
-"""The jobs of the queue: refreshing a benchmark, the sweep, and sealing the audit.
+"""The jobs of the queue: refreshing a benchmark, the sweep, pruning what is kept for a while, and sealing the audit.
 
-Refreshes a benchmark: evaluates waiting submissions, then publishes. The queue's only job for a benchmark.
+A refresh evaluates a benchmark's waiting submissions, then publishes. It is the queue's only job for a benchmark.
 
 Waiting submissions are evaluated together and published once: during a publication the next ones gather. One benchmark
 has one worker at a time, so that a busy one leaves the others to the rest.

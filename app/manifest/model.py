@@ -811,7 +811,7 @@ class KindPart(Part):
 
 # What is asked of an entrant: the manifest's grid, with items uploaded by a steward and axes that were registered.
 #
-# Provided by `app.manifest.model.Manifest`; filled by `app.store.grids`, read by `app.boards.coverage` and by the
+# Filled by `app.store.grids`, read by `app.boards.coverage` and by the
 # admission rules. Pure values: nothing here knows who else submitted.
 
 Chosen = Mapping[str, Sequence[Any]]

@@ -220,7 +220,7 @@ def _episodes_per_seed(fields: PreregFields) -> int | None:
     return None
 
 
-# The seeds and the bootstrap that a registered document declares, wherever it does. For `app.prereg.document`.
+# The seeds and the bootstrap that a registered document declares, wherever it does.
 
 # Seeds of the registered run itself: not of its training, its pilot or its extension.
 SEEDS_AT: tuple[Path, ...] = (

@@ -458,7 +458,8 @@ def glossary_table(entries: Sequence[GlossaryEntry]) -> Table:
 
 @dataclass(frozen=True, kw_only=True)
 class SubmitPage(Page):
-    """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant.
+    """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant, files
+    end with one of `suffixes`.
 
     `preregs` are the sender's own registrations here, `chosen` the one that they come from, with its `warnings`;
     `tries` and `submissions` what they sent before.
@@ -468,6 +469,7 @@ class SubmitPage(Page):
     manifest: Manifest
     example: SubmitExample
     form_key: str
+    suffixes: Sequence[str]
     metadata_fields: Sequence[tuple[str, str, str]]
     preregs: Sequence[StoredPrereg]
     chosen: str | None
@@ -899,7 +901,7 @@ class SecretPage(Page):
     then: str
 
 
-# The pages of reports and of two entrants against each other, one type each, as in `app.render.pages`.
+# The pages of reports and of two entrants against each other, one type each.
 
 
 @dataclass(frozen=True)

@@ -115,7 +115,6 @@ def _called(weights: NDArray[Any]) -> FloatArray:
 
 
 # The operating point of a classifier on its threshold curve: at a threshold, or where a constraint is just met.
-# Metrics at a constraint are computed by the same rules in `app.stats.curves`.
 
 GIVEN = ("recall", "volume", "precision", "fpr")
 

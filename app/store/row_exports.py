@@ -16,6 +16,7 @@ import numpy as np
 from sqlalchemy import and_, func, select
 from sqlalchemy.orm import Session
 
+from app.boards.evidence import Pair
 from app.db.engine import SessionFactory, bulk_cursor, read_for_export
 from app.db.models import Entrant, Entry, Score, Snapshot, SnapshotEntry, StoredTask, Submission
 from app.errors import NotFound
@@ -27,7 +28,7 @@ from app.stats.arrays import IntArray
 from app.store import snapshots
 from app.store.benchmarks import Declared
 from app.store.row_blocks import RowBlock
-from app.store.rows import EntrantBlock, Pair, TasksOf, read_each, read_evidence
+from app.store.rows import EntrantBlock, TasksOf, read_each, read_evidence
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 

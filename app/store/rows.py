@@ -15,6 +15,7 @@ from psycopg.types.json import Jsonb
 from sqlalchemy import ARRAY, Integer, Select, cast, delete, exists, func, literal, select, union_all
 from sqlalchemy.orm import Session
 
+from app.boards.evidence import Pair
 from app.db.engine import ROWS_AT_ONCE, bulk_cursor
 from app.db.models import Entrant, Entry, PackedRows, Score, StoredTask, Submission
 from app.kinds.registry import kind_of
@@ -306,9 +307,6 @@ def _fill_array(rows: NDArray[Any], values: FloatArray) -> None:
 
 
 K = TypeVar("K")
-
-Pair = tuple[int, int]
-"""A submission and an entrant of it, by their numbers."""
 
 TasksOf = Mapping[Pair, Sequence[int] | None]
 """The tasks for which each (submission, entrant) counts, None for all of them."""

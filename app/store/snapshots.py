@@ -1,7 +1,7 @@
 """Snapshots: immutable published states and their tables as they are read, and the history of a board."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -188,17 +188,18 @@ def _known_ranks(session: Session, stored: SnapshotTable) -> Mapping[str, int]:
     key = key_of_table(stored.name, stored.base_id, hashlib.sha256(stored.content).digest())
     known = RANKS.get(key)
     if known is None:
-        known = _ranks(document_of(stored.content) if stored.base_id is None else _unpacked(session, stored).to_json())
+        table = document_of(stored.content) if stored.base_id is None else _unpacked(session, stored).to_json()
+        known = ranks_of([column["name"] for column in table["columns"]], table["rows"])
         keep_ranks(key, known)
     return known
 
 
-def _ranks(table: Mapping[str, Any]) -> dict[str, int]:
-    names = [column["name"] for column in table["columns"]]
-    if not {"rank", "entrant"} <= set(names):
+def ranks_of(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> dict[str, int]:
+    """Return each entrant's rank in a table's rows; nothing of a table without ranks."""
+    if not {"rank", "entrant"} <= set(columns):
         return {}
-    rank, entrant = names.index("rank"), names.index("entrant")
-    return {str(row[entrant]): int(row[rank]) for row in table["rows"] if row[rank] is not None}
+    rank, entrant = columns.index("rank"), columns.index("entrant")
+    return {str(row[entrant]): int(row[rank]) for row in rows if row[rank] is not None}
 
 
 def load_standings(session: Session, snapshot_id: int) -> dict[str, list[int]]:

@@ -224,7 +224,7 @@ def _is_read(request: Request) -> bool:
 # everyone says the same to all of them, and what is not is not there.
 
 
-def reading_as_asked(handle: Handler) -> Handler:
+def visible_to_sender(handle: Handler) -> Handler:
     """Return the handler of a route that selects what the sender of each request may see.
 
     An answer to somebody with credentials is theirs alone, so that no cache keeps it.

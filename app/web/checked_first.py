@@ -20,7 +20,7 @@ from app.names import clip_for_message
 from app.rights.policy import RIGHTS
 from app.telemetry import ROUTE
 from app.web.audit_notes import note_refusal
-from app.web.caller import ACTIONS, Handler, get_uploader, reading_as_asked
+from app.web.caller import ACTIONS, Handler, get_uploader, visible_to_sender
 from app.web.forms import OF_FORMS, taking_forms
 from app.web.requests import OF_TABLES, known_parameters, refuse_unknown
 
@@ -52,12 +52,12 @@ class CheckedFirst(APIRoute):
     def _checked(self) -> Handler:
         handle = self._refusing_unknown(super().get_route_handler())
         if not self.methods or self.methods <= {"GET", "HEAD"}:
-            return reading_as_asked(handle)
+            return visible_to_sender(handle)
         handle = taking_forms(
             _refusing_packed(handle),
             None if self.body_field is None else _type_of_json(self.body_field.field_info),
         )
-        return _noting_refusals(reading_as_asked(self._checking(handle)))
+        return _noting_refusals(visible_to_sender(self._checking(handle)))
 
     def _declared(self) -> str:
         """Return the action that the route is. Raises TypeError for one that declares none, or more than one."""

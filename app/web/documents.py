@@ -396,7 +396,7 @@ class OwnSubmissionDocument(Document):
     url: str
 
 
-# The JSON of preregistrations, registrations and reserved names, for `app.web.preregs` and `app.web.preregs`.
+# The JSON of preregistrations, registrations and reserved names, for `app.web.preregs`.
 
 
 class BindingDocument(Document):
@@ -612,7 +612,7 @@ class TableDocument(PlainTableDocument):
     code_version: str | None = None
 
 
-# The JSON of submissions, for `app.web.submissions` and `app.web.submissions`.
+# The JSON of submissions, for `app.web.submissions`.
 
 
 class CheckDocument(Document):
@@ -755,7 +755,7 @@ class DryRunDocument(Document):
     impact: ImpactDocument | None = None
 
 
-# The JSON of labels and items, uploaded beside a manifest, for `app.web.labels` and `app.web.labels`.
+# The JSON of labels and items, uploaded beside a manifest, for `app.web.labels`.
 
 
 class LabelledTaskDocument(Document):

@@ -50,6 +50,7 @@ from app.web.views import (
     WantedDep,
     around,
     framed,
+    load_table,
     name_links,
     narrowed,
     page,
@@ -245,7 +246,7 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     _refuse_unpaired(view, board, a, b)
     manifest = benchmarks.find_declared(session, view.slug).manifest
     pair = find_pair(view.table, a, b)
-    comparisons, tests = (_load(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
+    comparisons, tests = (load_table(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
     metric = str(view.table.meta.get("metric"))
     pages = kind_of(manifest).pages
     measured = measured_by(view.table, manifest, pages.metric_words)
@@ -275,10 +276,6 @@ def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
     if a == b:
         problem = Problem("must differ from a", column="b", value=clip_for_message(b))
         raise FieldRejected("An entrant cannot be compared with itself.", [problem])
-
-
-def _load(session: Session, view: TableView, name: str) -> Table | None:
-    return None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, name)
 
 
 def _some(table: Table) -> Table | None:
@@ -358,7 +355,7 @@ def show_letters(
 ) -> Response:
     """Show the entrants with letters: those that share one are not separable. Drawn as bars beside the scores."""
     view = published(session, slug, snapshot, f"leaderboard/{board}")
-    pairwise = None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, f"pairwise/{board}")
+    pairwise = load_table(session, view, f"pairwise/{board}")
     return _answer(request, session, replace(view, table=letters_table(view.table, pairwise)), board, "letters")
 
 
@@ -486,7 +483,7 @@ def show_compared(
         problems.append(Problem(f"at most {SIDE_BY_SIDE}", column="entrant", value=str(len(named))))
     if problems:
         raise FieldRejected("These entrants cannot stand side by side.", problems)
-    pairwise = None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, f"pairwise/{board}")
+    pairwise = load_table(session, view, f"pairwise/{board}")
     kept = set(named)
     ranked = replace(view.table, rows=tuple(row for row in view.table.rows if row[view.table.index("entrant")] in kept))
     table = side_by_side(_matrix(session, state, view, board), [name for name in known if name in kept], pairwise)

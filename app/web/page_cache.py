@@ -540,7 +540,7 @@ def plain_ask(path: str) -> Ask:
     return Ask(path, quote(path).encode(), b"", wants_html=True)
 
 
-# Edits of requests that pass the cache, and of answers that are not cached; for `app.web.page_cache`.
+# Edits of requests that pass the cache, and of answers that are not cached.
 
 
 def without_host(scope: Scope) -> Scope:

@@ -112,7 +112,8 @@ async def submit(
     caller: Annotated[Caller, may("submit")],
     uploader: Uploader,
     files: Annotated[
-        list[UploadFile], File(description=".csv, .json, .jsonl, for predictions .parquet, each also .gz, or .zip")
+        list[UploadFile],
+        File(description="what the kind of evidence reads, such as .csv, .json or .parquet, each also .gz, or .zip"),
     ],
     prereg: Annotated[UploadFile | None, File(description="the registered YAML file itself")] = None,
     prereg_sha256: Annotated[str | None, Form(pattern="^[0-9a-f]{64}$")] = None,
@@ -329,9 +330,7 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 # The same fields stand in the form of `app.web.submit_page`, and boards are filtered
 # by those of `app.boards.explore`.
 
-Kind = FieldType
-
-METADATA_FIELDS: tuple[tuple[str, str, Kind], ...] = (
+METADATA_FIELDS: tuple[tuple[str, str, FieldType], ...] = (
     ("version", "Version", "text"),
     ("organisation", "Organisation", "text"),
     ("url", "Address (https://…)", "text"),
@@ -363,7 +362,7 @@ def metadata_of(declared: Sequence[EntrantField]) -> type[Metadata]:
     return create_model("Metadata", __base__=Metadata, **{each.name: _field(each) for each in declared})
 
 
-def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, Kind]]:
+def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, FieldType]]:
     """Return the fields of the form: everybody's, then those that a manifest declares."""
     return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
 

@@ -17,7 +17,8 @@ from starlette.responses import RedirectResponse, Response
 from app.config import Settings
 from app.db.models import Benchmark
 from app.errors import Forbidden, NotFound, PlumblineError
-from app.manifest.model import MOST_DECLARED
+from app.kinds.registry import kind_of
+from app.manifest.model import MOST_DECLARED, FieldType
 from app.render.pages import submit_example
 from app.rights import roles
 from app.rights.policy import RIGHTS
@@ -32,7 +33,6 @@ from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
 from app.web.submissions import (
     METADATA_FIELDS,
-    Kind,
     fields_of,
     form_fields,
     take,
@@ -90,6 +90,7 @@ def show_form(
         manifest=declared.manifest,
         example=submit_example(declared.manifest),
         form_key=form_key_of(request) or "",
+        suffixes=kind_of(declared.manifest).suffixes,
         metadata_fields=form_fields(declared.manifest.entrant_fields),
         preregs=own,
         chosen=prereg if chosen is not None else None,
@@ -142,12 +143,12 @@ async def submit_form(
     return RedirectResponse(f"/tries/{number}", 303, NO_STORE)
 
 
-def _form_fields(state: State, slug: str) -> list[tuple[str, str, Kind]]:
+def _form_fields(state: State, slug: str) -> list[tuple[str, str, FieldType]]:
     with state.sessions() as session:
         return form_fields(benchmarks.find_declared(session, slug).manifest.entrant_fields)
 
 
-def _typed(stated: dict[str, str], kinds: Mapping[str, Kind]) -> dict[str, str | float]:
+def _typed(stated: dict[str, str], kinds: Mapping[str, FieldType]) -> dict[str, str | float]:
     """Return the stated fields with numbers as numbers; the check of a field refuses what is none."""
     typed: dict[str, str | float] = {}
     for name, text in stated.items():

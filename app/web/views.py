@@ -252,7 +252,9 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     own, origin = f"{home}/{board}", origin_of(request)
     published = [] if view.snapshot is None else snapshots.table_names(session, view.snapshot.id)
     kinds = [each.split("/")[0] for each in published if each.split("/")[1:] == [board]]
-    ranked = view.table if view.table.name == f"leaderboard/{board}" else _load(session, view, f"leaderboard/{board}")
+    ranked = (
+        view.table if view.table.name == f"leaderboard/{board}" else load_table(session, view, f"leaderboard/{board}")
+    )
     views = [("Table", own)]
     if view.snapshot is not None and ranked is not None and ranked.rows:
         has_pairs, rows, several = "pairwise" in kinds, kind_of(declared.manifest).rows, len(ranked.rows) > 1
@@ -289,7 +291,8 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     return replace(view, frame=frame)
 
 
-def _load(session: Session, view: TableView, name: str) -> Table | None:
+def load_table(session: Session, view: TableView, name: str) -> Table | None:
+    """Return another table of the snapshot that is viewed; None where it has none of that name."""
     return None if view.snapshot is None else snapshots.load_table(session, view.snapshot.id, name)
 
 

@@ -481,7 +481,7 @@ def _statistics(manifest: Manifest, spec: EstimateBoard) -> dict[str, Any]:
     return {"statistic": of_each[spec.ranked], "statistics": of_each}
 
 
-# Who is ranked on a board of method `estimate`, with their rank standing. For `.board`.
+# Who is ranked on a board of method `estimate`, with their rank standing.
 
 NOTHING = Estimate(None, reason="nothing_to_aggregate")
 

@@ -992,7 +992,7 @@ def _median(times: FloatArray) -> FloatArray:
     return medians
 
 
-# The notes below a board of method `skill_score`, and in its JSON. For `.method`.
+# The notes below a board of method `skill_score`, and in its JSON.
 
 
 def meta_of(spec: SkillScore, relative: Relative) -> dict[str, Any]:

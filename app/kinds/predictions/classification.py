@@ -1,7 +1,7 @@
 """The metrics of classification: of predicted classes, of probabilities, of curves, and one class against the rest.
 
-The metrics of the predicted class, and of predicted probabilities. Those that look at every threshold are in
-`curve_metrics`, those at a constraint in `constrained`.
+First the metrics of the predicted class, then of predicted probabilities, those that look at every threshold, and those
+at a constraint.
 """
 
 import re
@@ -92,7 +92,7 @@ def positive(of: OfClass) -> Score:
     return lambda weighted: of(weighted, 1)
 
 
-# A metric of one class against the rest as three rows of the table. For `classification_metrics`, `curve_metrics`.
+# A metric of one class against the rest as three rows of the table.
 
 
 def against_rest(

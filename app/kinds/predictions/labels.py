@@ -189,7 +189,7 @@ def first_with_the_same(codes: IntArray) -> IntArray:
     return first[codes]
 
 
-# Labels, weights and groups as the columns of one file have them. For `app.kinds.predictions.labels`.
+# Labels, weights and groups as the columns of one file have them.
 
 LABEL, WEIGHT, GROUP = "label", "weight", "group"
 

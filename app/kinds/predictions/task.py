@@ -285,8 +285,7 @@ class Weighted:
 
 
 # The type of a metric of predictions: one value contains everything that the app knows about it.
-#
-# Made in `classification_metrics`, `regression_metrics` and `ranking_metrics`, put together by `.metrics`.
+# Those of each task are in the module of that task.
 
 Score = Callable[[Weighted], FloatArray]
 

@@ -390,7 +390,7 @@ CATALOG: Mapping[str, CatalogMetric] = {
     "runtime": CatalogMetric("Run time", "minimize", ALL, low=0.0, unit="s"),
     "instability": _distance("Instability", OBSERVED_ONLY),
     "preprocessing_sensitivity": _distance("Preprocessing sensitivity", OBSERVED_ONLY),
-    "estimate_drift": _distance("RecordEstimate drift", STRESS_ONLY),
+    "estimate_drift": _distance("Estimate drift", STRESS_ONLY),
     "absolute_estimate_drift": _distance("Absolute estimate drift", STRESS_ONLY),
     "signed_estimate_drift": CatalogMetric("Signed estimate drift", "minimize", STRESS_ONLY),
     "correction_drift": _distance("Correction drift", KNOWN_TRUTH),
