@@ -39,6 +39,9 @@ def items_table(
     >>> table = items_table("main", "error", about, rows(), ("Good", "Poor"))
     >>> table.rows[0][2:5], table.rows[0][5] > 0, table.notes
     (('a', 0.1, 0.8), True, ('Of 3 items Good is better on 3, Poor on 0; 0 are equal.',))
+    >>> turned = items_table("main", "error", about, rows(), ("Poor", "Good"), "b")
+    >>> len(turned.rows), turned.meta["n_a"], turned.meta["n_b"]
+    (3, 0, 3)
     """
     own = [_by_item(scores, metric, entrant) for entrant in pair]
     shared = [key for key in own[0] if key in own[1]]

@@ -408,8 +408,8 @@ def error_over_looks(freedom: FloatArray, sizes: FloatArray) -> FloatArray:
 
     `freedom` [n_looks] is units − 1, of as many sizes; never null or NaN. Source: the inversion of `reach_over_looks`.
 
-    >>> error_over_looks(np.array([19.0]), np.array([3.63])).round(2).tolist()
-    [0.05]
+    >>> error_over_looks(np.array([19.0, 1.0]), np.array([3.63, np.inf])).round(2).tolist()
+    [0.05, 0.33]
     """
     prior, squares = 1.0 + EFFECT * (freedom + 1.0), sizes**2 / freedom
     with np.errstate(invalid="ignore"):

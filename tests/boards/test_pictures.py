@@ -46,8 +46,10 @@ def board(*rows: tuple[Cell, ...]) -> Table:
 
 def test_the_front_is_who_nobody_beats_in_both() -> None:
     """Near is beaten by Quick in both, but its interval reaches above it."""
-    rows = {row[0]: row[-2:] for row in tradeoff_table(board(), axes_of(board(), None, None)).rows}
+    table = tradeoff_table(board(), axes_of(board(), None, None))
+    rows = {row[0]: row[-2:] for row in table.rows}
 
+    assert (table.meta["x"], table.meta["y"]) == ("time_s", "score")
     assert rows == {"Quick": (True, True), "Near": (False, True), "Beaten": (False, False), "Slow": (True, True)}
 
 

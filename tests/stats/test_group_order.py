@@ -25,6 +25,13 @@ def test_examples_come_by_group_and_falling_values(largest: int, is_mixed: bool,
         assert all((key[order] == key[wanted]).all() for key in keys)
 
 
+def test_more_keys_than_fit_into_one_number_do_not_overflow() -> None:
+    """Two keys of 2³⁵ distinct values have 2⁷⁰ pairs: the last one would wrap round and come first."""
+    first, second = (predictions._Key(np.array(of), np.array(of), 2**35) for of in ([2**34, 0, 1], [1, 0, 2]))
+
+    assert predictions._order(first, second).tolist() == [1, 2, 0]
+
+
 def test_rankings_are_the_same_by_both_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """To the last bit: what is equal in prediction, relevance and group may stand in any order."""
     rng = np.random.default_rng(5)
