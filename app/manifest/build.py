@@ -134,7 +134,7 @@ def _build_board(board: Any, path: str, methods: Boards, problems: list[Problem]
     try:
         return methods[method].model_validate(board)
     except ValidationError as error:
-        problems += problems_from(error, methods[method], prefix=f"{path}.")
+        problems += problems_from(error, methods[method], within=path)
         return None
 
 
@@ -303,14 +303,14 @@ class _Finding:
 
 
 def problems_from(
-    error: ValidationError, model: type[BaseModel] | None = None, *, prefix: str = "", keys: Iterable[str] = ()
+    error: ValidationError, model: type[BaseModel] | None = None, *, within: str = "", keys: Iterable[str] = ()
 ) -> list[Problem]:
     """Turn pydantic's findings into problems whose column is the dotted path of the key.
 
-    `model` is what was validated, `keys` are further allowed keys of the top level.
+    `model` is what was validated, below the key `within`; `keys` are further allowed keys of the top level.
     """
     findings = [_finding_of(each, model, tuple(keys)) for each in error.errors()]
-    return [_problem(each, prefix) for each in _without_other_choices(findings)]
+    return [_problem(each, within) for each in _without_other_choices(findings)]
 
 
 def nearest(word: object, allowed: Iterable[str]) -> str | None:
@@ -407,9 +407,9 @@ def _without_other_choices(findings: Sequence[_Finding]) -> Iterator[_Finding]:
         yield _Finding(each.path, each.unions, each.allowed, {**each.error, "type": "choice", "expected": expected})
 
 
-def _problem(finding: _Finding, prefix: str) -> Problem:
+def _problem(finding: _Finding, within: str) -> Problem:
     error = finding.error
-    column = prefix + ".".join(clip_for_message(str(step), MAX_KEY) for step in finding.path)
+    column = ".".join([*filter(None, [within]), *(clip_for_message(str(step), MAX_KEY) for step in finding.path)])
     value = None if error["type"] == "missing" else shown(error.get("input"))
     return Problem(_message(finding), column=column or None, value=value)
 

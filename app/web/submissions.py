@@ -321,7 +321,7 @@ def _parse(kind: Any, text: str, field: str) -> Any:
     try:
         return TypeAdapter(kind).validate_json(text)
     except ValidationError as error:
-        problems = problems_from(error, prefix=f"{field}.")
+        problems = problems_from(error, within=field)
         raise FieldRejected(f"The field {field} is invalid.", problems) from None
 
 

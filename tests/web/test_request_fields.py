@@ -22,7 +22,7 @@ UNFIT = (
     ("metadata", '{"dirty": "yes"}', "metadata.dirty"),
     ("metadata", '{"version": 1}', "metadata.version"),
     ("metadata", '{"colour": "red"}', "metadata.colour"),
-    ("metadata", "not JSON", "metadata."),
+    ("metadata", "not JSON", "metadata"),
     ("metadata", '{"url": "javascript:alert(1)"}', "metadata.url"),
     ("claims", '{"Base": {"MASE": "low"}}', "claims.Base.MASE"),
 )

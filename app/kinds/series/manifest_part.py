@@ -302,7 +302,7 @@ def expand_metrics(declared: Any) -> Any:
     try:
         use = CatalogUse.model_validate(declared).use
     except ValidationError as error:
-        raise ManifestRejected(MALFORMED, problems_from(error, prefix="metrics.")) from None
+        raise ManifestRejected(MALFORMED, problems_from(error, within="metrics")) from None
     complaints = [complaint for name in use if (complaint := _complaint(name)) is not None]
     if complaints:
         raise ManifestRejected(MALFORMED, [Problem("; ".join(complaints), column="metrics")])
