@@ -69,7 +69,7 @@ def better_by_metric(
 ) -> dict[str, FloatArray]:
     """Return the values of each metric of the other boards, [n_tasks, n_names], larger being better, NaN for none.
 
-    Source: none; it rearranges rows.
+    Leaked ones are replaced as on this board, so that the metric is all that differs. Source: none; it rearranges rows.
 
     >>> from app.boards.example import benchmark, rows
     >>> from app.boards.methods.mean import Mean
@@ -84,7 +84,11 @@ def better_by_metric(
         cells = build_cells(manifest, spec, scores, metric)
         if set(by.tasks) <= set(cells.tasks) and set(by.names) <= set(cells.entrants):
             sign = 1.0 if manifest.metrics[metric].direction == "maximize" else -1.0
-            found[metric] = sign * cells.only(by.names).values[[cells.tasks.index(task) for task in by.tasks]]
+            values, model = cells.values, spec.counts_for_leaks()
+            if model in cells.entrants:
+                values = np.where(cells.leaked, values[:, [cells.entrants.index(model)]], values)
+            places = ([cells.tasks.index(task) for task in by.tasks], [cells.column(name) for name in by.names])
+            found[metric] = sign * values[np.ix_(*places)]
     return found
 
 
