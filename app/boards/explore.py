@@ -212,7 +212,7 @@ def understand(
     (['Fair'], ['a'])
     """
     tasks = listed_tasks(manifest, spec, open_tasks)
-    choice = replace(choice, groups=_groups_named(choice.groups, spec.groups_of_tasks(tasks)))
+    choice = replace(choice, groups=groups_named(choice.groups, spec.groups_of_tasks(tasks)))
     if problems := list(_problems(spec, tasks, known, choice)):
         raise FieldRejected(f"The choice asks for what the board {spec.name} does not have.", problems)
     left = _tasks(spec, tasks, choice)
@@ -237,10 +237,10 @@ def understand(
     return Chosen(_drawn_quickly(chosen) if is_quick else chosen, among, left)
 
 
-def _groups_named(asked: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
+def groups_named(asked: Sequence[str], known: Collection[str]) -> tuple[str, ...]:
     """Return groups under the names that a board has for them: with their column or without, as on any other board.
 
-    >>> _groups_named(["Retrieval", "task_type:STS"], ["task_type:Retrieval", "STS"])
+    >>> groups_named(["Retrieval", "task_type:STS"], ["task_type:Retrieval", "STS"])
     ('task_type:Retrieval', 'STS')
     """
     short = {name.rpartition(":")[2]: name for name in known}

@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
-from app.boards.explore import Choice, listed_tasks
+from app.boards.explore import Choice, groups_named, listed_tasks
 from app.boards.statement import flags_in_words
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
@@ -1071,6 +1071,8 @@ def explore_form(
     """Return the form of a board, filled in with the choice; `open_tasks` are the tasks where these are open."""
     tasks = listed_tasks(manifest, spec, open_tasks)
     groups = spec.groups_of_tasks(tasks)
+    # An address may name a group without its column, as the menu of the board does.
+    choice = replace(choice, groups=groups_named(choice.groups, groups))
     columns: dict[str, list[TickBox]] = {}
     for name in groups:
         column, mark, value = name.partition(":")

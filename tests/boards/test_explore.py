@@ -15,6 +15,7 @@ from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import FieldRejected
 from app.manifest.model import Manifest, Task
+from app.render.table_page import explore_form
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 from tests.cases.boards import declare
@@ -227,6 +228,16 @@ def test_strata_that_a_manifest_leaves_open_can_be_chosen() -> None:
             {key: row[key] for key in shared} for row in expected.values()
         ]
     assert "2 of 6 tasks (n:128)" in explored(manifest, Choice(groups=("n:128",)), rows, strata).notes[0]
+
+
+@pytest.mark.parametrize("named", ["level:easy", "easy"])
+def test_the_form_has_what_was_chosen_under_either_name(named: str) -> None:
+    """A menu names a group without its column: the form that did not tick it lost the choice with the next one."""
+    manifest, choice = benchmark("mean"), Choice(groups=(named,))
+    table = explored(manifest, choice)
+    form = explore_form(manifest, manifest.leaderboards[0], table, "", choice)
+
+    assert [tick.value for _, ticks in form.groups for tick in ticks if tick.is_chosen] == ["level:easy"]
 
 
 def test_weights_of_groups_weigh_the_mean_over_groups() -> None:
