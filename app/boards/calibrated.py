@@ -268,12 +268,12 @@ class Precision:
 class DrawnSpread:
     """Replicates [n_resamples, n_entrants] of a board's scores, larger being better, each with its precision.
 
-    None for an entrant without replicates; its column holds its point. `in_steps`: see `Contests`.
+    None for an entrant without replicates; its column holds its point. `wide`: see `Contests`.
     """
 
     replicates: FloatArray
     precision: Sequence[Precision | None]
-    in_steps: bool = False
+    wide: FloatArray | None = None
 
     @classmethod
     def of_units(cls, replicates: FloatArray, n_units: float) -> "DrawnSpread":

@@ -39,6 +39,10 @@ from app.stats.resample import TIE, probability_beats
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
 
+WIDER = 3.0
+"""How far replicates of discrete scores are spread: a difference of nine standard errors is then turned in one of a
+thousand resamples."""
+
 MOST_ROUNDS = 2
 """Rounds of step-down after the first test of all pairs; stopping early only decides less."""
 
@@ -100,8 +104,10 @@ class Contests:
     freedom of each entrant's spread, such as units − 1; NaN for an entrant without replicates, whose column repeats its
     point. `inflation` [n_entrants] is the factor that makes the variance of the replicates unbiased, by default 1 + 2 /
     freedom: exponential weights on n units give a mean the variance σ̂² / (n + 1), where σ̂² / (n − 1) is unbiased.
-    `in_steps` means that scores are discrete, as ranks are: then the share of resamples in which a difference has the
-    opposite sign counts too, because a difference of one step may by chance be large relative to its standard error.
+    `wide` [n_resamples, n_entrants] is given where scores are discrete, as ranks are: what they would be with what they
+    are made of WIDER times as far from its value. A difference of one step may by chance be large relative to its
+    standard error, or the same in every resample, though a little more would turn it; so a size is at most WIDER times
+    the normal quantile of the share in which it is turned there.
     `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
     looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
@@ -111,7 +117,7 @@ class Contests:
     replicates: FloatArray
     freedom: FloatArray
     inflation: FloatArray | None = None
-    in_steps: bool = False
+    wide: FloatArray | None = None
     over_snapshots: bool = False
 
     def __post_init__(self) -> None:
@@ -181,7 +187,7 @@ class Contests:
     def sizes(self, at: IntArray) -> FloatArray:
         """Return each |difference| among some entrants in standard errors, [n_at, n_at]; infinite if the error is 0.
 
-        For discrete scores, at most the normal quantile of the share of resamples with the opposite sign.
+        Of discrete scores at most what `wide` says, and never infinite.
         """
         if self._turned is not None:
             return np.asarray(self._turned[np.ix_(at, at)])
@@ -204,15 +210,13 @@ class Contests:
     @cached_property
     def _turned(self) -> FloatArray | None:
         """Return the sizes of all differences of discrete scores; None where a size is just |difference| / error."""
-        if not self.in_steps:
+        if self.wide is None:
             return None
-        won = probability_beats(self.replicates)
-        sizes: FloatArray = self._sizes(EVERY)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            turned = -ndtri(np.minimum(won, won.T)) * self.drawn / self.errors()
-            sizes = np.minimum(sizes, turned)
-        sizes[~(self.drawn > 0.0)] = np.inf
-        return sizes
+        won, n_drawn = probability_beats(self.wide), len(self.wide)
+        # None of so many resamples is not never.
+        lost = (np.minimum(won, won.T) * n_drawn + 0.5) / (n_drawn + 1.0)
+        turned = -WIDER * ndtri(lost) / np.maximum(self._roots[:, None], self._roots[None, :])
+        return np.asarray(np.minimum(self._sizes(EVERY), turned))
 
     def strips(self, n_rows: int) -> Iterator[slice]:
         """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
@@ -223,18 +227,22 @@ class Contests:
         """Return 1 where row beats column by more than the critical value, −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
-        and the degrees of freedom of the pair. With fewer than FEW_UNITS units it is at least `safe`, because their
-        resamples have no tails to take a quantile from. Where a difference is the same in every resample, its error is
+        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, and of discrete scores, it is at least
+        `safe`, because their resamples have no tails to take a quantile from. Where a difference is the same in every resample, its error is
         unknown; its sign in each unit is used instead, as in a sign test. An entrant without replicates is above
         nobody: uncertainty about a score counts against that score alone.
         """
         steps, place = self._grid
-        values = np.where(steps < FEW_UNITS - 1.0, max(critical, safe), critical)
+        values = np.where(self.without_tails(steps), max(critical, safe), critical)
         least, of_signs = self._reaches(steps, ndtr(-values)), self._sign_test(steps) > values
         signs = np.empty(self.drawn.shape, dtype=np.int8)
         among = (*self._compared, place, least, of_signs, self.has_spread, signs)
         in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
         return signs
+
+    def without_tails(self, freedom: FloatArray) -> BoolArray:
+        """Say where resamples have no tails to take a quantile of the largest difference from, [n_freedom]."""
+        return np.asarray((freedom < FEW_UNITS - 1.0) | (self.wide is not None))
 
     def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
         """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
@@ -263,7 +271,9 @@ class Contests:
     @property
     def _compared(self) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, bool, float]:
         sized = self._turned
-        return self.points, self._roots, self.drawn, self.drawn if sized is None else sized, sized is not None, TIE
+        if sized is not None:
+            return self.points, self._roots, np.ones_like(sized), sized, True, TIE
+        return self.points, self._roots, self.drawn, self.drawn, False, TIE
 
     def p_values(self, at: IntArray) -> FloatArray:
         """Return the unadjusted two-sided p-value of each difference among some entrants, [n_at, n_at]; 1 for a tie."""
@@ -355,7 +365,7 @@ def rank_sets(
     else:
         decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
         critical = _quantile(every, level)
-        if (contests.freedom < FEW_UNITS - 1.0).any():
+        if contests.without_tails(contests.freedom).any():
             critical = max(critical, _bonferroni(level, len(contests.points)))
         first_p = _first_p(contests, level, every, left, roots)
     tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
@@ -554,7 +564,7 @@ def _first_p(contests: Contests, level: float, every: Real, left: Real, rivals: 
     tested again, so that it is by the maxima of what is `left`.
     """
     leads, steps = contests.leads(rivals)
-    n_tests = np.where(steps < FEW_UNITS - 1.0, _n_pairs(len(leads)), 1.0)
+    n_tests = np.where(contests.without_tails(steps), _n_pairs(len(leads)), 1.0)
     of_single = 2.0 * n_tests * ndtr(-leads)
     of_every, of_left = (
         np.minimum(np.maximum(of_single, _share_above(maxima, leads)), 1.0).min(axis=1) for maxima in (every, left)

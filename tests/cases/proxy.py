@@ -30,9 +30,7 @@ def nginx_before(*servers: str, **others: str) -> Iterator[str]:
         changed = {
             "/run/nginx.pid": str(folder / "pid"),
             "http {\n": "http {\n" + folders,
-            "server 127.0.0.1:8000 fail_timeout=1s;": "\n".join(
-                f"server {server} fail_timeout=1s;" for server in servers
-            ),
+            "    server 127.0.0.1:8000 max_fails=0;": "\n".join(f"server {server} max_fails=0;" for server in servers),
             "listen 80;": f"listen {place};",
             **others,
         }

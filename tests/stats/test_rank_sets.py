@@ -10,7 +10,7 @@ from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.compiled import Studentized, pair_variances, turned
-from app.stats.rank_sets import Contests, RankSets, error_over_looks, left_maxima, rank_sets, reach_over_looks
+from app.stats.rank_sets import WIDER, Contests, RankSets, error_over_looks, left_maxima, rank_sets, reach_over_looks
 from app.stats.resample import NamedResamples, unit_keys
 
 N_UNITS = 30
@@ -274,8 +274,13 @@ def random_board(rng: np.random.Generator) -> Contests:
     values = np.round(rng.normal(size=n) * rng.choice([0.0, 1.0]), 1) + spreads * rng.normal(size=(n_units, n))
     drawn = NamedResamples(unit_keys(1, [(str(unit),) for unit in range(n_units)]), 300).means(values)
     freedom = np.where(rng.random(n) < 0.9, n_units - 1.0, np.nan)
-    points = values.mean(axis=0)
-    return Contests(points, np.where(np.isnan(freedom), points, drawn), freedom, in_steps=bool(rng.random() < 0.3))
+    points, wide = values.mean(axis=0), None
+    drawn = np.where(np.isnan(freedom), points, drawn)
+    if rng.random() < 0.3:
+        # In steps, as ranks are.
+        wide = np.round(points + WIDER * (drawn - drawn.mean(axis=0)))
+        points, drawn = np.round(points), np.round(drawn)
+    return Contests(points, drawn, freedom, wide=wide)
 
 
 @pytest.mark.parametrize("over_snapshots", [False, True])

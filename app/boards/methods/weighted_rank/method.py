@@ -109,7 +109,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
     ranking = Ranking(orient, np.array(list(spec.weights.values())), of.n_enrolled)
     names_of_units = unit_names(of.scores, are_stressed=part.are_stressed())
     drawn = _drawn(spec, components, of_ranked, Records(names_of_units, of.labels))
-    spread = None if drawn is None else drawn.spread(ranking.scores(drawn.values), components.values)
+    spread = None if drawn is None else drawn.spread(ranking.scores, components.values)
     again = None if drawn is None else ranking.scores(widened(components.values, drawn, spec.uncertainty.level))
     scored = -np.array(points.scores)
     shown = RankedBoard(

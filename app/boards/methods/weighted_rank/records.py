@@ -1,7 +1,7 @@
 """What weighted ranks are computed from: which records estimators have, grouped in strata, and their resamples."""
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -24,6 +24,7 @@ from app.manifest.model import (
 from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray, share
 from app.stats.curves import curve_areas, sort_scores
+from app.stats.rank_sets import WIDER
 from app.stats.resample import named_weights, unit_keys
 from app.stats.strata import RATIO_EPSILON, Aggregate, Group, Rule, aggregate_group, balance
 from app.values.scores import Coded, ScoreTable
@@ -594,14 +595,16 @@ class DrawnComponents:
     precision: Precision
     n_units: float
 
-    def spread(self, scores: FloatArray, points: FloatArray) -> DrawnSpread:
-        """Return the spread of replicated scores [n_resamples, n_entrants]; `points` are [n_entrants, n_components].
+    def spread(self, score: Callable[[FloatArray], FloatArray], points: FloatArray) -> DrawnSpread:
+        """Return the spread of the scores of replicates, smaller being better; `points` are [n_entrants, n_components].
 
         An estimator without a component has none: its worst rank is the same in every resample, which a few units
         would not tell from chance, and who lacks something is never one that may be first.
         """
         lacking = np.asarray(np.isnan(points).any(axis=1)).tolist()
-        return DrawnSpread(-scores, [None if lacks else self.precision for lacks in lacking], in_steps=True)
+        wide = points + WIDER * (self.values - self.values.mean(axis=0))
+        precision = [None if lacks else self.precision for lacks in lacking]
+        return DrawnSpread(-score(self.values), precision, -score(wide))
 
 
 def resample_components(
