@@ -2,8 +2,10 @@
 show, and docs/security.md and the tests are made from it.
 
 A cell says which scope a token needs where its holder has that role; an empty cell gives the role nothing. An admin is
-steward of every benchmark. Nothing here asks the database: who somebody is in a benchmark is looked up by
-`app.rights.roles`.
+steward of every benchmark. A browser session that began a while ago has to sign in again for what takes the scope
+`steward` or a whole token; who may do the same as its owner need not.
+
+Nothing here asks the database: who somebody is in a benchmark is looked up by `app.rights.roles`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +18,8 @@ from app.names import clip_for_message, first_few
 ANY, READ, WRITE, SUBMIT, STEWARD, WHOLE = "any", "read", "write", "submit", "steward", "whole"
 """Cells: whatever the scopes; `write` is submit or steward; `whole` a token limited to neither scopes nor entrants."""
 
+OF_FRESH_SESSIONS = frozenset({STEWARD, WHOLE})
+
 MOST_NAMED = 10
 
 
@@ -25,7 +29,7 @@ class Right:
 
     `owner` is whose the thing is: a submission's submitter, a reservation's or a registration's registrant, a token's
     holder. `submitter`, `reviewer` and `steward` are roles in the benchmark that it is about, `any_steward` is a token
-    of role steward. With `is_fresh` a browser session that began a while ago has to sign in again.
+    of role steward.
     """
 
     refusal: str = ""
@@ -37,7 +41,6 @@ class Right:
     steward: str | None = None
     any_steward: str | None = None
     admin: str | None = None
-    is_fresh: bool = False
 
     def __getitem__(self, role: str) -> str | None:
         """Return the cell of a role."""
@@ -50,19 +53,19 @@ class Right:
         return frozenset(role for role in ROLES if self[role] is not None)
 
 
-ROLES = tuple(field.name for field in fields(Right) if field.name not in ("refusal", "is_fresh"))
+ROLES = tuple(field.name for field in fields(Right) if field.name != "refusal")
 
 
 def _of_stewards(refusal: str = "Only a steward of {slug} may do this.") -> Right:
-    return Right(refusal, steward=STEWARD, is_fresh=True)
+    return Right(refusal, steward=STEWARD)
 
 
 def _of_any_steward(what: str) -> Right:
-    return Right(f"Only stewards {what}; an admin creates tokens of that role.", any_steward=STEWARD, is_fresh=True)
+    return Right(f"Only stewards {what}; an admin creates tokens of that role.", any_steward=STEWARD)
 
 
 def _of_admins(what: str) -> Right:
-    return Right(f"Only an admin may {what}.", admin=STEWARD, is_fresh=True)
+    return Right(f"Only an admin may {what}.", admin=STEWARD)
 
 
 RIGHTS: Mapping[str, Right] = {
@@ -82,10 +85,8 @@ RIGHTS: Mapping[str, Right] = {
     "dispute a submission": Right(holder=WRITE),
     "subscribe to one's own submissions": Right(holder=SUBMIT),
     "confirm or end a subscription": Right(holder=WRITE),
-    "renew a token": Right("Only its holder, or an admin, may renew a token.", owner=WHOLE, admin=WHOLE, is_fresh=True),
-    "erase a name": Right(
-        "Only its holder, or an admin, may erase the name of a token.", owner=WHOLE, admin=WHOLE, is_fresh=True
-    ),
+    "renew a token": Right("Only its holder, or an admin, may renew a token.", owner=WHOLE, admin=WHOLE),
+    "erase a name": Right("Only its holder, or an admin, may erase the name of a token.", owner=WHOLE, admin=WHOLE),
     # Of submitters. Where a manifest leaves submissions open, everybody but reviewers is one.
     "submit": Right(
         "Only submitters of {slug} may submit to it: who was invited or, where submissions are open, whoever is no "
@@ -110,7 +111,6 @@ RIGHTS: Mapping[str, Right] = {
     "see the draft of a manifest": _of_stewards(),
     "answer a dispute": Right("Only a steward of its benchmark may answer a dispute.", steward=STEWARD),
     "see the stewards' desk": _of_stewards(),
-    "withdraw a submission at the desk": _of_stewards(),
     "change the manifest": _of_stewards(),
     "change the title": _of_stewards(),
     "change the draft of a manifest": _of_stewards(),
@@ -221,9 +221,10 @@ def require(
         why = right.refusal.format(slug=standing.slug or "its benchmark")
         # What is recorded names nobody.
         raise Forbidden(why if whom_to_ask is None else f"{why} Ask {whom_to_ask()}.", recorded=why)
-    if not any(holder.has(scope) for scope in scopes):
+    covered = {scope for scope in scopes if holder.has(scope)}
+    if not covered:
         raise Forbidden(_limited(holder, scopes[0]))
-    if right.is_fresh and not holder.is_fresh:
+    if not holder.is_fresh and covered <= OF_FRESH_SESSIONS:
         raise SignedInLongAgo
 
 

@@ -50,7 +50,7 @@ from app.web.documents import (
 from app.web.exports import SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.kept_forms import keeping
 from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
-from app.web.state import SessionDep, StateDep
+from app.web.state import SessionDep, State, StateDep
 from app.web.views import (
     NO_STORE,
     SnapshotNumber,
@@ -195,19 +195,27 @@ async def update_benchmark(
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def update(session: Session) -> Response:
-        now = benchmarks.find_declared(session, slug)
         if dry_run:
-            manifest = parse_manifest(yaml)
+            now, manifest = benchmarks.find_declared(session, slug), parse_manifest(yaml)
             is_new = benchmarks.check_update(session, slug, manifest, yaml)
             return json_answer(_would_be(manifest, now.version.version + is_new, is_new=is_new))
-        before = _version(now)
-        declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
-        audit.record(session, caller.act, 200, Change(before, _version(declared)))
-        state.jobs.defer_refresh(session, declared.benchmark.id)
+        declared = add_version(session, state, caller, slug, yaml, 200)
         updated = {"slug": slug, "version": declared.version.version, "url": f"/benchmarks/{slug}"}
         return json_answer(updated)
 
     return await state.run(update)
+
+
+def add_version(session: Session, state: State, caller: Caller, slug: str, yaml: bytes, status: int) -> Declared:
+    """Add a version of a manifest for a caller who may, answered with `status`; boards are computed anew.
+
+    By this address and by the desk's. Raises what `parse_manifest` and `benchmarks.update_benchmark` raise.
+    """
+    before = _version(benchmarks.find_declared(session, slug))
+    declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
+    audit.record(session, caller.act, status, Change(before, _version(declared)))
+    state.jobs.defer_refresh(session, declared.benchmark.id)
+    return declared
 
 
 def _would_be(manifest: Manifest, version: int, *, is_new: bool) -> dict[str, Any]:

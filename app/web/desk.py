@@ -11,23 +11,23 @@ from starlette.responses import RedirectResponse, Response
 
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import StoredFingerprint, Submission, SubmissionEvent
-from app.errors import FieldRejected, Forbidden, Problem
+from app.errors import Forbidden
 from app.kinds.parse import parse_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged
 from app.rights import roles, sessions
-from app.store import audit, benchmark_rows, benchmarks, grids, labels, sql, submissions
-from app.store.audit import Change
+from app.store import benchmark_rows, benchmarks, grids, labels, sql, submissions
 from app.store.disputes import waiting_here
 from app.store.preregs import list_registrations
 from app.store.tries import refused_here
+from app.web.benchmarks import add_version
 from app.web.caller import Caller, may
 from app.web.cookies import session_secret
 from app.web.description import described
 from app.web.kept_forms import UNSENT, KeptForm, keeping
-from app.web.requests import Reason
+from app.web.requests import Reason, refuse_longer
 from app.web.state import SessionDep, StateDep, get_state
-from app.web.submissions import withdraw_locked
+from app.web.submissions import withdraw_as
 from app.web.views import NO_STORE, page
 
 ADDRESS = "/desk/{slug}"
@@ -68,17 +68,16 @@ def show_desk(slug: str, request: Request, session: SessionDep) -> Response:
 def withdraw(
     slug: str,
     state: StateDep,
-    caller: Annotated[Caller, may("withdraw a submission at the desk")],
+    caller: Annotated[Caller, may("withdraw a submission")],
     submission: Annotated[int, Form(ge=1, le=2**62)],
     reason: Annotated[Reason, Form()],
 ) -> Response:
     """Take a submission of the benchmark off the boards; the reason is public."""
 
     def take_off(session: Session) -> None:
-        stored = submissions.lock_submission(session, submission)
-        if submissions.slug_of(session, stored) != slug:
+        if submissions.slug_of(session, submissions.find_submission(session, submission)) != slug:
             raise Forbidden(f"Submission {submission} is not of {slug}.")
-        withdraw_locked(session, state, caller, stored, reason, 303)
+        withdraw_as(session, state, caller, submission, reason, 303)
 
     state.transact(take_off)
     return RedirectResponse(f"/submissions/{submission}", 303, NO_STORE)
@@ -94,16 +93,14 @@ def put_manifest(
     request: Request,
     state: StateDep,
     caller: Annotated[Caller, may("change the manifest")],
-    manifest: Annotated[str, Form(max_length=1_000_000)],
+    manifest: Annotated[str, Form()],
     act: Annotated[Literal["preview", "put"], Form()] = "preview",
 ) -> Response:
     """Show what another manifest would change, line by line and rank by rank; or save it as a version."""
     yaml = manifest.replace("\r\n", "\n").encode()
-    if len(yaml) > state.settings.max_manifest_kib * 1024:
-        most = f"a manifest has at most {state.settings.max_manifest_kib} KiB"
-        raise FieldRejected("The manifest is too long.", [Problem(most, column="manifest")])
+    refuse_longer(yaml, state.settings.max_manifest_kib * 1024, "manifest")
     if act == "put":
-        state.transact(lambda session: _put(session, state, caller, slug, yaml))
+        state.transact(lambda session: add_version(session, state, caller, slug, yaml, 303))
         return RedirectResponse(f"/benchmarks/{slug}", 303, NO_STORE)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
@@ -113,15 +110,6 @@ def put_manifest(
         with state.computing.taken_in_thread(caller.owner):
             preview = preview_of(session, declared, parsed, state.rows)
         return _desk(slug, request, session, yaml.decode(), diff_of(declared.version.yaml, yaml), preview)
-
-
-def _put(session: Session, state: StateDep, caller: Caller, slug: str, yaml: bytes) -> None:
-    before = benchmarks.find_declared(session, slug).version
-    declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
-    change = Change({"version": before.version, "sha256": before.sha256},
-                    {"version": declared.version.version, "sha256": declared.version.sha256})  # fmt: skip
-    audit.record(session, caller.act, 303, change)
-    state.jobs.defer_refresh(session, declared.benchmark.id)
 
 
 def _desk(

@@ -65,17 +65,21 @@ async def yaml_body(request: Request, max_bytes: int, what: str) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if is_form(request) and kind in (FIELDS, FILES):
         sent = await yaml_of(request)
-        if len(sent) > max_bytes:
-            raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
+        refuse_longer(sent, max_bytes, what)
         return sent
     if kind not in YAML_TYPES + UNSAID:
         raise UnsupportedMediaType(f"A {what} must be sent as application/yaml, not as {kind[:80]}.")
     body = bytearray()
     async for piece in request.stream():
         body += piece
-        if len(body) > max_bytes:
-            raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
+        refuse_longer(body, max_bytes, what)
     return bytes(body)
+
+
+def refuse_longer(sent: bytes | bytearray, max_bytes: int, what: str) -> None:
+    """Refuse YAML that is longer than it may be. Raises TooLarge."""
+    if len(sent) > max_bytes:
+        raise TooLarge(f"A {what} may have at most {max_bytes} bytes.")
 
 
 async def yaml_of(request: Request) -> bytes:

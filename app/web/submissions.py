@@ -528,28 +528,31 @@ def withdraw(
     """Withdraw a submission from the boards (its submitter, or a steward of its benchmark)."""
 
     def take_off(session: Session) -> dict[str, Any]:
-        stored = submissions.lock_submission(session, submission)
-        benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
-        roles.require(session, "withdraw a submission", caller, benchmark, stored.token_id)
-        withdraw_locked(session, state, caller, stored, order.reason, 200)
-        return describe(session, stored)
+        return describe(session, withdraw_as(session, state, caller, submission, order.reason, 200))
 
     return json_answer(state.transact(take_off))
 
 
-def withdraw_locked(
-    session: Session, state: State, caller: Caller, stored: Submission, reason: str, status: int
-) -> None:
-    """Withdraw a locked submission for a caller who may, answered with `status`; boards follow if it was on one."""
+def withdraw_as(
+    session: Session, state: State, caller: Caller, submission: int, reason: str, status: int
+) -> Submission:
+    """Withdraw a submission for a caller who is answered with `status`; boards follow if it was on one.
+
+    By this address and by the desk's. Raises NotFound, Forbidden, SignedInLongAgo, Conflict.
+    """
+    stored = submissions.lock_submission(session, submission)
+    benchmark = benchmark_rows.get_benchmark(session, stored.benchmark_id)
+    roles.require(session, "withdraw a submission", caller, benchmark, stored.token_id)
     before = {"status": stored.status}
     current.withdraw(session, stored, reason)
-    change = Change(before, {"status": stored.status}, reason, submissions.slug_of(session, stored))
+    change = Change(before, {"status": stored.status}, reason, benchmark.slug)
     audit.record(session, caller.act, status, change)
     if current.was_current(session, stored.id):
         benchmark_rows.mark_data_changed(session, stored.benchmark_id)
         state.jobs.defer_refresh(session, stored.benchmark_id)
     else:
         benchmark_rows.mark_pages_changed(session, stored.benchmark_id)
+    return stored
 
 
 def _number(text: str) -> int:

@@ -125,6 +125,16 @@ def test_a_withdrawal_in_an_old_session_keeps_what_was_written(site: Site) -> No
     assert site.http.get("/submissions/2.json").json()["reason"] == REASON
 
 
+def test_whose_a_submission_is_withdraws_it_in_an_old_session(site: Site) -> None:
+    """A steward who withdraws somebody else's signs in again, at the desk and at the submission's own address."""
+    address, steward, alice = "/submissions/2/withdraw", signed(site), signed(site, "alice")
+    age(site)
+    refused = send_form(site, address, steward, "/submissions/2", reason=REASON)
+    done = send_form(site, address, alice, "/submissions/2", reason=REASON)
+
+    assert (refused.status_code, "/login?" in refused.text, done.status_code) == (403, True, 303)
+
+
 def test_a_withdrawal_that_cannot_be_keeps_what_was_written(site: Site) -> None:
     """Of what is withdrawn already, was never sent, or is no number; the desk says which."""
     headers = signed(site)

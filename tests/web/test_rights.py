@@ -213,10 +213,7 @@ HEAD = f"| | {' | '.join(each.replace('_', ' ') for each in COLUMNS)} |"
 
 def documented() -> list[str]:
     """Return the table of the document."""
-    rows = [
-        f"| {action}{' *' if right.is_fresh else ''} | {' | '.join(right[role] or '' for role in COLUMNS)} |"
-        for action, right in RIGHTS.items()
-    ]
+    rows = [f"| {action} | {' | '.join(right[role] or '' for role in COLUMNS)} |" for action, right in RIGHTS.items()]
     return [HEAD, "|---" * (len(COLUMNS) + 1) + "|", *(row.replace("  ", " ") for row in rows)]
 
 
