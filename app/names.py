@@ -7,7 +7,8 @@ characters, a second spelling of the same text.
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from difflib import get_close_matches
 from typing import Literal, TypeVar, get_args
 
 Listed = TypeVar("Listed")
@@ -96,6 +97,22 @@ def name_key(text: str) -> str:
         return text.lower()
     folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFD", text).casefold())
     return unicodedata.normalize("NFKC", folded.casefold())
+
+
+LIKENESS = 0.7
+
+
+def nearest(word: object, known: Iterable[str]) -> str | None:
+    """Return the known word that was probably meant, in whatever case; None if none is close, or it is no text.
+
+    >>> nearest("Leaderbords", ["leaderboards", "metrics"])
+    'leaderboards'
+    """
+    if not isinstance(word, str) or len(word) > MAX_NAME:
+        return None
+    by_key = {name_key(each): each for each in known if len(each) <= MAX_NAME}
+    matches = get_close_matches(name_key(word), by_key, n=1, cutoff=LIKENESS)
+    return by_key[matches[0]] if matches else None
 
 
 def in_words(name: str) -> str:

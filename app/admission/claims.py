@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from app.admission.case import Check, Claims, Registered, listed
-from app.manifest.build import nearest
 from app.manifest.model import Manifest
+from app.names import nearest
 from app.prereg.fields import Hypothesis, Prereg
 from app.stats.arrays import BoolArray
 from app.values.facts import BundleFacts, RunFacts

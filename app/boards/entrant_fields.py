@@ -13,8 +13,7 @@ from typing import Any
 
 from app.errors import FieldRejected, Problem
 from app.manifest.model import EntrantField, is_day
-from app.names import TEXT_RULE, clip_for_message, is_plain_text
-from app.prereg.fields import nearest
+from app.names import TEXT_RULE, clip_for_message, is_plain_text, nearest
 from app.values.table import LARGEST, Cell, Column, Kind, Table
 
 Values = Mapping[str, Mapping[str, Cell]]

@@ -11,8 +11,7 @@ from app.boards.nouns import in_nouns
 from app.boards.statement import with_statement
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
-from app.names import clip_for_message, first_few, sentences
-from app.prereg.fields import nearest
+from app.names import clip_for_message, first_few, nearest, sentences
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"

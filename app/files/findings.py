@@ -7,13 +7,12 @@ Filled by every module of `app.kinds`; `app.kinds.reader` raises what it holds.
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from app.errors import MAX_PROBLEMS, Causes, EvidenceRejected, Problem
-from app.names import clip_for_message, first_few, name_key
+from app.names import clip_for_message, first_few, name_key, nearest
 from app.stats.arrays import IntArray
 from app.values.scores import NONE, ScoreTable
 
@@ -186,21 +185,13 @@ def problems_of_case(names: Sequence[str], column: str | None) -> Iterator[Probl
 
 # Messages for a column that a file lacks: the columns it has, and which was probably meant.
 
-SHOWN = 20
-
-LIKENESS = 0.7
+SHOWN, MOST_COMPARED = 20, 200
 
 
 def missing_column(name: str, header: Sequence[str], file: str | None, *, what: str | None = None) -> Problem:
     """Return the problem of a column that is not there; `what` is what the message calls it."""
     columns = first_few(header, SHOWN, lambda each: clip_for_message(each, 40))
-    near = _nearest(name, header)
+    near = nearest(name, header[:MOST_COMPARED])
     hint = f"; did you mean {clip_for_message(near, 40)}?" if near else ";"
     message = f"{what or f'the column {name} is missing'}{hint} The file has {columns or 'no column'}"
     return Problem(message.replace("; The", "; the"), file, column=name, is_missing=True)
-
-
-def _nearest(name: str, header: Sequence[str]) -> str | None:
-    by_key = {name_key(each): each for each in header[:200] if len(each) <= 200}
-    matches = get_close_matches(name_key(name), by_key, n=1, cutoff=LIKENESS)
-    return by_key[matches[0]] if matches else None

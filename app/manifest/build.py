@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
@@ -11,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from app.errors import ManifestRejected, Problem
 from app.manifest.model import MOST_VALUES, Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
-from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key
+from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key, nearest
 from app.yaml import ParsedYaml
 
 Boards = Mapping[str, type[Leaderboard]]
@@ -259,8 +258,6 @@ MAX_KEY = 200
 
 SHOWN_KEYS = 30
 
-LIKENESS = 0.6
-
 EXPECTED: Mapping[str, str] = {
     "string_type": "text",
     "int_type": "a whole number",
@@ -311,19 +308,6 @@ def problems_from(
     """
     findings = [_finding_of(each, model, tuple(keys)) for each in error.errors()]
     return [_problem(each, within) for each in _without_other_choices(findings)]
-
-
-def nearest(word: object, allowed: Iterable[str]) -> str | None:
-    """Return the known word that was probably meant; None if none is close.
-
-    >>> nearest("leaderbords", ["leaderboards", "metrics"])
-    'leaderboards'
-    """
-    if not isinstance(word, str) or len(word) > MAX_KEY:
-        return None
-    by_key = {each.lower(): each for each in allowed}
-    matches = get_close_matches(word.lower(), by_key, n=1, cutoff=LIKENESS)
-    return by_key[matches[0]] if matches else None
 
 
 def one_of(word: object, allowed: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ bootstrap methods apply wherever they are declared.
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -20,7 +21,6 @@ from app.prereg.fields import (
     PreregFields,
     RunPurpose,
     is_integer,
-    nearest,
     refuse_iid,
 )
 from app.yaml import Path, dotted
@@ -102,9 +102,8 @@ def _check_self_described(fields: PreregFields) -> None:
     fields.refuse_missing("git_tag", rule)
     _refuse_empty(fields, rule, str | dict | list)
     for key in fields.mapping:
-        near = None if key in SHARED_KEYS else nearest(key, SHARED_KEYS, SLIP)
-        if near is not None:
-            fields.refuse(f"unknown key; did you mean {near}?", key, value=key)
+        if key not in SHARED_KEYS and (slip := get_close_matches(key, SHARED_KEYS, n=1, cutoff=SLIP)):
+            fields.refuse(f"unknown key; did you mean {slip[0]}?", key, value=key)
 
 
 def _refuse_empty(fields: PreregFields, key: str, kinds: Any) -> None:

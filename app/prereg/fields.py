@@ -5,18 +5,15 @@ each method returns None (or the default), so that reading continues and the sub
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, Literal, TypeVar
 
 from app.errors import Problem
-from app.names import NAME_RULE, clip_for_message, is_name
+from app.names import NAME_RULE, clip_for_message, is_name, nearest
 from app.yaml import ParsedYaml, Path, dotted
 
 MAX_TEXT = 200
 
 _MAX_SUGGESTIONS = 20  # comparing thousands of unknown keys with every known one would take seconds
-
-_LIKENESS = 0.7
 
 Choice = TypeVar("Choice", bound=str)
 
@@ -81,7 +78,7 @@ class PreregFields:
         for choice in allowed:
             if value == choice:
                 return choice
-        near = nearest(value, allowed) if isinstance(value, str) else None
+        near = nearest(value, allowed)
         hint = f"; did you mean {near}?" if near else ""
         self.refuse(f"{key} must be one of {', '.join(allowed)}{hint}", key, value=value)
         return default
@@ -176,12 +173,6 @@ class PreregFields:
 def is_integer(value: Any) -> bool:
     """Say whether `value` is an integer; unlike in Python, a boolean is not."""
     return isinstance(value, int) and not isinstance(value, bool)
-
-
-def nearest(word: str, allowed: Collection[str], likeness: float = _LIKENESS) -> str | None:
-    """Return the known word that `word` was probably meant to be."""
-    matches = get_close_matches(word, allowed, n=1, cutoff=likeness) if len(word) <= MAX_TEXT else []
-    return matches[0] if matches else None
 
 
 def _shown(value: Any) -> str | None:

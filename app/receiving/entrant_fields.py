@@ -13,8 +13,7 @@ from app.files.findings import Findings, problem_of_text
 from app.files.tables import BadRecord, Record, open_csv, records_of_document, records_of_lines
 from app.files.uploads import ReceivedFile
 from app.manifest.model import EntrantField
-from app.names import clip_for_message
-from app.prereg.fields import nearest
+from app.names import clip_for_message, nearest
 from app.values.table import Cell
 from app.yaml import read_document
 

@@ -17,8 +17,7 @@ from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import refuse_too_many, snapshot_evidence
 from app.kinds.registry import kind_of
-from app.names import clip_for_message
-from app.prereg.fields import nearest
+from app.names import clip_for_message, nearest
 from app.render.table_page import RowChoice, TableView
 from app.store import benchmark_rows, benchmarks
 from app.store.labels import scoring_of

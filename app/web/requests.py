@@ -20,8 +20,7 @@ from starlette.requests import Request
 from app.errors import FieldRejected, Problem, TooLarge, UnsupportedMediaType
 from app.files.tables import BEYOND, is_storable
 from app.files.uploads import SentFile
-from app.names import TEXT_RULE, clip_for_message, is_plain_text
-from app.prereg.fields import nearest
+from app.names import TEXT_RULE, clip_for_message, is_plain_text, nearest
 from app.web.forms import FIELDS, FILES, is_form
 
 YAML_TYPES = (
