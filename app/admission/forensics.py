@@ -80,10 +80,10 @@ def compare(new: Sequence[Fingerprint], earlier: Sequence[Earlier]) -> Iterator[
     same: dict[str, list[Earlier]] = {}
     for one in earlier:
         if one.is_same:
-            same.setdefault(one.fingerprint.entrant.lower(), []).append(one)
+            same.setdefault(name_key(one.fingerprint.entrant), []).append(one)
     others = _Others([one for one in earlier if not one.is_same])
     for mine in new:
-        for one in same.get(mine.entrant.lower(), ()):
+        for one in same.get(name_key(mine.entrant), ()):
             yield from _other_results(mine, one)
         for one in others.alike(mine):
             yield from _another_s_rows(mine, one)
@@ -707,7 +707,7 @@ def began_before(
 
 
 def _is_of(one: Earlier, mine: Fingerprint) -> bool:
-    return one.fingerprint.entrant.lower() == mine.entrant.lower()
+    return name_key(one.fingerprint.entrant) == name_key(mine.entrant)
 
 
 def _is_the_same(mine: Fingerprint, one: Earlier) -> bool:

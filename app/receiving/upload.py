@@ -295,7 +295,7 @@ def version_written_for(session: Session, upload: Upload, evidence: Evidence) ->
 def _newest_of(session: Session, benchmark_id: int, names: Collection[str]) -> int | None:
     query = select(func.max(Submission.manifest_version_id)).join(Entry, Entry.submission_id == Submission.id)
     query = query.join(Entrant, Entrant.id == Entry.entrant_id)
-    return session.scalar(query.where(Entrant.benchmark_id == benchmark_id, sql.one_of(Entrant.name, names)))
+    return session.scalar(query.where(Entrant.benchmark_id == benchmark_id, entrants.is_named(names)))
 
 
 def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence[str]) -> EvidenceRejected:

@@ -44,9 +44,8 @@ from app.names import first_few, in_words
 from app.rights.visibility import DRAFT, ORDER
 from app.store import benchmark_rows
 from app.store.benchmark_rows import add_names, refuse_respelled
-from app.store.entrants import refuse_owned
+from app.store.entrants import is_named, refuse_owned
 from app.store.rows import read_scores
-from app.store.sql import one_of
 from app.values.scores import ScoreTable
 
 MAX_NAMED = 10
@@ -547,7 +546,7 @@ def _count(session: Session, benchmark_id: int, submitter_id: int) -> _Counts:
 
 def _count_known(session: Session, benchmark_id: int, names: Collection[str]) -> int:
     """Return how many of the entrants were admitted before."""
-    known = (Entrant.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None), one_of(Entrant.name, names))
+    known = (Entrant.benchmark_id == benchmark_id, Entrant.owner_id.is_not(None), is_named(names))
     return session.scalars(select(func.count()).select_from(Entrant).where(*known)).one()
 
 

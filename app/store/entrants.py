@@ -63,6 +63,11 @@ def names(session: Session, benchmark_id: int) -> Sequence[str]:
     return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
 
 
+def is_named(names: Iterable[str]) -> ColumnElement[bool]:
+    """Return the condition that an entrant has one of some names, in whatever spelling, see `app.names.name_key`."""
+    return one_of(Entrant.name_key, {name_key(name) for name in names})
+
+
 def owners_of(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, int | None]:
     """Return the owner of each of some entrants, None for one that nobody owns yet."""
     query = select(Entrant.name, Entrant.owner_id)
@@ -87,8 +92,7 @@ def lock_entrants(session: Session, benchmark_id: int, names: Iterable[str]) -> 
     """
     wanted = sorted(names)
     add_names(session, Entrant, benchmark_id, wanted)
-    keys = {name_key(name) for name in wanted}
-    query = select(Entrant).where(Entrant.benchmark_id == benchmark_id, one_of(Entrant.name_key, keys))
+    query = select(Entrant).where(Entrant.benchmark_id == benchmark_id, is_named(wanted))
     entrants = session.scalars(query.order_by(Entrant.id).with_for_update(key_share=True)).all()
     refuse_respelled("an entrant", {entrant.name for entrant in entrants}, wanted)
     return {entrant.name: entrant for entrant in entrants}
@@ -226,11 +230,11 @@ def refuse_owned(session: Session, benchmark: Benchmark, before: Manifest, after
     Raises Conflict.
     """
     known = References.of(before).names
-    keys = {name_key(name) for name in References.of(after).names - known}
-    if not keys:
+    named_now = References.of(after).names - known
+    if not named_now:
         return
     query = select(Entrant, Token).join(Token, Token.id == Entrant.owner_id).where(_was_not_moved())
-    owned = session.execute(query.where(Entrant.benchmark_id == benchmark.id, one_of(Entrant.name_key, keys)))
+    owned = session.execute(query.where(Entrant.benchmark_id == benchmark.id, is_named(named_now)))
     strangers = [row for row in owned.all() if not roles.decides(session, benchmark.id, row[1].id)]
     if strangers:
         why = "The manifest has others scored relative to an entrant that belongs to no steward:"
@@ -243,9 +247,8 @@ def refuse_owned(session: Session, benchmark: Benchmark, before: Manifest, after
 def _own(session: Session, benchmark_id: int, references: References, meant: Iterable[str], token_id: int) -> set[str]:
     """Return the names that a token may use: references that were moved to it, and what looks like one and is its."""
     query = select(Entrant.name, _was_not_moved().label("is_taken"))
-    keys = {name_key(name) for name in meant}
     query = query.where(Entrant.benchmark_id == benchmark_id, Entrant.owner_id == token_id)
-    rows = session.execute(query.where(one_of(Entrant.name_key, keys)))
+    rows = session.execute(query.where(is_named(meant)))
     return {row.name for row in rows if row.name not in references.names or not row.is_taken}
 
 

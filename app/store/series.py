@@ -18,9 +18,9 @@ from app.db.engine import SessionFactory, read_for_export
 from app.db.models import Entrant, Entry, Score, StoredTask, Submission
 from app.kinds.contract import CsvRow, RawFile
 from app.store import snapshots
+from app.store.entrants import is_named
 from app.store.row_exports import read_in_parts
 from app.store.rows import STRATUM
-from app.store.sql import one_of
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -73,7 +73,7 @@ def standing_records(session: Session, benchmark_id: int, besides: Collection[st
         .join(StoredTask, StoredTask.id == Score.task_id)
         .where(
             Entrant.benchmark_id == benchmark_id,
-            ~one_of(Entrant.name, besides),
+            ~is_named(besides),
             Entry.state.in_(("pending", "current")),
             Score.item.is_not(None),
         )

@@ -31,6 +31,7 @@ from app.files.uploads import FileRecord
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
+from app.names import name_key
 from app.rights.tokens import tokens_beside
 from app.stats.arrays import IntArray
 from app.store import benchmarks, entrants, labels, rows, series
@@ -494,17 +495,17 @@ def _n_before(
 ) -> Mapping[str, int]:
     """Count the submissions that each entrant has already; with `tasks`, those of one of these tasks."""
     query = (
-        select(func.lower(Entrant.name), func.count())
+        select(Entrant.name_key, func.count())
         .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), {name.lower() for name in names}))
-        .group_by(func.lower(Entrant.name))
+        .where(Entrant.benchmark_id == benchmark_id, entrants.is_named(names))
+        .group_by(Entrant.name_key)
     )
     if tasks is not None:
         numbers = select(StoredTask.id).where(StoredTask.benchmark_id == benchmark_id, one_of(StoredTask.name, tasks))
         known = cast(list(session.scalars(numbers)), ARRAY(Integer))
         query = query.where(Entry.task_ids.bool_op("&&")(known))
     counts: dict[str, int] = dict(session.execute(query).all())
-    return {name: counts.get(name.lower(), 0) for name in names}
+    return {name: counts.get(name_key(name), 0) for name in names}
 
 
 # Fingerprints of evidence: stored with a submission, looked up when the next one arrives.
@@ -543,14 +544,13 @@ def write_fingerprints(
 
 def earlier_of(session: Session, benchmark_id: int, names: Iterable[str]) -> list[Earlier]:
     """Return the latest fingerprints of entrants by name, whatever the status of the submissions."""
-    lowered = {name.lower() for name in names}
     number = func.row_number().over(
         partition_by=StoredFingerprint.entrant_id, order_by=StoredFingerprint.submission_id.desc()
     )
     ranked = (
         select(StoredFingerprint.submission_id, StoredFingerprint.entrant_id, number.label("number"))
         .join(Entrant, Entrant.id == StoredFingerprint.entrant_id)
-        .where(Entrant.benchmark_id == benchmark_id, one_of(func.lower(Entrant.name), lowered))
+        .where(Entrant.benchmark_id == benchmark_id, entrants.is_named(names))
         .subquery()
     )
     is_it = (ranked.c.submission_id == StoredFingerprint.submission_id) & (
@@ -566,10 +566,9 @@ def alike(session: Session, benchmark_id: int, values: Sequence[Fingerprint]) ->
     Also those with identical results, which even rows of 0/1 can reveal.
     """
     contents = sorted({content for value in values for content in value.contents})
-    lowered = {value.entrant.lower() for value in values}
     query = _select().where(
         Entrant.benchmark_id == benchmark_id,
-        ~one_of(func.lower(Entrant.name), lowered),
+        ~entrants.is_named(value.entrant for value in values),
         StoredFingerprint.contents.bool_op("&&")(cast(contents, ARRAY(BigInteger)))
         | one_of(StoredFingerprint.results, {value.results for value in values}),
     )
@@ -594,7 +593,7 @@ def others_now(session: Session, benchmark_id: int, names: Iterable[str]) -> lis
         .where(
             Entrant.benchmark_id == benchmark_id,
             Entry.state.in_(("pending", "current")),
-            ~one_of(func.lower(Entrant.name), {name.lower() for name in names}),
+            ~entrants.is_named(names),
         )
         .order_by(StoredFingerprint.submission_id, StoredFingerprint.entrant_id)
     )
@@ -607,7 +606,7 @@ def same_files(
 ) -> list[tuple[str, int, str]]:
     """Return files with rows whose bytes equal another entrant's file: the name here, the submission, the entrant."""
     known = {file.sha256: file.name for file in files if file.n_rows}
-    mine = {name.lower() for name in names}
+    mine = {name_key(name) for name in names}
     query = (
         select(SubmissionFile.sha256, SubmissionFile.submission_id, Entrant.name)
         .join(Submission, Submission.id == SubmissionFile.submission_id)
@@ -617,7 +616,7 @@ def same_files(
         .order_by(SubmissionFile.submission_id, SubmissionFile.position, Entrant.name)
     )
     files_and_owners = list(session.execute(query)) if known else []
-    shared = {(sha256, number) for sha256, number, name in files_and_owners if name.lower() in mine}
+    shared = {(sha256, number) for sha256, number, name in files_and_owners if name_key(name) in mine}
     others = [
         (known[sha256], number, name) for sha256, number, name in files_and_owners if (sha256, number) not in shared
     ]

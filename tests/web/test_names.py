@@ -130,6 +130,18 @@ def test_every_name_is_found_at_its_address(site: Site, slug: str) -> None:
     assert site.http.get(f"{home}/org%2Fmodel%20%28v1%29.json").status_code == 200, "encoded as clients do"
 
 
+def test_an_entrant_is_itself_again_whatever_letters_it_has(site: Site, slug: str) -> None:
+    """A second attempt is counted, although a database and Python write some capitals differently in small letters."""
+    names = ("İstanbul", "ÉCOLE", "STRASSE", "Σίσυφος")
+    first, second = enter(site, slug, *names), enter(site, slug, *reversed(names))
+    other = enter(site, slug, "straße")
+    said = [{each["rule"]: each["reason"] for each in sent["checks"]}["attempt"] for sent in (first, second)]
+
+    assert said[0] == "The first of each of its entrants."
+    assert [name for name in names if f"ttempt 2 of {name}" not in said[1]] == []
+    assert (other["http"], "straße is STRASSE" in other["detail"]) == (409, True)
+
+
 def test_a_task_of_any_name_is_found_at_its_address(site: Site, slug: str) -> None:
     """Tasks have names of the same kind."""
     enter(site, slug, "A", tasks=(*REAL, *HOSTILE))
