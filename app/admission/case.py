@@ -89,9 +89,9 @@ class History:
 class Case:
     """The input of admission. `started_at` is when the run began, as stated by the submitter.
 
-    `standing` holds the current records of the other entrants of a series benchmark, None if not looked up. `forensics`
-    is what the reader noticed in the rows, None if not looked for. Without a server `submitter` and `history` are None,
-    and `entrants`, the benchmark's names, is empty.
+    `others_records` holds the current records of the other entrants of a series benchmark, None if not looked up.
+    `forensics` is what the reader noticed in the rows, None if not looked for. Without a server `submitter` and
+    `history` are None, and `entrants`, the benchmark's names, is empty.
     """
 
     manifest: Manifest
@@ -103,7 +103,7 @@ class Case:
     dirty: bool | None = None
     code_commit: str | None = None
     claims: Claims | None = None
-    standing: Sequence[CurrentRecord] | None = None
+    others_records: Sequence[CurrentRecord] | None = None
     submitter: TokenHolder | None = None
     entrants: Sequence[str] = ()
     forensics: Forensics | None = None

@@ -33,7 +33,7 @@ class BoardRow:
     group: int | None = None
     is_like_first: bool | None = None
     """Whether it is known to differ from the first by less than matters; None where nobody says what matters."""
-    standing: RankStatus = NO_REMARKS
+    rank_status: RankStatus = NO_REMARKS
 
 
 FIRST: tuple[FrameField[BoardRow], ...] = (
@@ -61,18 +61,18 @@ COLUMNS = _known(
     ),
     FrameField(
         Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
-        lambda place: None if place.standing.is_provisional else place.may_be_first,
+        lambda place: None if place.rank_status.is_provisional else place.may_be_first,
     ),
     FrameField(
         Column("first_p", "p (first)", glossary="first_p", digits=3),
-        lambda place: None if place.standing.is_provisional else place.first_p,
+        lambda place: None if place.rank_status.is_provisional else place.first_p,
     ),
     FrameField(
         Column("first_resamples_share", "First in resamples", detail=True, glossary="first_resamples_share"),
-        lambda place: None if place.standing.is_provisional else place.first_resamples_share,
+        lambda place: None if place.rank_status.is_provisional else place.first_resamples_share,
     ),
     FrameField(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
-    *(field.of(lambda place: place.standing) for field in coverage.FIELDS),
+    *(field.of(lambda place: place.rank_status) for field in coverage.FIELDS),
 )
 """The last columns of every board, whatever its method: add a column to every board here."""
 

@@ -153,7 +153,7 @@ class Roster:
     coverages: Mapping[str, Coverage]
     is_provisional: bool
 
-    def standing(self, entrant: str, bounds: tuple[int, int] | None = None) -> RankStatus:
+    def rank_status(self, entrant: str, bounds: tuple[int, int] | None = None) -> RankStatus:
         """Return the rank status of an entrant, with `bounds`, its ranks if the missing cells were worst and best."""
         coverage = self.coverages.get(entrant)
         why = coverage.why_unranked if coverage is not None and entrant in self.apart else None

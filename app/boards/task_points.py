@@ -352,11 +352,11 @@ def _placed(
     ]
     places += [(BoardRow(sheet.cells.entrants[at]), at) for at in np.flatnonzero(~given.ranked).tolist()]
     for place, at in places:
-        standing_of = sheet.roster.standing(place.entrant, bounds.get(at))
+        rank_status = sheet.roster.rank_status(place.entrant, bounds.get(at))
         # An incomplete entrant is ranked where the method itself defines the points of an absent task.
-        if place.rank is not None and standing_of.why is not None:
-            standing_of = replace(standing_of, why=None)
-        yield replace(place, standing=standing_of), at
+        if place.rank is not None and rank_status.why is not None:
+            rank_status = replace(rank_status, why=None)
+        yield replace(place, rank_status=rank_status), at
 
 
 def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:

@@ -136,16 +136,16 @@ def look_up(session: Session, upload: Upload, declared: Declared, evidence: Evid
     benchmark_id, names = declared.benchmark.id, evidence.scores.entrant.words
     manifest = grids.with_items(session, declared)
     registered = find_registered(session, upload.fields, manifest.slug)
-    standing = None
+    others_records = None
     if kind_of(manifest).rows.in_upload_order:
-        standing = series.standing_records(session, benchmark_id, names)
+        others_records = series.others_records(session, benchmark_id, names)
     history = submissions.read_history(session, benchmark_id, manifest, evidence, registered, upload.by.id)
     own_grid = tuple(own_grid_findings(manifest, names))
     if own_grid and not roles.decides(session, benchmark_id, upload.by.id):
         history = replace(history, findings=(*history.findings, *own_grid))
     return replace(
         case_of(manifest, evidence, upload.fields, registered, upload.received_at),
-        standing=standing,
+        others_records=others_records,
         submitter=upload.by,
         entrants=entrants.names(session, benchmark_id),
         history=history,

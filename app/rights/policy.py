@@ -197,28 +197,28 @@ ANYWHERE = Relation(roles=frozenset({"submitter", "reviewer", "steward"}), is_ow
 """Whoever is refused even so need not be looked up: before the body is read, and before the benchmark is."""
 
 
-def allows(action: str, holder: Holder, standing: Relation = NOWHERE) -> bool:
+def allows(action: str, holder: Holder, relation: Relation = NOWHERE) -> bool:
     """Say whether somebody may do something."""
     try:
-        require(action, holder, standing)
+        require(action, holder, relation)
     except Forbidden:
         return False
     return True
 
 
 def require(
-    action: str, holder: Holder, standing: Relation = NOWHERE, whom_to_ask: Callable[[], str] | None = None
+    action: str, holder: Holder, relation: Relation = NOWHERE, whom_to_ask: Callable[[], str] | None = None
 ) -> None:
     """Refuse whoever may not do something, and say whom to ask.
 
     Raises Forbidden, or SignedInLongAgo where signing in again would do.
     """
     right = RIGHTS[action]
-    if standing.slug is not None:
-        refuse_elsewhere(holder, standing.slug)
-    scopes = [scope for role in _roles(holder, standing) if (scope := right[role]) is not None]
+    if relation.slug is not None:
+        refuse_elsewhere(holder, relation.slug)
+    scopes = [scope for role in _roles(holder, relation) if (scope := right[role]) is not None]
     if not scopes:
-        why = right.refusal.format(slug=standing.slug or "its benchmark")
+        why = right.refusal.format(slug=relation.slug or "its benchmark")
         # What is recorded names nobody.
         raise Forbidden(why if whom_to_ask is None else f"{why} Ask {whom_to_ask()}.", recorded=why)
     covered = {scope for scope in scopes if holder.has(scope)}
@@ -228,17 +228,17 @@ def require(
         raise SignedInLongAgo
 
 
-def _roles(holder: Holder, standing: Relation) -> Iterator[str]:
+def _roles(holder: Holder, relation: Relation) -> Iterator[str]:
     """Yield each role that somebody has: on the server, in the benchmark, and as whose it is."""
     yield "holder"
-    if standing.is_owner:
+    if relation.is_owner:
         yield "owner"
-    yield from standing.roles & {"submitter", "reviewer"}
+    yield from relation.roles & {"submitter", "reviewer"}
     if holder.role == "admin":
         yield "admin"
     if holder.role == "steward":
         yield "any_steward"
-        yield from standing.roles & {"steward"}
+        yield from relation.roles & {"steward"}
 
 
 def _limited(holder: Holder, scope: str) -> str:

@@ -152,7 +152,7 @@ def allows(
     session: Session, action: str, holder: Holder, benchmark: Benchmark | None, owner_id: int | None = None
 ) -> bool:
     """Say whether somebody may do something in a benchmark, to what is of `owner_id`; see `app.rights.policy`."""
-    return policy.allows(action, holder, _standing(session, holder, benchmark, owner_id))
+    return policy.allows(action, holder, _relation(session, holder, benchmark, owner_id))
 
 
 def require(
@@ -168,14 +168,14 @@ def require(
 
     With `is_open` whoever is no reviewer counts as a submitter. Raises Forbidden and SignedInLongAgo.
     """
-    standing = _standing(session, holder, benchmark, owner_id)
-    if is_open and "reviewer" not in standing.roles:
-        standing = replace(standing, roles=standing.roles | {"submitter"})
+    relation = _relation(session, holder, benchmark, owner_id)
+    if is_open and "reviewer" not in relation.roles:
+        relation = replace(relation, roles=relation.roles | {"submitter"})
     whom = None if benchmark is None else partial(_whom_to_ask, session, benchmark.id)
-    policy.require(action, holder, standing, whom)
+    policy.require(action, holder, relation, whom)
 
 
-def _standing(session: Session, holder: Holder, benchmark: Benchmark | None, owner_id: int | None) -> Relation:
+def _relation(session: Session, holder: Holder, benchmark: Benchmark | None, owner_id: int | None) -> Relation:
     is_owner = owner_id is not None and owner_id == holder.id
     if benchmark is None:
         return Relation(is_owner=is_owner)

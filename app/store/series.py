@@ -56,7 +56,7 @@ def keep_strata(session: Session, scores: ScoreTable, tasks: dict[str, int]) -> 
     return replace(scores, recorded={name: column for name, column in scores.recorded.items() if name != STRATUM})
 
 
-def standing_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[CurrentRecord]:
+def others_records(session: Session, benchmark_id: int, besides: Collection[str]) -> list[CurrentRecord]:
     """Return the records of every entrant but those named, which are on the boards or wait to be.
 
     Submissions to one benchmark take turns from here to the end of their transactions: of two that hold a record in

@@ -8,7 +8,7 @@ from app.db.models import Benchmark
 from app.receiving.upload import _newest_of
 from app.store.preregs import load_parsed
 from app.store.reservations import refuse_reserved
-from app.store.series import standing_records
+from app.store.series import others_records
 from app.store.submissions import _n_before, earlier_of
 from tests.fixtures import Site
 
@@ -20,7 +20,7 @@ LOOK_UPS: dict[str, Callable[[Session], object]] = {
     "reservations": lambda session: refuse_reserved(session, Benchmark(slug="none"), NAMES, 1),
     "fingerprints": lambda session: earlier_of(session, 1, NAMES),
     "versions": lambda session: _newest_of(session, 1, NAMES),
-    "records": lambda session: standing_records(session, 1, NAMES),
+    "records": lambda session: others_records(session, 1, NAMES),
     "registrations": lambda session: load_parsed(session, NAMES),
 }
 

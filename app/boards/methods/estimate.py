@@ -356,15 +356,15 @@ class Ranked:
 
     def with_coverage(self, placed: Sequence[tuple[BoardRow, Measurement]]) -> list[tuple[BoardRow, Measurement]]:
         """Return the places with each entrant's coverage added."""
-        return [(replace(place, standing=self._standing(m)), m) for place, m in placed]
+        return [(replace(place, rank_status=self._rank_status(m)), m) for place, m in placed]
 
-    def _standing(self, measurement: Measurement) -> RankStatus:
+    def _rank_status(self, measurement: Measurement) -> RankStatus:
         if measurement.entrant not in self.roster.coverages:
             coverage = measurement.coverage
             is_apart = coverage is not None and (coverage.n_not_asked or coverage.is_reference)
             why = coverage.why_unranked if coverage is not None and is_apart else None
             return RankStatus(coverage, why)
-        return self.roster.standing(measurement.entrant, self._bounds(measurement))
+        return self.roster.rank_status(measurement.entrant, self._bounds(measurement))
 
     def _bounds(self, measurement: Measurement) -> tuple[int, int] | None:
         if measurement.bounds is None:

@@ -207,7 +207,7 @@ def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Boa
     placed = [] if standing is None else [place for place, _ in standing.placed(roster.ranked)]
     points = {name: sign * float(ranking.means[at]) for at, name in enumerate(ranking.cells.entrants)}
     return [
-        (replace(place, standing=roster.standing(place.entrant, ranking.bounds(place.entrant))), at)
+        (replace(place, rank_status=roster.rank_status(place.entrant, ranking.bounds(place.entrant))), at)
         for place in [*placed, *unranked_places(roster, points)]
         for at in [ranking.cells.column(place.entrant)]
     ]

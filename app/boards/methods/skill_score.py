@@ -850,7 +850,7 @@ class RankInputs:
         """Return everybody's place with its column: the ranked by rank, those behind, those listed separately."""
         places = [] if own.standing is None else [place for place, _ in own.standing.placed(own.names)]
         return [
-            (replace(place, standing=self.roster.standing(name, self.bounds[name])), self.at[name])
+            (replace(place, rank_status=self.roster.rank_status(name, self.bounds[name])), self.at[name])
             for place in [*places, *unranked_places(self.roster, self.scores)]
             for name in [place.entrant]
         ]

@@ -18,9 +18,9 @@ from app.values.table import Table
 
 
 def _records(case: Case) -> list[Check]:
-    if case.standing is None:
+    if case.others_records is None:
         return []
-    return check_records(case.scores, case.standing, strata_of_grid(case.manifest.asked))
+    return check_records(case.scores, case.others_records, strata_of_grid(case.manifest.asked))
 
 
 def _tables(published: PublishedBoards) -> list[Table]:

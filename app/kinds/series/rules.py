@@ -27,7 +27,7 @@ NOTHING: Mapping[str, str] = {}
 
 
 def check_records(
-    scores: ScoreTable, standing: Sequence[CurrentRecord], declared: Mapping[str, str] = NOTHING
+    scores: ScoreTable, others_records: Sequence[CurrentRecord], declared: Mapping[str, str] = NOTHING
 ) -> list[Check]:
     """Compare a submission's records with those of the other entrants that stand or wait to stand.
 
@@ -35,26 +35,26 @@ def check_records(
     """
     mine = held_records(scores, enrolled_estimators(scores, None))
     return [
-        _strata(mine, standing, declared),
-        *_classes(scores, mine, standing),
-        *_clean_series(scores, standing),
-        _records(mine, standing),
+        _strata(mine, others_records, declared),
+        *_classes(scores, mine, others_records),
+        *_clean_series(scores, others_records),
+        _records(mine, others_records),
     ]
 
 
-def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapping[str, str]) -> Check:
+def _strata(mine: HeldRecords, others_records: Sequence[CurrentRecord], declared: Mapping[str, str]) -> Check:
     here = {record: stratum for record, stratum in zip(mine.records, mine.strata, strict=True) if stratum}
     if strange := [record for record, stratum in here.items() if declared.get(record, stratum) != stratum]:
         of_each = [f"{record} is in {here[record]} here and in {declared[record]} in the grid" for record in strange]
         return Check("strata", "failed", f"The grid names the stratum of each record: {some(of_each)}.")
     moved = [
         f"{other.record} is in {here[other.record]} here and in {other.stratum} in submission {other.submission}"
-        for other in standing
+        for other in others_records
         if other.record in here and here[other.record] != other.stratum
     ]
     if moved:
         return Check("strata", "failed", f"A record belongs to one stratum: {some(moved)}. {STEWARD_S_WAY}")
-    if first := set(here) - set(declared) - {other.record for other in standing}:
+    if first := set(here) - set(declared) - {other.record for other in others_records}:
         reason = (
             f"Only this run states the strata of {len(first)} of {len(here)} records: neither the benchmark's grid nor "
             "another submission does. Later submissions must have the same."
@@ -63,7 +63,7 @@ def _strata(mine: HeldRecords, standing: Sequence[CurrentRecord], declared: Mapp
     return Check("strata", "passed", "Every record is in the stratum in which the other submissions have it.")
 
 
-def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Iterator[Check]:
+def _classes(scores: ScoreTable, mine: HeldRecords, others_records: Sequence[CurrentRecord]) -> Iterator[Check]:
     """Hold the classes that a run states to those that others state, which no stratum may tell."""
     labels = record_labels(scores, len(mine.records))
     stated = {record: label for record, label in zip(mine.records, labels.tolist(), strict=True) if label == label}
@@ -72,13 +72,13 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRe
     turned = [
         f"{other.record} is of class {stated[other.record]:g} here and of {other.class_label:g} in submission "
         f"{other.submission}"
-        for other in standing
+        for other in others_records
         if other.class_label is not None and stated.get(other.record, other.class_label) != other.class_label
     ]
     if turned:
         yield Check("classes", "failed", f"A record is of one class: {some(turned)}.")
         return
-    others = {other.record for other in standing if other.class_label is not None}
+    others = {other.record for other in others_records if other.class_label is not None}
     unknown = _undecided(scores, stated)
     if first := unknown - others:
         reason = (
@@ -92,10 +92,10 @@ def _classes(scores: ScoreTable, mine: HeldRecords, standing: Sequence[CurrentRe
         yield Check("classes", "passed", "The class of every record follows from the truth in its stratum.")
 
 
-def _clean_series(scores: ScoreTable, standing: Sequence[CurrentRecord]) -> Iterator[Check]:
+def _clean_series(scores: ScoreTable, others_records: Sequence[CurrentRecord]) -> Iterator[Check]:
     """Compare from which clean series records were made: those are the units that intervals and verdicts rest on."""
     here = clean_series(scores)
-    known = {other.record: other for other in standing if other.clean is not None}
+    known = {other.record: other for other in others_records if other.clean is not None}
     if not here:
         return
     if wrong := [*_of_two_series(here, known), *_no_clean_ones(here, known)]:
@@ -138,8 +138,8 @@ def _undecided(scores: ScoreTable, stated: Collection[str]) -> set[str]:
     return {record for record in stated if record not in decided}
 
 
-def _records(mine: HeldRecords, standing: Sequence[CurrentRecord]) -> Check:
-    others = {other.record for other in standing}
+def _records(mine: HeldRecords, others_records: Sequence[CurrentRecord]) -> Check:
+    others = {other.record for other in others_records}
     lacking = [f"{name} lacks {gap}" for name, gap in _gaps(mine, others)]
     if lacking:
         reason = (

@@ -12,7 +12,7 @@ from app.boards.methods.weighted_rank.method import compute
 from app.boards.methods.weighted_rank.records import WeightedRank, held_records, records_table
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
-from app.store.series import standing_records
+from app.store.series import others_records
 from app.values.scores import Coded, ScoreTable
 from tests.cases import grids, publications
 from tests.cases.lrdbench_http import archive_of, make_benchmark, part_of, per_series, submit, table
@@ -243,11 +243,11 @@ def test_a_record_in_two_strata_is_not_admitted_but_of_who_corrects_its_own(shar
 def test_submissions_to_one_benchmark_take_turns(shared_site: Site) -> None:
     """While one transaction looks at the standing records, the next one waits: it must see what the first stores."""
     with shared_site.sessions.begin() as first, shared_site.sessions() as second:
-        standing_records(first, 1, ["A"])
+        others_records(first, 1, ["A"])
         second.execute(text("SET LOCAL lock_timeout = '100ms'"))
 
         with pytest.raises(OperationalError, match="lock timeout"):
-            standing_records(second, 1, ["B"])
+            others_records(second, 1, ["B"])
 
 
 # Records left out to come nearer to a nominal coverage, where what is absent counts as the worst.

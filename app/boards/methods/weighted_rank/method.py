@@ -539,7 +539,7 @@ def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Board
     for place, at in _places(shown):
         low, high = (None if end is None else float(end[at]) for end in ends)
         yield (
-            replace(place, standing=shown.roster.standing(place.entrant)),
+            replace(place, rank_status=shown.roster.rank_status(place.entrant)),
             _Line(
                 values=shown.components.values[at],
                 invalid=_invalid_rate(shown.groups, place.entrant),
@@ -555,9 +555,9 @@ def _ranked_rows(spec: WeightedRank, shown: RankedBoard) -> Iterator[tuple[Board
 def _other_rows(shown: RankedBoard) -> Iterator[tuple[BoardRow, _Line]]:
     values = dict(zip(shown.others.names, shown.others.values, strict=True))
     for place in unranked_places(shown.roster, shown.behind):
-        standing = shown.roster.standing(place.entrant, shown.bounds[place.entrant])
+        rank_status = shown.roster.rank_status(place.entrant, shown.bounds[place.entrant])
         yield (
-            replace(place, standing=standing),
+            replace(place, rank_status=rank_status),
             _Line(values[place.entrant], _invalid_rate(shown.groups, place.entrant)),
         )
 
