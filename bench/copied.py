@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from app.boards.measured import Estimate, Measurement
 from app.db.models import StoredMeasurement
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.stats.calibrated import Calibrated
 from app.store import benchmark_rows, benchmarks
 from app.store.measured import Place, keep_measurements, load_measurements
@@ -48,7 +48,7 @@ def copy_submissions(site: Site, benchmark_id: int, n_more: int) -> None:
         session.execute(text("SET LOCAL session_replication_role = replica"))
         _copy_rows(session, n_more)
         manifest = benchmarks.load_declared(session, benchmark_rows.get_benchmark(session, benchmark_id)).manifest
-        _copy_measurements(session, measured_evidence(manifest).of_best)
+        _copy_measurements(session, measured_kind(manifest).of_best)
         numbers = "pg_get_serial_sequence('{0}', 'id'), (SELECT max(id) FROM {0})"
         for table in ("submission", "entrant"):
             session.execute(text(f"SELECT setval({numbers.format(table)})"))

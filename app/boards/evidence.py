@@ -11,7 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from app.boards.groups import with_groups
-from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.measured import MeasuredKind, Measurement
 from app.boards.nouns import in_nouns
 from app.boards.registry import compute_board, measured_method
 from app.boards.relatives import with_nearest
@@ -47,7 +47,7 @@ class BoardEvidence:
     """The rows of everybody, but of what is left out."""
     measurements: Callable[[Leaderboard, LeftOut], Sequence[Measurement]]
     """The entrants measured for a board, by name, but what is left out."""
-    measured: MeasuredEvidence | None = None
+    measured: MeasuredKind | None = None
     """How the kind of evidence is measured; None where only methods that compute from all rows can read it."""
     described: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
     """Facts stated in submissions' files, by entrant."""

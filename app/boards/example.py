@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from app.boards.coverage import Coverage
-from app.boards.measured import Estimate, EvidenceWords, MeasuredEvidence, Measurement
+from app.boards.measured import Estimate, EvidenceWords, MeasuredKind, Measurement
 from app.boards.methods.weighted_rank.records import RankedPart
 from app.manifest.model import Leaderboard, Manifest, Metric, Task
 from app.values.scores import Coded, ScoreTable
@@ -68,9 +68,9 @@ def measured(entrant: str, point: float | None, metric: str = "success") -> Meas
     return Measurement(entrant, {metric: Estimate(point)}, coverage=Coverage(10, 10))
 
 
-EPISODES = MeasuredEvidence(
+EPISODES = MeasuredKind(
     measure=lambda _manifest, _spec, evidence: measured(evidence.entrant, 0.5),
     words=lambda _manifest, _spec: EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes"),
     further_tables=lambda _manifest, _spec, _measurements, _standing: (),
 )
-"""A minimal `MeasuredEvidence` of episodes, as far as examples need one."""
+"""A minimal `MeasuredKind` of episodes, as far as examples need one."""

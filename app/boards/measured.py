@@ -145,7 +145,7 @@ def unchanged(manifest: Manifest, table: Table) -> Table:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MeasuredEvidence:
+class MeasuredKind:
     """How a kind of evidence is measured, entrant by entrant, and what a board shows beside its ranks.
 
     `further_tables` receives the measurements in the board's order, contenders first, and the contenders' rank
@@ -167,7 +167,7 @@ class MeasuredMethod:
     """A ranking method that assembles a board from measurements, and the class of its boards in a manifest."""
 
     spec: type[Leaderboard]
-    assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredEvidence], BoardTables]
+    assemble: Callable[[Manifest, Any, Sequence[Measurement], MeasuredKind], BoardTables]
 
 
 def calibrated_cells(interval: Calibrated | None) -> CalibratedCells:

@@ -18,7 +18,7 @@ from app.cache import Cache
 from app.db.models import Benchmark, Entry, Snapshot, SnapshotEntry
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import Described
-from app.kinds.registry import kind_of, measured_evidence
+from app.kinds.registry import kind_of, measured_kind
 from app.manifest.model import GridFacts, Leaderboard, Manifest, Task
 from app.program.version import code_version
 from app.store import benchmarks, grids, snapshots
@@ -85,7 +85,7 @@ class RowsInMemory:
         return self.rows_of(kept, [*self.manifest.metrics, *beside])
 
     def _measure(self, spec: Leaderboard, left_out: LeftOut) -> list[Measurement]:
-        kept, measure = self._kept(left_out), measured_evidence(self.manifest).measure
+        kept, measure = self._kept(left_out), measured_kind(self.manifest).measure
         entrants = sorted({stood.entrant for stood in kept})
         return [measure(self.manifest, spec, self._evidence(name, kept)) for name in entrants]
 
@@ -303,12 +303,12 @@ class Measuring:
     def keep(self, session: Session) -> None:
         """Store the new measurements."""
         if self._measured:
-            keep_measurements(session, self._measured, measured_evidence(self._declared.manifest).of_best)
+            keep_measurements(session, self._measured, measured_kind(self._declared.manifest).of_best)
 
     def _measure(self, spec: Leaderboard, entrant: str, pieces: Sequence[Piece]) -> Measurement:
         pairs = [piece.pair for piece in pieces]
         evidence = read_entrant(self._session, self._declared, pairs, entrant)
-        return measured_evidence(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
+        return measured_kind(self._declared.manifest).measure(self._declared.manifest, spec, evidence)
 
 
 def entrant_key(key: str, facts: GridFacts, entrant: str) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from app.admission.case import SHARED_RULES, Check, Claims, KindRules
 from app.admission.claims import SubmissionClaims, claims_of_means
 from app.boards.coverage import Coverage
-from app.boards.measured import MeasuredEvidence, Measurement
+from app.boards.measured import MeasuredKind, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import Problem
 from app.files.findings import Findings
@@ -283,7 +283,7 @@ class Kind:
     """Decides the claims of a submission before evaluation, as far as possible."""
     delivered: Callable[[Manifest, ScoreTable, str, str, Collection[str]], Coverage | None] = delivered_tasks
     """An entrant's coverage of the grid, on which its claims depend."""
-    measured: MeasuredEvidence | None = None
+    measured: MeasuredKind | None = None
     """How entrants are measured one at a time; None where only methods that compute from all rows can read it."""
     benchmark_tables: Callable[[PublishedBoards], list[Table]] = keep_boards
     """The boards of a benchmark with the further tables of the kind."""

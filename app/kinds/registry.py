@@ -6,7 +6,7 @@ A further one needs an entry point in the group `plumbline.kinds` of its package
 from functools import partial
 
 from app.boards.claims import Delivered
-from app.boards.measured import MeasuredEvidence
+from app.boards.measured import MeasuredKind
 from app.boards.registry import measured_method
 from app.boards.task_values import Counted
 from app.kinds.contract import Kind
@@ -36,7 +36,7 @@ def delivered_of(manifest: Manifest) -> Delivered:
     return partial(kind_of(manifest).delivered, manifest)
 
 
-def measured_evidence(manifest: Manifest) -> MeasuredEvidence:
+def measured_kind(manifest: Manifest) -> MeasuredKind:
     """Return how the entrants of a benchmark are measured. Raises TypeError for a kind that is not measured so."""
     measured = kind_of(manifest).measured
     if measured is None:

@@ -18,7 +18,7 @@ from app.errors import BoardUnavailable
 from app.jobs.evidence import KeptRows, snapshot_evidence
 from app.jobs.faults import note_fault, said
 from app.kinds.reader import Evidence
-from app.kinds.registry import kind_of, measured_evidence
+from app.kinds.registry import kind_of, measured_kind
 from app.manifest.model import Explored, Leaderboard, Manifest
 from app.names import count, first_few
 from app.store import grids, snapshots
@@ -134,7 +134,7 @@ class _Impact:
         return rows_of(scores, set(scores.entrant.words) - between) if between else scores
 
     def _measured(self, spec: Leaderboard) -> list[Measurement]:
-        evidence, scores, labels = measured_evidence(self.manifest), self._evidence.scores, {}
+        kind, scores, labels = measured_kind(self.manifest), self._evidence.scores, {}
         if self._evidence.predictions:
             labels = load_labels(self._session, self._benchmark_id)
         elif self._current is not None and kind_of(self.manifest).rows.by_task(self.manifest):
@@ -143,7 +143,7 @@ class _Impact:
         for name in self._names:
             blocks = [block for block in self._evidence.predictions if block.entrant == name]
             own = EntrantEvidence(name, rows_of(scores, {name}), blocks, labels)
-            measured.append(evidence.measure(self.manifest, spec, own))
+            measured.append(kind.measure(self.manifest, spec, own))
         return measured
 
 

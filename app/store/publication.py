@@ -43,7 +43,7 @@ from app.store.disclosed import newest_shown
 from app.store.labels import deciding_part
 from app.store.measured import Piece
 from app.store.row_blocks import pack_block
-from app.store.rows import read_evidence, unowned_pairs
+from app.store.rows import read_row_blocks, unowned_pairs
 from app.store.sql import one_of
 
 # What a publication is computed from, read at one instant in a fixed number of statements.
@@ -574,7 +574,7 @@ def _rows(session: Session, snapshot_id: int) -> Iterator[Member]:
     # What a run measured between its estimators belongs to nobody, and counts where it is the only run.
     between = unowned_pairs(session, submissions.pop()) if len(submissions) == 1 else []
     tasks_of = {**dict.fromkeys(between), **counted}
-    for at, stored in enumerate(read_evidence(session, list(tasks_of), tasks_of)):
+    for at, stored in enumerate(read_row_blocks(session, list(tasks_of), tasks_of)):
         about = {"submission": stored.submission, "entrant_id": stored.entrant_id, "entrant": stored.entrant,
                  "between": (stored.submission, stored.entrant_id) not in counted}  # fmt: skip
         yield f"rows/{at:06}.json", _json(about)

@@ -28,7 +28,7 @@ from app.stats.arrays import IntArray
 from app.store import snapshots
 from app.store.benchmarks import Declared
 from app.store.row_blocks import RowBlock
-from app.store.rows import EntrantBlock, TasksOf, read_each, read_evidence
+from app.store.rows import EntrantBlock, TasksOf, read_each, read_row_blocks
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -296,7 +296,7 @@ def _task_names(session: Session, benchmark_id: int) -> dict[int, str]:
 def _counted(session: Session, snapshot: Snapshot | None, entrant: int | None = None) -> Iterator[list[EntrantBlock]]:
     """Yield what counted in a snapshot, of one entrant or of all, in parts that hold all of some entrants' rows."""
     parts = [] if snapshot is None else parts_of(session, snapshot.id, entrant=entrant)
-    return (read_evidence(session, list(tasks_of), tasks_of) for tasks_of in parts)
+    return (read_row_blocks(session, list(tasks_of), tasks_of) for tasks_of in parts)
 
 
 def _rows(manifest: Manifest, block: RowBlock, names: Sequence[str], submission: int) -> Iterator[tuple[Cell, ...]]:

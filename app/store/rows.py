@@ -67,7 +67,7 @@ def copy_scores(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
     refuse_repeated(scores, entrants, tasks)
     refuse_strangers(session, keys.submission_id, keys.entrants.values(), keys.tasks.values())
     _copy(session, scores, keys)
-    write_evidence(session, keys.submission_id, blocks_of(scores, entrants, tasks))
+    write_row_blocks(session, keys.submission_id, blocks_of(scores, entrants, tasks))
 
 
 def _copy(session: Session, scores: ScoreTable, keys: RowKeys) -> None:
@@ -355,7 +355,7 @@ def read_each(
     """Return what `read_scores` returns of each of several pairs and columns, by one reading of them all."""
     pairs = sorted({pair for wanted, _ in asked.values() for pair in wanted})
     names = {number: name for number, (name, _) in _tasks(session, pairs).items()}
-    stood = {(s.submission, s.entrant_id): s for s in read_evidence(session, pairs, tasks_of)}
+    stood = {(s.submission, s.entrant_id): s for s in read_row_blocks(session, pairs, tasks_of)}
     brought = {name for s in stood.values() for name in s.block.columns}
     present = [name for name in beside if name in brought]
     return {
@@ -377,7 +377,7 @@ def read_records(session: Session, pairs: Sequence[Pair], tasks_of: TasksOf | No
     names = {number: name for number, (name, _) in tasks.items()}
     strata = {number: stratum for number, (_, stratum) in tasks.items()}
     counted = None if tasks_of is None else {**dict.fromkeys(between), **tasks_of}
-    return by_upload(read_evidence(session, [*pairs, *between], counted), names, strata)
+    return by_upload(read_row_blocks(session, [*pairs, *between], counted), names, strata)
 
 
 def _tasks(session: Session, pairs: Sequence[Pair]) -> Mapping[int, tuple[str, Any]]:
@@ -397,8 +397,9 @@ def strata_of(session: Session, benchmark_id: int) -> dict[str, Mapping[str, Any
     return dict(session.execute(query).all())
 
 
-# Blocks of rows to and from Postgres: one for each entrant of a submission, written in the transaction of its rows.
-# The rows are authoritative: a block that is missing, or of another format, is rebuilt from them on demand.
+# Blocks of rows to and from Postgres, in the table `evidence`: one for each entrant of a submission, written in the
+# transaction of its rows. The rows are authoritative: a block that is missing, or of another format, is rebuilt from
+# them on demand.
 
 
 @dataclass(frozen=True)
@@ -411,7 +412,7 @@ class EntrantBlock:
     block: RowBlock
 
 
-def write_evidence(session: Session, submission: int, blocks: Iterable[tuple[int, RowBlock]]) -> None:
+def write_row_blocks(session: Session, submission: int, blocks: Iterable[tuple[int, RowBlock]]) -> None:
     """Write the blocks of a submission by entrant, in the caller's transaction."""
     statement = "COPY evidence (submission_id, entrant_id, content) FROM STDIN (FORMAT BINARY)"
     with bulk_cursor(session) as cursor, cursor.copy(statement) as copy:
@@ -442,7 +443,7 @@ def blocks_of(scores: ScoreTable, entrants: IntArray, tasks: IntArray) -> Iterat
     return split_by_entrant(every, entrants)
 
 
-READ = """
+READ_ROW_BLOCKS = """
     SELECT wanted.submission_id, wanted.entrant_id, entrant.name, entry.task_ids, evidence.content
     FROM unnest(%s::bigint[], %s::integer[]) AS wanted (submission_id, entrant_id)
     JOIN entrant ON entrant.id = wanted.entrant_id
@@ -451,7 +452,7 @@ READ = """
 """
 
 
-def read_evidence(
+def read_row_blocks(
     session: Session, pairs: Iterable[Pair], tasks_of: Mapping[Pair, Sequence[int] | None] | None = None
 ) -> list[EntrantBlock]:
     """Return the rows of (submission, entrant) pairs, in one statement however many they are.
@@ -465,7 +466,7 @@ def read_evidence(
     packed: list[tuple[int, int, str, list[int] | None, RowBlock | None]] = []
     with bulk_cursor(session) as cursor:
         arguments = ([submission for submission, _ in wanted], [entrant for _, entrant in wanted])
-        for submission, entrant, name, tasks, content in cursor.stream(READ, arguments, size=ROWS_AT_ONCE):
+        for submission, entrant, name, tasks, content in cursor.stream(READ_ROW_BLOCKS, arguments, size=ROWS_AT_ONCE):
             packed.append((submission, entrant, name, tasks, None if content is None else unpack_block(content)))
     unpacked = _blocks_of_rows(session, {submission for submission, *_, block in packed if block is None})
     return [
@@ -497,7 +498,7 @@ def rebuild_submission(session: Session, submission: int) -> bool:
     if before == {entrant: pack_block(block) for entrant, block in blocks.items()}:
         return False
     session.execute(delete(PackedRows).where(PackedRows.submission_id == submission))
-    write_evidence(session, submission, blocks.items())
+    write_row_blocks(session, submission, blocks.items())
     return True
 
 
@@ -736,7 +737,7 @@ class _Gathered:
     recorded: dict[str, _Texts] = field(default_factory=dict)
 
     def add(self, part: Sequence[tuple[Any, ...]]) -> None:
-        """Take more rows, as READ selects them."""
+        """Take more rows, as READ_SCORES selects them."""
         by_column = list(zip(*part, strict=True))
         for parts, cells in zip(self.numbers, by_column[:6], strict=True):
             parts.append(np.array(cells, dtype=np.int64))

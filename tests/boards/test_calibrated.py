@@ -12,7 +12,7 @@ from app.boards.methods.mean import Mean
 from app.boards.registry import compute_board
 from app.kinds.episodes.measure import SeedScores, iqm_over_tasks, mean_over_tasks, measure_episodes, plain_mean
 from app.kinds.predictions.measure import measure_predictions
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL, calibrate, iqm_bias, iqm_spread
@@ -279,7 +279,7 @@ def test_what_has_a_range_and_few_units_has_an_interval_that_assumes_nothing() -
         columns=("x",), values=np.ones((n, 1)), leaked=np.zeros(n, dtype=np.bool_), file=np.zeros(n, dtype=np.int64),
         row=np.arange(n), seed=np.arange(n) // 4, item=Coded(tuple("0123"), np.arange(n) % 4),
     )  # fmt: skip
-    facts = measured_evidence(declared).measure(declared, declared.leaderboards[0], EntrantEvidence("A", scores)).facts
+    facts = measured_kind(declared).measure(declared, declared.leaderboards[0], EntrantEvidence("A", scores)).facts
 
     assert all(0.0 < row[low] < row[table.index("mean_error")] < row[high] < 1.0 for row in table.rows)
     assert any("assumption-free interval" in note for note in table.notes)

@@ -13,7 +13,7 @@ from app.boards.measured import EntrantEvidence, MeasuredMethod
 from app.boards.registry import compute_board, measured_method
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
@@ -104,7 +104,7 @@ def ranks(method: str, absent: str, kept: Mapping[str, frozenset[int]]) -> dict[
     if not isinstance(assembling, MeasuredMethod):
         created = compute_board(manifest, spec, scores)
     else:
-        kind = measured_evidence(manifest)
+        kind = measured_kind(manifest)
         result = [
             kind.measure(manifest, spec, EntrantEvidence(name, alone(scores, name))) for name in NAMES if kept.get(name)
         ]

@@ -12,7 +12,7 @@ from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.parse import parse_manifest
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Manifest
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
@@ -72,7 +72,7 @@ def measure(scores: ScoreTable, entrant: str = "A", more: str = "") -> Measureme
 def board(*measurements: Measurement, more: str = "") -> Table:
     """Return the board of measured entrants."""
     manifest, spec = declared(more)
-    return assemble_board(manifest, spec, measurements, measured_evidence(manifest)).leaderboard
+    return assemble_board(manifest, spec, measurements, measured_kind(manifest)).leaderboard
 
 
 GOOD = {0: [1.0, 1.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 1.0], 2: [1.0, 1.0, 1.0, 1.0]}
@@ -95,7 +95,7 @@ def test_a_readers_choice_has_the_board_alone() -> None:
     manifest, spec = declared()
     measured = [measure(rows(values), name) for name, values in (("poor", POOR), ("good", GOOD))]
     chosen = spec.as_chosen(None, Explored({}))
-    whole, own = (assemble_board(manifest, each, measured, measured_evidence(manifest)) for each in (spec, chosen))
+    whole, own = (assemble_board(manifest, each, measured, measured_kind(manifest)) for each in (spec, chosen))
 
     assert own.leaderboard.rows == whole.leaderboard.rows
     assert (own.pairwise, own.extra) == (None, ())
@@ -176,7 +176,7 @@ def test_a_rare_violation_is_not_trimmed_away() -> None:
     scores.values[0, 1] = 1.0
     spec = manifest.leaderboards[0]
     measured = measure_episodes(manifest, spec, EntrantEvidence("A", scores))
-    table = assemble_board(manifest, spec, [measured], measured_evidence(manifest)).leaderboard
+    table = assemble_board(manifest, spec, [measured], measured_kind(manifest)).leaderboard
     titles = {column.name: column.title for column in table.columns}
 
     assert (measured.estimates["success"].point, measured.estimates["success:mean"].point) == (1.0, 10 / 12)
@@ -205,7 +205,7 @@ def test_policies_of_one_interquartile_mean_are_ranked_by_their_means() -> None:
         measure_episodes(manifest, spec, EntrantEvidence(name, rows({0: [0.0, *[1.0] * 39], 1: scores})))
         for name, scores in wrong.items()
     ]
-    shown = list(assemble_board(manifest, spec, actual, measured_evidence(manifest)).leaderboard.records())
+    shown = list(assemble_board(manifest, spec, actual, measured_kind(manifest)).leaderboard.records())
     iqm = ("success_iqm", "success_iqm_lower", "success_iqm_upper", "success_iqm_rank")
 
     assert [(row["entrant"], row["rank"], row["success"]) for row in shown] == [("B", 1, 79 / 80), ("A", 2, 78 / 80)]

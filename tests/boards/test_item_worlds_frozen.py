@@ -10,7 +10,7 @@ from app.boards.measured import EntrantEvidence
 from app.boards.methods.estimate import assemble_board
 from app.boards.registry import compute_board
 from app.boards.tables import BoardTables
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from tests.cases.boards import declare
@@ -131,7 +131,7 @@ def episode_board(option: str, scores: ScoreTable) -> BoardTables:
     board, more = EPISODES[option]
     metrics = "{success: {direction: maximize, min: 0, max: 1}, force: {direction: minimize}}"
     manifest = declare("episodes", metrics, board, more, "[{id: lift}, {id: push}]")
-    spec, kind = manifest.leaderboards[0], measured_evidence(manifest)
+    spec, kind = manifest.leaderboards[0], measured_kind(manifest)
     of_each = [(name, scores.take(np.flatnonzero(scores.entrant.codes == at))) for at, name in enumerate(NAMES)]
     own = [(name, replace(rows, entrant=Coded((name,), 0 * rows.entrant.codes))) for name, rows in of_each]
     return assemble_board(

@@ -18,7 +18,7 @@ from app.boards.methods.skill_score import SkillScore
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
 from app.boards.stability import MOST_BOARDS, PointsByTask, stability
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Leaderboard, Task
 from app.names import first_few
 from app.stats.arrays import FloatArray
@@ -188,7 +188,7 @@ def test_measured_boards_without_a_task_or_a_condition_are_those_measured_withou
         declared = declare(
             "episodes", metrics, f"method: estimate, metrics: [x, y], statistic: {statistic}", "", tasks
         )  # fmt: skip
-        spec, kind = declared.leaderboards[0], measured_evidence(declared)
+        spec, kind = declared.leaderboards[0], measured_kind(declared)
         assert isinstance(spec, EstimateBoard)
         parts = ("a", "b", "c")
         measured = {name: kind.measure(declared, spec, episodes_of(at, parts, tasks)) for at, name in enumerate("ABC")}

@@ -15,7 +15,7 @@ from app.boards.registry import compute_board as compute_rows
 from app.boards.registry import measured_method
 from app.boards.tables import BoardTables
 from app.kinds.parse import parse_manifest
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
@@ -174,7 +174,7 @@ def _assemble(declared: Manifest, evidence: list[EntrantEvidence]) -> BoardTable
     spec = declared.leaderboards[0]
     method = measured_method(spec)
     assert isinstance(method, MeasuredMethod)
-    kind = measured_evidence(declared)
+    kind = measured_kind(declared)
     return method.assemble(declared, spec, [kind.measure(declared, spec, each) for each in evidence], kind)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from app.kinds.episodes.summary import summarise_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.report import report_tables
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.kinds.series.contract import metadata_table, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.summary.summary import summarise_means
@@ -43,7 +43,7 @@ def test_the_report_and_the_tests_of_predictions_are_as_they_were() -> None:
     labels, scores = two_classes(60)
     others = np.round(np.clip(scores + 0.1 * np.sin(np.arange(60)), 0.01, 0.99), 2).astype(np.float64)
     measured = [measure(manifest, name, values, labels) for name, values in (("A", scores), ("B", others))]
-    further = measured_evidence(manifest).further_tables(manifest, spec(manifest), measured, None)
+    further = measured_kind(manifest).further_tables(manifest, spec(manifest), measured, None)
     beside = [table for each in further if (table := each.compute()) is not None]
 
     assert_frozen(

@@ -22,7 +22,7 @@ from app.boards.measured import (
     PUBLIC_PART,
     Estimate,
     EvidenceWords,
-    MeasuredEvidence,
+    MeasuredKind,
     MeasuredMethod,
     Measurement,
     calibrated_cells,
@@ -184,7 +184,7 @@ class EstimateBoard(Leaderboard):
 
 
 def assemble_board(
-    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], evidence: MeasuredEvidence
+    manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measurement], kind: MeasuredKind
 ) -> BoardTables:
     """Rank measured entrants by the metric that ranks, in its own unit and direction.
 
@@ -200,7 +200,7 @@ def assemble_board(
     if not measurements:
         raise BoardUnavailable(Unavailable.NO_SUBMISSION, "No submission has been admitted yet.")
     ranked = rank(manifest, spec, measurements)
-    words = evidence.words(manifest, spec)
+    words = kind.words(manifest, spec)
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
     meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
@@ -209,11 +209,11 @@ def assemble_board(
     placed = ranked.with_coverage(ranked.placed())
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
-        return BoardTables(board).each(partial(evidence.finish, manifest))
+        return BoardTables(board).each(partial(kind.finish, manifest))
     pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing))
     shown = [*ranked.contenders, *ranked.others]
-    further = evidence.further_tables(manifest, spec, shown, ranked.standing)
-    return BoardTables(board, (*pairs, *further)).each(partial(evidence.finish, manifest))
+    further = kind.further_tables(manifest, spec, shown, ranked.standing)
+    return BoardTables(board, (*pairs, *further)).each(partial(kind.finish, manifest))
 
 
 METHOD = MeasuredMethod(EstimateBoard, assemble_board)

@@ -7,7 +7,7 @@ from statistics import median
 from app.admission.case import Case, Check, KindRules, Registered
 from app.boards.calibrated import range_of
 from app.boards.coverage import Coverage
-from app.boards.measured import EvidenceWords, MeasuredEvidence
+from app.boards.measured import EvidenceWords, MeasuredKind
 from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Kind, RowStorage
 from app.kinds.episodes.coverage import counted_rows, delivered
@@ -124,7 +124,7 @@ EPISODES = Kind(
     ),
     rows=RowStorage(by_task=_is_composed_of_tasks, have_items=True),
     delivered=_delivered,
-    measured=MeasuredEvidence(
+    measured=MeasuredKind(
         measure=measure_episodes,
         words=_words,
         further_tables=further_tables,

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from app.admission.case import Case, Check, KindRules
-from app.boards.measured import EvidenceWords, MeasuredEvidence, Measurement
+from app.boards.measured import EvidenceWords, MeasuredKind, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
@@ -88,7 +88,7 @@ PREDICTIONS = Kind(
     suffixes=SUFFIXES,
     rules=KindRules(scores=_own_labels, computes_metrics=True),
     rows=RowStorage(are_packed=True, file=None),
-    measured=MeasuredEvidence(
+    measured=MeasuredKind(
         measure=measure_disclosed,
         words=_words,
         further_tables=_further_tables,

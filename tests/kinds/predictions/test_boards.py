@@ -28,7 +28,7 @@ from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.kinds.predictions.pair_tests import MAX_ENTRANTS, pair_tables
-from app.kinds.registry import measured_evidence
+from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
 from app.stats.pairs import holm
 from app.values.scores import Labels
@@ -38,7 +38,7 @@ from tests.cases.prediction_boards import BINARY, COLOURS, benchmark, benchmark_
 
 def board_of(manifest: Manifest, measurements: Sequence[Measurement]) -> BoardTables:
     """Return the board with its further tables."""
-    return assemble_board(manifest, spec(manifest), measurements, measured_evidence(manifest))
+    return assemble_board(manifest, spec(manifest), measurements, measured_kind(manifest))
 
 
 def table(tables: BoardTables, kind: str) -> Table:
