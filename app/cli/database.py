@@ -5,7 +5,7 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from datetime import UTC
+from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +23,7 @@ from app.db.dumps import Note
 from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
 from app.db.engine import make_engine, refuse_pooler
-from app.db.migrate import can_rewrite, check_schema, refuse_newer_database, upgrade, why_unwritable
+from app.db.migrate import can_rewrite, check_schema, clock_trouble, refuse_newer_database, upgrade, why_unwritable
 from app.errors import PlumblineError, SettingsError
 from app.store import audit
 from app.store.audit import Act, AuditCheck, Change
@@ -154,7 +154,8 @@ def check(
 ) -> None:
     """Say whether the database answers, takes writes, has the newest schema, and holds the history as it was sealed.
 
-    The exit code is 0 when it does. A role that could rewrite the history is warned of.
+    The exit code is 0 when it does. A role that could rewrite the history is warned of, and a clock that
+    is not this machine's.
     """
     heads = dict(map(_read_head, seal or ()))
     with open_migrated(Settings.from_env()) as database_url:
@@ -166,9 +167,9 @@ def check(
                 raise DatabaseUnavailable(unwritable)
             _check_pooler(Settings.from_env())
             say(f"Postgres {version} answers, takes writes and has the newest schema.")
-            warning = can_rewrite(connection)
+            warnings = (can_rewrite(connection), clock_trouble(connection, datetime.now(UTC)))
             connection.rollback()
-            if warning is not None:
+            for warning in filter(None, warnings):
                 note(f"Warning: {warning}", style="yellow")
             if not quick or heads:
                 _check_history(connection, heads)

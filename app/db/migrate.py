@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -10,7 +11,7 @@ from alembic.config import Config
 from alembic.runtime.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from psycopg import sql
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, func, select, text
 from sqlalchemy.exc import DBAPIError
 
 from app.db.engine import QUEUE_SCHEMA, TransactionLimits, make_engine
@@ -383,6 +384,21 @@ def powers(connection: Connection, role: str) -> Sequence[str]:
         found += [f"writes beside the tables' rights{as_whom}"] if is_of_server and as_whom else []
         found += [f"may make itself a member of any role{as_whom}"] if makes_roles and not is_super else []
     return found
+
+
+CLOCK_S = 60.0
+"""Clocks of two machines that are set by the network differ by less than a second."""
+
+
+def clock_trouble(connection: Connection, now: datetime) -> str | None:
+    """Say that the database's clock is not this machine's, which is `now`; None where they agree."""
+    ahead_s = (connection.execute(select(func.clock_timestamp())).scalar_one() - now).total_seconds()
+    if abs(ahead_s) < CLOCK_S:
+        return None
+    return (
+        f"The database's clock is {timedelta(seconds=round(abs(ahead_s)))} {'ahead of' if ahead_s > 0 else 'behind'} "
+        "this machine's. What is stored is dated by the database's: set right whichever is wrong."
+    )
 
 
 def can_rewrite(connection: Connection) -> str | None:

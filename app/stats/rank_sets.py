@@ -228,9 +228,9 @@ class Contests:
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
         and the degrees of freedom of the pair. With fewer than FEW_UNITS units, and of discrete scores, it is at least
-        `safe`, because their resamples have no tails to take a quantile from. Where a difference is the same in every resample, its error is
-        unknown; its sign in each unit is used instead, as in a sign test. An entrant without replicates is above
-        nobody: uncertainty about a score counts against that score alone.
+        `safe`, because their resamples have no tails to take a quantile from. Where a difference is the same in every
+        resample, its error is unknown; its sign in each unit is used instead, as in a sign test. An entrant without
+        replicates is above nobody: uncertainty about a score counts against that score alone.
         """
         steps, place = self._grid
         values = np.where(self.without_tails(steps), max(critical, safe), critical)

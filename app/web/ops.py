@@ -5,8 +5,9 @@ import math
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Annotated
 
@@ -21,7 +22,7 @@ from starlette.responses import Response
 
 from app.config import MIB
 from app.db.engine import is_transient
-from app.db.migrate import can_rewrite, schema_trouble, why_unwritable
+from app.db.migrate import can_rewrite, clock_trouble, schema_trouble, why_unwritable
 from app.errors import NotFound
 from app.names import clip_for_message
 from app.program.version import code_version, release
@@ -119,7 +120,7 @@ def show(
     readiness = look_soon(state)
     # With a table that something holds, the rest would wait for it too.
     troubles = health.list_troubles(session, roles.stewarded_slugs(session, caller)) if readiness.database_up else []
-    table = health_table(troubles, (*readiness.problems, *readiness.warnings))
+    table = health_table(troubles, (*readiness.problems, *readiness.warnings, *_old_backup(state)))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
         answer = Response(table_to_json(table, {}), media_type="application/json")
@@ -127,6 +128,14 @@ def show(
         answer = csv_answer(table) if fmt == "csv" else page("health.html", title="Health", table=table)
     answer.headers.update(NO_STORE)
     return answer
+
+
+def _old_backup(state: State) -> Iterator[str]:
+    """Yield that the last backup is old; a server that never made one leaves backups to another program."""
+    at = _counted_slowly(state).backed_up_at
+    age = timedelta(seconds=0.0 if at is None else round(time.time() - at))
+    if age.total_seconds() > BACKUP_S:
+        yield f"The last backup by `plumbline db backup` is {age} old; run it by hand, and it says why."
 
 
 # `/metrics`: figures in Prometheus' text form, fewer of them while the database does not answer.
@@ -163,6 +172,11 @@ def _answer(observed: Gauges) -> Response:
 
 ROOM_MIB = 256
 """With less room for temporary files an upload of usual size may be refused."""
+
+ROOMS = {"temporary": "The temporary folder", "data": "The folder of the embedded database"}
+
+BACKUP_S = 36 * 3600.0
+"""A backup each night, and one that failed."""
 
 WORKER_SILENT_S = 60
 
@@ -214,6 +228,7 @@ def look(state: State) -> Readiness:
             trouble = schema_trouble(connection)
             unwritable = why_unwritable(connection) if trouble is None or trouble.is_newer else None
             too_much = can_rewrite(connection) if trouble is None and unwritable is None else None
+            off = clock_trouble(connection, datetime.now(UTC))
         if unwritable is not None:
             return Readiness([unwritable], [], database_up=False)
         with state.sessions() as session:
@@ -227,9 +242,13 @@ def look(state: State) -> Readiness:
         warnings.append(too_much)
     if silent_s is None or silent_s > WORKER_SILENT_S:
         warnings.append("No worker has reported within the last minute: submissions are stored, but wait.")
-    free_mib = shutil.disk_usage(tempfile.gettempdir()).free // MIB
-    if free_mib < ROOM_MIB:
-        warnings.append(f"The temporary folder has {free_mib} MiB left: uploads may be refused.")
+    warnings += [
+        f"{ROOMS[name]} has {free // MIB:,.0f} MiB left: uploads may be refused."
+        for name, free in _free(state).items()
+        if free < ROOM_MIB * MIB
+    ]
+    if off is not None:
+        warnings.append(off)
     return Readiness(problems, [] if problems else warnings)
 
 

@@ -1,12 +1,15 @@
 """What a server says of itself: readiness, figures, what needs a steward."""
 
 import re
+from datetime import UTC, datetime, timedelta
 
 import psycopg
 import yaml
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
+from app.db.engine import make_engine
+from app.db.migrate import clock_trouble
 from app.db.models import Benchmark
 from app.program.version import release
 from tests.cases.databases import as_owner
@@ -130,6 +133,19 @@ def test_ready_says_what_will_be_wrong_soon(site: Site) -> None:
 
     assert answer["status"] == "ready"
     assert answer["warnings"] == ["No worker has reported within the last minute: submissions are stored, but wait."]
+
+
+def test_a_clock_that_is_not_this_machines_is_named(database_url: str) -> None:
+    """Of two hosts: a database three hours ahead dates all that is stored, and ends tokens early."""
+    engine = make_engine(database_url, pool_size=1)
+    with engine.connect() as connection:
+        now = datetime.now(UTC)
+        ahead, behind = (clock_trouble(connection, now - timedelta(minutes=minutes)) for minutes in (187, -2))
+
+        assert clock_trouble(connection, now) is None
+    engine.dispose()
+    assert "clock is 3:07:00 ahead of this machine's" in str(ahead)
+    assert "clock is 0:02:00 behind this machine's" in str(behind)
 
 
 def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:
