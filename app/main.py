@@ -53,11 +53,14 @@ from app.web.front import Front
 from app.web.limits import RateLimit, share_reads
 from app.web.other_sites import OtherSites
 from app.web.page_cache import Freshness, PublishedPages, watch
-from app.web.renderer import EXPLORERS, RenderProcess, prepare
+from app.web.renderer import EXPLORERS, RenderProcess, first_page, prepare
 from app.web.state import State
 
 SMALL_BODY = 1 * MIB
 LEAVES_WITHIN_S = 1.0
+
+WARM_WITHIN_S = 30.0
+"""Longer is no host waited for: what is wrong with it is better seen."""
 
 
 def create_app(
@@ -70,7 +73,7 @@ def create_app(
     freshness = freshness or Freshness()
     readers = Readers(settings)
     apart = [
-        RenderProcess(_render_app, settings, database_url, forked=True, prepare=prepare if at else None)
+        RenderProcess(_render_app, settings, database_url, forked=True, prepare=prepare if at else first_page)
         for at in range(1 + EXPLORERS if render_apart else 0)
     ]
 
@@ -87,8 +90,10 @@ def create_app(
         for shared in (limit, api.state.plumbline.reads):
             if shared is not None:
                 beside.append(asyncio.create_task(share_reads(shared, api.state.plumbline.transact)))
-        for process in apart:
-            process.warm_up()
+        warming = [process.warm_up() for process in apart]
+        if settings.several_hosts:
+            # Nobody is listened to yet, and another host answers: the first readers here would have waited for this.
+            await asyncio.gather(*(run_in_threadpool(each.join, WARM_WITHIN_S) for each in warming))
         yield
         for task in beside:
             task.cancel()

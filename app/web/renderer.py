@@ -117,9 +117,11 @@ class RenderProcess:
         forked.set_forkserver_preload([NOT_COLLECTED, self._arguments[0].__module__])
         return ProcessPoolExecutor(1, forked, initializer=_begin, initargs=self._arguments)
 
-    def warm_up(self) -> None:
-        """Start the process before somebody waits for it, in a thread of its own: first the app is imported."""
-        threading.Thread(target=self._warm_up, daemon=True).start()
+    def warm_up(self) -> threading.Thread:
+        """Start the process before somebody waits for it, in a thread of its own, which ends when it is prepared."""
+        warming = threading.Thread(target=self._warm_up, daemon=True)
+        warming.start()
+        return warming
 
     def _warm_up(self) -> None:
         with suppress(BrokenProcessPool):
@@ -127,7 +129,7 @@ class RenderProcess:
             self._has_begun = self._is_warm = True
             if self._prepare is not None:
                 # Whoever asks meanwhile waits for it, as they would have for its parts.
-                self._pool.submit(quietly, self._prepare)
+                self._pool.submit(quietly, self._prepare).result()
         if self._is_stopped:
             self._end()
 
@@ -196,6 +198,11 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(0)
+
+
+def first_page() -> None:
+    """Render the front page in a render process: its templates are then compiled, and its database connected."""
+    _render(Ask("/", b"/", b"", wants_html=True))
 
 
 def _render(ask: Ask) -> CachedAnswer:
