@@ -1,6 +1,6 @@
 """The columns of every board, whatever its method, with their cells: add a column to every board here."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -11,6 +11,7 @@ from app.boards import coverage
 from app.boards.coverage import NO_REMARKS, RankStatus
 from app.boards.statement import with_statement
 from app.manifest.model import Leaderboard
+from app.names import count, names_in_words
 from app.stats.arrays import FloatArray
 from app.values.frame import Ends, Frame, FrameField
 from app.values.registry import Registry
@@ -103,7 +104,17 @@ def board_table(
     rows_of_cells = tuple(zip(*cells, strict=True))
     title = spec.title or spec.name
     said = {**meta, **_decisions(spec, places)}
-    return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, tuple(notes), said))
+    noted = (*notes, *_excluded(places))
+    return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, noted, said))
+
+
+def _excluded(places: Sequence[BoardRow]) -> Iterator[str]:
+    """Yield who may not be first by the rule for gaps, of whom nothing was tested."""
+    known = [each for each in places if not each.standing.is_provisional]
+    ruled = [each.entrant for each in known if each.may_be_first is False and each.first_p is None]
+    if ruled:
+        who = f"{count(len(ruled), 'entrant')} ({names_in_words(ruled)})"
+        yield f"Excluded as first by the rule for gaps, without a test and so without a p: {who}."
 
 
 def _decisions(spec: Leaderboard, places: Sequence[BoardRow]) -> dict[str, Any]:

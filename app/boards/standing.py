@@ -96,7 +96,8 @@ class Verdict:
     """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
 
     Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
-    `word`, the verdict where the board says which difference matters. None where unknown.
+    `word`, the verdict where the board says which difference matters. None where unknown. `is_ruled` says that the rule
+    for gaps decides, without a test.
     """
 
     contrast: Ends
@@ -104,10 +105,14 @@ class Verdict:
     p_value: float | None = None
     separable: bool | None = None
     word: str | None = None
+    is_ruled: bool = False
 
 
 WORDS = (None, "better", "worse", "equivalent", "undecided")
 """What a pair may be where the board says which difference matters."""
+
+BY_TEST, BY_RULE = "test", "rule for gaps"
+"""What decides who of two is better."""
 
 
 @dataclass(frozen=True)
@@ -115,7 +120,8 @@ class Contrasts:
     """The pairwise results for some entrants of a board, each [n_shown, n_shown]; NaN where unknown.
 
     `widest` is the width of the range of scores, which no difference can exceed. `equivalent` is given where the board
-    says which difference matters, `critical` is the critical value of all pairs on the scale of the normal.
+    says which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
+    given where the rule for gaps decides some pairs, in either order, without a test.
     """
 
     differences: FloatArray
@@ -128,6 +134,7 @@ class Contrasts:
     widest: float = float("inf")
     equivalent: BoolArray | None = None
     critical: float = float("nan")
+    ruled: BoolArray | None = None
 
     def by_rule(self, ahead: FloatArray) -> "Contrasts":
         """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
@@ -149,7 +156,13 @@ class Contrasts:
         certain = np.isinf(by)
         changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
         changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
-        return replace(self, **changed)
+        return replace(self, **changed, ruled=pairs | pairs.T)
+
+    @property
+    def tested(self) -> BoolArray:
+        """Say which pairs of two are tested, [n_shown, n_shown]: both are known, and no rule decides."""
+        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+        return np.asarray(is_known if self.ruled is None else is_known & ~self.ruled)
 
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on two entrants, by their positions among those shown."""
@@ -160,15 +173,17 @@ class Contrasts:
         ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
         beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
+        is_ruled = self.ruled is not None and bool(self.ruled[a, b])
         if self.equivalent is None:
-            return Verdict(ends, beats, p_value, separable)
+            return Verdict(ends, beats, p_value, separable, is_ruled=is_ruled)
         word = WORDS[1 if self.separated[a, b] else 2 if self.separated[b, a] else 3 if self.equivalent[a, b] else 4]
-        return Verdict(ends, beats, p_value, separable, word)
+        return Verdict(ends, beats, p_value, separable, word, is_ruled)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
 
-        The verdict is there only where the board says which difference matters.
+        The verdict is there only where the board says which difference matters, and then what decides only where the
+        rule for gaps does for some.
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
@@ -183,6 +198,7 @@ class Contrasts:
             *map(CellColumn.of_numbers, (*shown, *squares[2:])),
             CellColumn(separable.ravel(), (None, False, True)),
             *self._verdicts(),
+            *self._decided_by(),
         ]
 
     def _verdicts(self) -> Iterator[CellColumn]:
@@ -190,6 +206,11 @@ class Contrasts:
             is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
             codes = np.select([~is_known, self.separated, self.separated.T, self.equivalent], [0, 1, 2, 3], 4)
             yield CellColumn(codes.astype(np.int8).ravel(), WORDS)
+
+    def _decided_by(self) -> Iterator[CellColumn]:
+        if self.ruled is not None:
+            codes = np.select([self.tested, self.ruled], [1, 2], 0)
+            yield CellColumn(codes.astype(np.int8).ravel(), (None, BY_TEST, BY_RULE))
 
 
 @dataclass(frozen=True)
@@ -218,7 +239,10 @@ class BoardStanding:
         return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
 
     def place(self, at: int, entrant: str) -> BoardRow:
-        """Return the place of the entrant at a position; one that is alone on its board has a rank and nothing else."""
+        """Return the place of the entrant at a position; one that is alone on its board has a rank and nothing else.
+
+        Who may not be first by the rule for gaps has no p-value for it: nothing was tested.
+        """
         rank, sets = int(self.ranks[at]), self.sets
         if sets is None or self.first_share is None or self.groups is None or not self.has_spread[at]:
             return BoardRow(entrant, rank)
@@ -228,7 +252,7 @@ class BoardStanding:
             int(sets.low[at]),
             int(sets.high[at]),
             bool(sets.may_be_first[at]),
-            float(sets.first_p[at]),
+            None if self.at_worst is not None and self.at_worst.behind[at] else float(sets.first_p[at]),
             finite(float(self.first_share[at])),
             int(self.groups[at]),
             None if sets.equivalent is None else self._is_like_first(sets.equivalent[at], at),
@@ -475,6 +499,7 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
         widest=known.widest,
         equivalent=None if known.equivalent is None else flags(known.equivalent),
         critical=known.critical,
+        ruled=None if known.ruled is None else flags(known.ruled),
     )
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.boards.standing import Contrasts, Verdict
+from app.boards.standing import BY_RULE, BY_TEST, Contrasts, Verdict
 from app.manifest.model import Leaderboard, Manifest
-from app.names import names_in_words
+from app.names import count, names_in_words
 from app.stats.arrays import FloatArray
 from app.stats.pairs import PairStatistics
 from app.values.frame import Ends, Frame, FrameField, with_interval
@@ -130,16 +130,23 @@ VERDICT: tuple[FrameField[ComparedPair], ...] = (
 WITHIN = FrameField[ComparedPair](
     Column("verdict", "A is", "text", glossary="equivalent"), lambda pair: pair.verdict.word
 )
+DECIDED = FrameField[ComparedPair](
+    Column("decided_by", "Decided by", "text", glossary="separable"),
+    lambda pair: None if pair.verdict.separable is None else BY_RULE if pair.verdict.is_ruled else BY_TEST,
+)
 
 
-def verdict_fields(spec: Leaderboard) -> tuple[FrameField[ComparedPair], ...]:
+def verdict_fields(spec: Leaderboard, *, has_ruled: bool = False) -> tuple[FrameField[ComparedPair], ...]:
     """Return how certain it is that two differ, and what they are where the board says which difference matters.
+
+    `has_ruled` adds what decides, where that is the rule for gaps for some.
 
     >>> board = Leaderboard(name="main", method="mean", smallest_difference=0.01)
     >>> [field.column.name for field in verdict_fields(board)][-1]
     'verdict'
     """
-    return VERDICT if spec.smallest_difference is None else (*VERDICT, WITHIN)
+    within = () if spec.smallest_difference is None else (WITHIN,)
+    return (*VERDICT, *within, *((DECIDED,) if has_ruled else ()))
 
 
 def pairwise_table(
@@ -159,8 +166,22 @@ def pairwise_table(
     >>> pairwise_table(board, [], [ComparedPair("A", "B", Verdict((0.1, None, None), separable=True))], [], {}).rows
     (('A', 'B', None, None, True),)
     """
-    frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *verdict_fields(spec)])
-    return _pairwise(spec, frame.columns, tuple(map(frame.cells, pairs)), notes, meta)
+    each = tuple(pairs)
+    n_ruled = sum(pair.verdict.is_ruled for pair in each) // 2
+    frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *verdict_fields(spec, has_ruled=n_ruled > 0)])
+    n_tested = sum(pair.verdict.separable is not None for pair in each) // 2 - n_ruled
+    said = (*notes, *ruled_notes(n_tested, n_ruled))
+    return _pairwise(spec, frame.columns, tuple(map(frame.cells, each)), said, meta)
+
+
+def ruled_notes(n_tested: int, n_ruled: int) -> tuple[str, ...]:
+    """Say how many pairs are tested, where of others the rule for gaps decides who is better.
+
+    >>> ruled_notes(3, 0), ruled_notes(3, 2)[0][:36]
+    ((), '3 of 5 pairs are tested; of 2 others')
+    """
+    said = f"{n_tested:,} of {count(n_tested + n_ruled, 'pair')} are tested; of {n_ruled:,} others the rule for gaps "
+    return (f"{said}says who is better, because results are missing: without p-value and interval.",) if n_ruled else ()
 
 
 def _pairwise(
@@ -226,8 +247,11 @@ class TaskPairs:
 
         It is built column by column, because creating an object for each row would cost more than all of its cells.
         """
-        verdict = _with([*contrast_field(contrast), *verdict_fields(spec)], self.contrasts.cells())
-        return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], notes, meta)
+        ruled, tested = self.contrasts.ruled, self.contrasts.tested
+        fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
+        verdict = _with(fields, self.contrasts.cells())
+        said = () if ruled is None else ruled_notes(int(tested.sum()) // 2, int(ruled.sum()) // 2)
+        return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], (*notes, *said), meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:
         column = Column("win_rate", "Win rate of A", direction="maximize", glossary="pair_win_rate", digits=3)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
+from app.boards.standing import BY_RULE
 from app.names import count
 from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
@@ -190,6 +191,9 @@ VALUES = ("p_a_beats_b", "win_rate")
 
 ONE_PERCENT = 0.01
 
+EVEN_SHADE = 4
+"""The shade of a pair of which no test says how probably one is better."""
+
 # With these a pair has several rows, which one square cannot show.
 SEVERAL = ("metric", "task")
 
@@ -198,7 +202,7 @@ SEVERAL = ("metric", "task")
 class MatrixCell:
     """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
 
-    `is_settled` is the verdict of the board: the two are separable.
+    `is_settled` is the verdict of the board: the two are separable. The text is "gap" where the rule for gaps says so.
     """
 
     text: str
@@ -263,8 +267,12 @@ def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
 
 
 def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> MatrixCell | None:
-    rate = None if pair is None or a == b else pair[value]
-    if pair is None or not isinstance(rate, float):
+    if pair is None or a == b:
+        return None
+    if pair.get("decided_by") == BY_RULE:
+        return MatrixCell("gap", EVEN_SHADE, is_settled=True)
+    rate = pair[value]
+    if not isinstance(rate, float):
         return None
     text = format_number(100 * rate, 0) if value == "win_rate" else _percent(rate)
     return MatrixCell(text, min(int(rate * 9), 8), pair.get("separable") is True)

@@ -210,8 +210,8 @@ UNCERTAINTY = (
         "%, above it where it may be. It is no probability of being first: of five equal entrants each may have 1. "
         "An entrant that is first in truth has 0.05 or less in at most one of twenty data sets, and 0.01 or less in "
         "one of a hundred. How small it can be is limited by the number of resamples: with 1,000 it is 0.006. Who "
-        "may not be first for its gaps has 0. An entrant that is alone on its board, and everybody on a provisional "
-        "one, has none.",
+        "may not be first by the rule for gaps has none, since nothing was tested; nor has an entrant that is alone on "
+        "its board, nor anybody on a provisional one.",
         "1 − level at which the largest lead of a better entrant equals the critical value of all pairs, stepped down",
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100",
     ),
@@ -253,7 +253,9 @@ UNCERTAINTY = (
         "Separable",
         "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
         "simultaneously: at a level of 95 % any pair at all that does not differ looks separable on one board of "
-        "twenty. The square, the groups of the board and the page A against B say the same.",
+        "twenty. The square, the groups of the board and the page A against B say the same. Where results are missing "
+        "the rule for gaps may decide without a test: then there is no p and no interval, the square says gap, and the "
+        "row what decides.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),

@@ -77,12 +77,16 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
         assert place.rank_high is not None
         assert place.may_be_first == (not better[:, at].any())
         assert (place.rank_low, place.rank_high) == (1 + better[:, at].sum(), n - better[at].sum())
-        assert place.may_be_first == (place.rank_low == 1) == (place.first_p > 0.05)
+        assert place.may_be_first == (place.rank_low == 1) == (place.first_p is not None and place.first_p > 0.05)
+        assert behind[at] == (place.first_p is None)
         if behind[at]:
-            assert (place.may_be_first, place.first_p, place.first_resamples_share) == (False, 0.0, 0.0)
+            assert (place.may_be_first, place.first_resamples_share) == (False, 0.0)
         else:
             assert not (better[:, at] & ~tested[:, at]).any()
             assert place.rank_low <= (plain.place(at, "x").rank_low or 0)
+    contrasts = standing.contrasts(range(n))
+    assert (contrasts.tested == ~(np.isnan(contrasts.p_values) | np.eye(n, dtype=np.bool_))).all()
+    assert not (contrasts.tested & better & ~tested).any()
     for above, below in np.argwhere(better):
         assert differences[above, below] > 0.0 or at_worst[below] == NEVER or NEVER in at_worst
         assert better[above][better[below]].all()
@@ -124,6 +128,7 @@ def pairs(standing: BoardStanding) -> Table:
         Column(name, name)
         for name in ("board_difference_lower", "board_difference_upper", "p_a_beats_b", "p_value", "separable")
     ]
+    columns += [Column("decided_by", "Decided by", "text")]
     cells = ColumnarRows(tuple(standing.contrasts(range(len(standing.points))).cells()))
     named = [(a, b) for a in NAMES[: len(standing.points)] for b in NAMES[: len(standing.points)]]
     rows = tuple((*pair, *row) for pair, row in zip(named, cells, strict=True))
