@@ -353,7 +353,8 @@ GAPS = (
         "n_leaked",
         "Leaked",
         "Tasks whose data the entrant has seen in training, as its submitter declared. Its own errors there say "
-        "little about new data, so the board's leakage model replaces it.",
+        "little about new data, so the board's leakage model replaces it. Where all replaced errors together, gains "
+        "and losses, give the entrant a better rank than its own would, it is flagged.",
     ),
     GlossaryEntry(
         "training_corpus_overlap",

@@ -206,7 +206,7 @@ def test_who_falls_by_its_own_errors_is_who_the_board_with_them_ranks_lower(n_en
     counted = 0
     for _ in range(200):
         errors = rng.integers(1, 6, size=(6, n_entrants)) / 5.0
-        own = np.where(rng.random(errors.shape) < 0.4, errors + rng.integers(0, 4, size=errors.shape) / 5.0, errors)
+        own = np.where(rng.random(errors.shape) < 0.4, errors + rng.integers(-1, 4, size=errors.shape) / 5.0, errors)
         gains = np.flatnonzero((own > errors).any(axis=0))
         expected = falls_one_by_one(errors, own)
         counted += len(expected)

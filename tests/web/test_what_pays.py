@@ -89,6 +89,16 @@ def test_saying_that_hard_tasks_were_seen_is_told_where_it_lifts_a_rank(site: Si
     assert {shown[name]["flags"] for name in ("Base", "good", "Seen")} == {None}
 
 
+@pytest.mark.parametrize("rank_by", ["skill_score", "win_rate"])
+def test_who_gains_on_one_such_task_and_loses_more_on_others_is_not_flagged(site: Site, rank_by: str) -> None:
+    """The replacement as a whole costs it: that one error of its own is larger serves nobody."""
+    slug = begin(site, rank_by)
+    send(site, slug, "fair", (4.0, *[1.0] * 5), TASKS)
+    shown: Mapping[str, Any] = grids.by_entrant(grids.board(site, slug, "skill"))
+
+    assert (shown["fair"]["n_leaked"], shown["fair"]["flags"]) == (6, None)
+
+
 def test_who_says_it_to_its_own_cost_is_not_flagged(site: Site) -> None:
     """Its own errors are smaller than those that stand for them."""
     slug = begin(site)

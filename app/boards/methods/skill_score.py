@@ -284,7 +284,8 @@ class Among:
     def served_by_leaks(self, rank_by: str) -> list[str]:
         """Return which ranked entrants would rank lower without the leakage model's errors in place of their own.
 
-        On tasks whose data an entrant says it has seen, it gets the errors of the leakage model. On a board of win
+        On tasks whose data an entrant says it has seen, it gets the errors of the leakage model. All of them are
+        undone at once, gains and losses: who loses more by them than it gains is served by none. On a board of win
         rates too large to check everybody, only the best of those who gain are checked.
         """
         if self.spec.leakage_model is None or not self.cells.leaked.any():
@@ -292,7 +293,8 @@ class Among:
         errors, ranked = self.relative.errors, self.roster.ranked
         own = own_errors(self.cells, self.errors, self.spec, self.baseline)[self.relative.kept]
         # Where the board fills an absent error, that is not the entrant's own either.
-        own = np.fmax(own[:, [self.cells.column(name) for name in ranked]], errors)
+        own = own[:, [self.cells.column(name) for name in ranked]]
+        own = np.where(np.isnan(own), errors, own)
         gains = np.flatnonzero((own > errors).any(axis=0))
         if rank_by == "win_rate" and len(ranked) > 1:
             falls = falls_by_wins(errors, own, gains)
@@ -607,7 +609,7 @@ MOST_COMPARED = 100_000_000
 def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[int]:
     """Return which of the entrants in `gains` would rank lower by win rate with their own errors, in order.
 
-    `errors` and `own` are [n_tasks, n_entrants], `own` nowhere smaller; `gains` are the columns that differ. Wins are
+    `errors` and `own` are [n_tasks, n_entrants]; `gains` are the columns in which `own` is larger somewhere. Wins are
     counted in halves, as integers, so that equal rates are exactly equal. At most MOST_COMPARED cells are compared.
     Source: `app.stats.pairs.win_shares`; what an entrant loses on a task its opponent gains.
 
@@ -619,7 +621,7 @@ def falls_by_wins(errors: FloatArray, own: FloatArray, gains: IntArray) -> list[
     best_first = gains[np.argsort(-points[gains], kind="stable")]
     falls = []
     for at in sorted(best_first[: max(1, MOST_COMPARED // errors.size)].tolist()):
-        tasks = np.flatnonzero(own[:, at] > errors[:, at])
+        tasks = np.flatnonzero(own[:, at] != errors[:, at])
         among = errors[tasks]
         gained = _beaten(among, own[tasks, at]) - _beaten(among, errors[tasks, at])
         gained[at] = 0
@@ -744,7 +746,7 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
 def own_errors(
     cells: CellMatrix, errors: FloatArray, spec: SkillScore, baseline: FloatArray | None = None
 ) -> FloatArray:
-    """Return clipped relative errors [n_tasks, n_entrants] with an entrant's own where its replacement is smaller.
+    """Return clipped relative errors [n_tasks, n_entrants] with an entrant's own, where it has one, on leaked tasks.
 
     `errors` are those of `clipped_errors`; smaller is better, NaN is a failure. `baseline` [n_tasks, 1] are the
     baseline's own errors; None: those among the cells.
@@ -758,7 +760,7 @@ def own_errors(
     """
     divisor = cells.values[:, [cells.column(spec.baseline)]] if baseline is None else baseline
     own = np.clip(ratios(cells.values, divisor), spec.clip[0], spec.clip[1])
-    return np.where(cells.leaked & (own > errors), own, errors)
+    return np.where(cells.leaked & ~np.isnan(own), own, errors)
 
 
 def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Relative:
