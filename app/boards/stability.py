@@ -146,25 +146,32 @@ def stability(
 def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere]) -> dict[str, Any] | None:
     """Return on how many other boards the one at position `leader` of `names` [n_names] is first; None without any.
 
-    `n_boards` boards are asked, at most MOST_BOARDS, on `n_first` of which it is first, alone or not; `without` are the
-    others with who is first there, at most MOST_LISTED. Of a board of means over tasks (`stability`) the first of these
-    lines is the fewest tasks without which somebody else is; it is no board of the list. `clause` says it in words.
+    `n_boards` boards are asked, at most MOST_BOARDS. On `n_first` of them it is first alone, on `n_shared` with others
+    of the same score: `shared` says by what these differ. `without` are the rest with who is first there. Both lists
+    hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first line of `without` is the fewest
+    tasks without which somebody else is; it is no board of the list. `clause` says it in words.
     Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
     >>> found["clause"], found["without"]
     ('first on 1 of 2 other boards', [{'what': 'without a', 'first': 'B'}])
+    >>> among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([0.0, 0.0]))])["clause"]
+    'first alone on 1 of 2 other boards, shared on 1'
     """
-    n_boards, lost = 0, []
+    n_boards, lost, shared = 0, [], []
     for what, scores in islice(boards, MOST_BOARDS):
         n_boards += 1
         if scores[leader] < scores.max() - TIE:
             lost.append({"what": what, "first": names[int(scores.argmax())]})
+        elif (scores >= scores.max() - TIE).sum() > 1:
+            shared.append(what)
     if not n_boards:
         return None
-    n_first = n_boards - len(lost)
-    clause = f"first on {n_first:,} of {count(n_boards, 'other board')}"
-    return {"n_boards": n_boards, "n_first": n_first, "without": lost[:MOST_LISTED], "clause": clause}
+    n_first, n_shared = n_boards - len(lost) - len(shared), len(shared)
+    alone, beside = (" alone", f", shared on {n_shared:,}") if shared else ("", "")
+    clause = f"first{alone} on {n_first:,} of {count(n_boards, 'other board')}{beside}"
+    return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],
+            "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 
 
 def means_elsewhere(

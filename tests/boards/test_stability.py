@@ -98,16 +98,21 @@ def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec:
     scores = scores_of(errors_of(seed))
     board = compute_board(declared, spec, scores).leaderboard
     found, leader = board.meta["stability"], board.rows[0][board.index("entrant")]
-    others = {}
+    others, shared = {}, set()
     for task in TASKS:
         table = compute_board(declared, spec.over([each for each in TASKS if each != task]), scores).leaderboard
         first = [row["entrant"] for row in table.records() if row["rank"] == 1]
         if leader not in first:
             others[f"without {task}"] = first[0]
+        elif len(first) > 1:
+            shared.add(f"without {task}")
 
     listed = {one["what"]: one["first"] for one in found["without"]}
+    assert set(found["shared"]) == shared
     assert {what: first for what, first in listed.items() if what in {f"without {task}" for task in TASKS}} == others
-    assert board.meta["statement"][0].startswith(f"{leader} leads, first on {found['n_first']} of {found['n_boards']} ")
+    on = f"on {found['n_first']} of {found['n_boards']} other boards"
+    said = f"first alone {on}, shared on {len(shared)}" if shared else f"first {on}"
+    assert board.meta["statement"][0].startswith(f"{leader} leads, {said}")
 
 
 @settings(deadline=None, max_examples=60)
@@ -177,6 +182,9 @@ def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed
 
     found = board.meta["stability"]
     assert found["n_boards"] == len(firsts)
+    # Ranks tie now and then: a shared first place is none of those on which it is first alone.
+    assert found["n_first"] == sum(first == {leaders[0]} for first in firsts.values())
+    assert set(found["shared"]) == {w for w, first in firsts.items() if leaders[0] in first and len(first) > 1}
     assert {line["what"] for line in found["without"]} == {w for w, first in firsts.items() if leaders[0] not in first}
     assert all(line["first"] in firsts[line["what"]] for line in found["without"])
 
