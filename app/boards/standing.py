@@ -403,11 +403,11 @@ MOST_PAIRED = 200
 """Entrants, the best, whose pairs the detectable difference is the median of: more would not move a median."""
 
 
-def power_meta(standing: BoardStanding | None, score: str | None = None) -> dict[str, Any]:
+def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, Any]:
     """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
 
-    In the unit of the board's pairs, with all pairs tested at once, from the median standard error of a pair. `score`
-    says what is subtracted where that is not the board's score. Empty where nothing is tested.
+    With all pairs tested at once: `difference` by the median of the pairs, and `of_first` that of the first two, None
+    where these are not tested. In the unit of the board's points times `scale`. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -417,14 +417,18 @@ def power_meta(standing: BoardStanding | None, score: str | None = None) -> dict
         return {}
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
     above = np.triu_indices(len(at), 1)
-    found = standing.contests.half_widths(standing.sets.critical, at, at)[above]
-    found = found + NormalDist().inv_cdf(POWER) * standing.contests.errors(at, at)[above]
-    known = found[~np.isnan(found)]
+    found = standing.contests.half_widths(standing.sets.critical, at, at)
+    found = scale * (found + NormalDist().inv_cdf(POWER) * standing.contests.errors(at, at))
+    if (ruled := standing.sets.ruled) is not None:
+        found[(ruled | ruled.T)[np.ix_(at, at)]] = np.nan
+    known = found[above][~np.isnan(found[above])]
     if not len(known):
         return {}
     critical = round(standing.contests.one_look(standing.sets.critical), 4)
-    found_here = {"power": POWER, "difference": float(np.median(known)), "critical": critical}
-    return {"power": found_here if score is None else {**found_here, "score": score}}
+    of_first = finite(float(found[0, 1]))
+    return {
+        "power": {"power": POWER, "difference": float(np.median(known)), "of_first": of_first, "critical": critical}
+    }
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

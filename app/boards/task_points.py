@@ -203,7 +203,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
             **sheet.units.meta(_within_strata(points, given.strata)),
-            **power_meta(standing, _score(spec, given).get("score")), **given.meta}  # fmt: skip
+            **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
         by = _by_task(spec, sheet, given)
@@ -217,7 +217,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
-    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, meta | _score(spec, given), len(names))))
+    of_pairs = meta | power_meta(standing) | _score(spec, given)
+    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
 def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
@@ -327,12 +328,17 @@ class _Pairs:
     contrasts: Contrasts | None
 
     def notes(self) -> Iterator[str]:
-        """Say how many neighbours in the ranking differ by more than the choice of tasks explains."""
+        """Say how many neighbours in the ranking differ by more than the choice of tasks explains.
+
+        Who lacks tasks is compared with nobody, and is no neighbour that was tested and not told apart.
+        """
         if self.contrasts is None or not self.contrasts.is_known.any():
             return
         at = np.arange(len(self.names) - 1)
-        apart = int(self.contrasts.separated[at, at + 1].sum())
-        yield f"Of {len(at)} pairs of neighbours in the ranking, {apart} are separable."
+        tested = self.contrasts.tested[at, at + 1]
+        apart, n = int((self.contrasts.separated[at, at + 1] & tested).sum()), int(tested.sum())
+        compared = "" if n == len(at) else f", {n} are compared; of these"
+        yield f"Of {len(at)} pairs of neighbours in the ranking{compared or ','} {apart} are separable."
 
     def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Table | None:
         """Return the pairwise table; None where there is nobody to compare."""

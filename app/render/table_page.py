@@ -892,6 +892,8 @@ def _other_boards(table: Table) -> Iterator[str]:
     if found["without"]:
         lost = first_few(found["without"], MOST_LOST, lambda line: f"{line['what']} ({in_words(line['first'])})", "; ")
         yield f"Somebody else is first: {lost}."
+    if found.get("shared"):
+        yield f"The first place is shared: {first_few(found['shared'], MOST_LOST, between='; ')}."
 
 
 def _power(table: Table) -> str | None:
@@ -900,11 +902,19 @@ def _power(table: Table) -> str | None:
     if not isinstance(power, Mapping) or not table.rows:
         return None
     titles = {column.name: column.title for column in table.columns}
+    # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
+    least, of_first = (power.get(name) for name in ("difference", "of_first"))
+    beside = f"; for the first two it is {_least(of_first)}" if isinstance(of_first, float) else ""
     return (
-        f"A true difference of {float(power['difference']):.2g} in {score} would be found here about {share:g} times "
-        "in 100, for a typical pair and with all pairs tested simultaneously; smaller ones are mostly missed."
+        f"A true difference of {_least(least)} in {score} would be found here about {share:g} times "
+        f"in 100, for a typical pair and with all pairs tested simultaneously{beside}."
     )
+
+
+def _least(difference: float) -> str:
+    """Return a difference with two digits, as one writes it."""
+    return f"{float(f'{difference:.2g}'):,g}"
 
 
 def _heading(note: str) -> str:
@@ -923,7 +933,8 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
     elif isinstance(n_tasks, int):
         yield f"{n_tasks:,} tasks", "Tasks that count"
     if isinstance(stability, Mapping) and isinstance(stability.get("n_first"), int):
-        yield (f"first in {stability['n_first']:,} of {stability['n_boards']:,} other boards",
+        alone = " alone" if stability.get("n_shared") else ""
+        yield (f"first{alone} in {stability['n_first']:,} of {stability['n_boards']:,} other boards",
                "How often the leader stays first when tasks, weights or methods are chosen otherwise")  # fmt: skip
     if measures:
         yield measures, "What the board measures"

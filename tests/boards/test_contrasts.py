@@ -110,7 +110,12 @@ def test_pairs_are_better_worse_equivalent_or_undecided(method: str) -> None:
     assert all(turned_words.get(word, word) == words[b, a] for (a, b), word in words.items())  # type: ignore[arg-type]
     assert all((word in ("better", "worse")) == bool(separable[pair]) for pair, word in words.items())
     assert tables.pairwise.meta["smallest_difference"] == 0.02
-    assert tables.leaderboard.meta["power"]["difference"] > 0.0
+    power = tables.leaderboard.meta["power"]
+    assert power["difference"] > 0.0
+    # In the unit of the column that ranks: Borda points are sums over tasks, their pairs means.
+    ratio = power["difference"] / tables.pairwise.meta["power"]["difference"]
+    assert ratio == pytest.approx(30.0 if method == "borda" else 1.0)
+    assert (power["of_first"] or 0.0) < power["difference"]  # A and B are nearly alike on every task
     if method in ("mean", "group_mean"):
         assert (words["A", "B"], words["A", "D"]) == ("equivalent", "undecided")
         said = verdict(find_pair(tables.pairwise, "A", "B"), measured_by(tables.pairwise, manifest))
