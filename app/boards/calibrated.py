@@ -137,8 +137,12 @@ def how_of(within: Range) -> str:
     return GAMMA if np.isfinite(within.low) or np.isfinite(within.high) else STUDENT
 
 
-def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -> Iterator[str]:
+def few_units_note(
+    few: Sequence[tuple[str, float]], units: str, level: float, *, is_rate: bool = False
+) -> Iterator[str]:
     """Yield a note on how far intervals from fewer than eight units can be trusted; `few` pairs entrants with units.
+
+    Of a score that `is_rate` it says how low the rate may be where every unit succeeded.
 
     Source: the lower end of the interval of n successes of n, n / (n + z²): Wilson 1927.
 
@@ -151,9 +155,10 @@ def few_units_note(few: Sequence[tuple[str, float]], units: str, level: float) -
     fewest = min(n_units for _, n_units in below)
     least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
     whose = names_in_words([name for name, _ in below])
+    rate = f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}."
     yield (
         f"Fewer than eight {units} behind {whose}: these say little about how much they differ, and the intervals are "
-        f"wide. Even if all {fewest:.3g} {units} succeeded, the true rate could be as low as {least:.2f}."
+        f"wide.{rate if is_rate else ''}"
     )
 
 

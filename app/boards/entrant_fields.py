@@ -333,10 +333,12 @@ def offered_values(field: EntrantField, values: Values) -> list[tuple[str, int]]
 
 
 def offered_bounds(field: EntrantField, values: Values) -> Sequence[Cell]:
-    """Return round values within those that are stated: 1, 2 and 5 of each power of ten, or the firsts of January.
+    """Return round values within those that are stated, with about as many entrants between each two of them.
 
-    >>> offered_bounds(EntrantField(name="n", type="integer"), {"A": {"n": 3}, "B": {"n": 40}})
-    [5, 10, 20]
+    Of days they are the firsts of January.
+
+    >>> offered_bounds(EntrantField(name="n", type="integer"), {"A": {"n": 3}, "B": {"n": 12}, "C": {"n": 40}})
+    [5, 20]
     """
     stated = [value for own in values.values() if (value := own.get(field.name)) is not None]
     if len(set(stated)) < 2:
@@ -348,14 +350,15 @@ def offered_bounds(field: EntrantField, values: Values) -> Sequence[Cell]:
     if not numbers:
         return []
     powers = range(math.floor(math.log10(min(numbers))), math.ceil(math.log10(max(numbers))) + 1)
-    for steps in ((1, 2, 5), (1, 3), (1,)):
-        bounds = [step * 10.0**power for power in powers for step in steps]
-        is_whole = field.type == "integer"
-        within: list[Cell] = [
-            int(bound) if is_whole else bound
-            for bound in bounds
-            if min(numbers) < bound < max(numbers) and (bound >= 1 or not is_whole)
-        ]
-        if len(within) <= MOST_STEPS:
-            return within
-    return within[:: len(within) // MOST_STEPS + 1]
+    is_whole = field.type == "integer"
+    rounded = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    bounds = [bound for bound in rounded if min(numbers) < bound < max(numbers) and (bound >= 1 or not is_whole)]
+    kept: list[Cell] = []
+    n_left, least = len(numbers), len(numbers) / MOST_STEPS
+    for bound in bounds:
+        n_above = sum(number > bound for number in numbers)
+        # A bound before which hardly anybody comes tells nobody apart.
+        if n_left - n_above >= least:
+            kept.append(int(bound) if is_whole else bound)
+            n_left = n_above
+    return kept

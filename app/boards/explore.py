@@ -75,9 +75,8 @@ def chosen_board(spec: Leaderboard, evidence: BoardEvidence, choice: Choice) -> 
         message = "no entrant has it in its name" if choice.matching else "no entrant has all of this"
         raise FieldRejected("The choice leaves nobody.", [Problem(message, column="q", value=value)])
     board = _compute(chosen, evidence)
-    is_of_fewer = len(chosen.entrants) < len(entrants)
     words = list(_words(spec, evidence, choice, chosen))
-    labelled = _labelled(with_statement(board, is_of_fewer=is_of_fewer), spec, choice, words)
+    labelled = _labelled(with_statement(board), spec, choice, words)
     return in_nouns(labelled, evidence.manifest.nouns)
 
 

@@ -139,7 +139,9 @@ def stability(
     if found is None or fewest is None:
         return found
     n, line = fewest
-    clause = f"{found['clause']}, but not without {n:,} of the {count(len(by.tasks), by.noun)}"
+    left_out = f"one of its {count(len(by.tasks), by.noun)}" if n == 1 else (
+        f"{n:,} of its {count(len(by.tasks), by.noun)} together")  # fmt: skip
+    clause = f"{found['clause']}; without {left_out} another would be first"
     return {**found, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
 
 
@@ -154,9 +156,9 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
     >>> found["clause"], found["without"]
-    ('first on 1 of 2 other boards', [{'what': 'without a', 'first': 'B'}])
+    ('stays first in 1 of 2 variants of this board', [{'what': 'without a', 'first': 'B'}])
     >>> among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([0.0, 0.0]))])["clause"]
-    'first alone on 1 of 2 other boards, shared on 1'
+    'is first alone in 1 of 2 variants of this board, beside others in 1'
     """
     n_boards, lost, shared = 0, [], []
     for what, scores in islice(boards, MOST_BOARDS):
@@ -168,8 +170,12 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     if not n_boards:
         return None
     n_first, n_shared = n_boards - len(lost) - len(shared), len(shared)
-    alone, beside = (" alone", f", shared on {n_shared:,}") if shared else ("", "")
-    clause = f"first{alone} on {n_first:,} of {count(n_boards, 'other board')}{beside}"
+    of_how_many = f"{n_first:,} of {n_boards:,}" if n_first < n_boards else f"all {n_boards:,}"
+    clause = f"stays first in {of_how_many} variants of this board"
+    if shared:
+        clause = f"is first alone in {of_how_many} variants of this board, beside others in {n_shared:,}"
+    elif n_boards == 1:
+        clause = f"{'stays' if n_first else 'is not'} first in the only variant of this board that was computed"
     return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],
             "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 
@@ -288,4 +294,6 @@ def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] |
     if 2 * n >= len(by.tasks):
         return None
     names = [by.tasks[at] for at in order[:n, rival].tolist()]
-    return n, {"what": f"without {count(n, by.noun)} ({first_few(names, NAMED)})", "first": by.names[rival]}
+    together = " together" if n > 1 else ""
+    what = f"without {count(n, by.noun)}{together} ({first_few(names, NAMED)})"
+    return n, {"what": what, "first": by.names[rival]}

@@ -1,4 +1,4 @@
-"""Who leads a board, and who else may be as good, in sentences: the one place that words it.
+"""Who leads a board, and who else may be first, in sentences: the one place that words it.
 
 They come from the rows, and these from one matrix of decisions, so that no page, feed, badge or export says more than
 a row does. Pages, JSON, feeds and pictures show what stands in a board's `meta.statement`.
@@ -15,33 +15,25 @@ from app.values.table import Cell, Table
 NAMED = 4
 """Names that a sentence lists: with more it would take more than two lines."""
 
-FEWER = (
-    "Fewer entrants are compared than on the benchmark's board, so fewer differences are tested at once: one that is "
-    "found here need not be found there."
-)
-
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
 Record = Mapping[str, Cell]
 
 
-def with_statement(table: Table, *, is_of_fewer: bool = False) -> Table:
+def with_statement(table: Table) -> Table:
     """Return a board with its statement in `meta.statement`, a list of sentences; other tables are unchanged.
-
-    `is_of_fewer` says that fewer entrants are ranked than on the board that a reader chose them from.
 
     >>> from app.values.table import Column
     >>> columns = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first"))
     >>> rows = ((1, "A", True), (2, "B", True), (3, "C", False))
     >>> board = Table("leaderboard/b", "B", columns, rows, (), {"level": 0.95})
     >>> with_statement(board).meta["statement"]
-    ['A leads.', 'One other may be as good: B.', 'No other can be, at 95 %.']
+    ['A leads.', 'One other may be first too: B.', 'The only other one is ruled out as first, at 95 %.']
     """
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
     ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    said = _statement(ranked, table.meta)
-    return replace(table, meta={**table.meta, "statement": [*said, FEWER] if said and is_of_fewer else said})
+    return replace(table, meta={**table.meta, "statement": _statement(ranked, table.meta)})
 
 
 def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
@@ -55,43 +47,44 @@ def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
     lacking = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is False]
     unsure = [row for row in ranked if row["rank"] == 1 and row["may_be_first"] is None]
     stability = meta.get("stability")
-    clause = f", {stability['clause']}" if isinstance(stability, Mapping) else ""
     said = [_lacking(lacking)] if lacking else []
     if unsure:
         have = "has" if len(unsure) == 1 else "have"
-        stable = clause if len(unsure) == 1 else ""
-        said.append(f"{_named(unsure)} {have} the best score{stable}, and how sure that is, is not known.")
+        said.append(f"{_named(unsure)} {have} the best score; how sure that is, is not known.")
     if leading:
-        said.append(f"{_named(leading)} {f'leads{clause}' if len(leading) == 1 else 'lead with the same score'}.")
+        said.append(f"{_named(leading)} {'leads' if len(leading) == 1 else 'lead with the same score'}.")
+    if len(leading) + len(unsure) == 1 and isinstance(stability, Mapping):
+        said.append(f"It {stability['clause']}.")
     if others:
-        whom = f"other{'' if len(others) == 1 else 's'} may be as good" if leading else "may be first"
+        whom = f"other{'' if len(others) == 1 else 's'} may be first too" if leading else "may be first"
         # Where not all are named, who is flagged may be among the rest: how many are is said before the names.
         n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
-        whom += f", {n_flagged:,} of them flagged" if n_flagged else ""
-        said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
-    said += [_rest(ranked, others, meta), *_alike(meta)]
+        flagged = f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
+        said.append(f"{_number(len(others))} {whom}{flagged}: {_named(others)}.")
+    said += [_rest(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
 
 
-def _rest(ranked: Sequence[Record], others: Sequence[Record], meta: Mapping[str, Any]) -> str:
-    """Say that none of the rest may be first; or where there is no rest, that nobody is found to be worse."""
+def _rest(ranked: Sequence[Record], meta: Mapping[str, Any]) -> str:
+    """Say that none of the rest may be first; or where there is no rest, that nobody is shown to be worse."""
     level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
-    if not any(row["may_be_first"] is False for row in ranked):
-        return f"Nobody is found to be worse than the first{surely}."
-    is_known = all(row["may_be_first"] is not None for row in ranked)
-    whom = "No other" if is_known else "No other with a rank interval"
-    return f"{whom} can be{'' if others else ' as good'}{surely}."
+    n_rest = sum(row["may_be_first"] is False for row in ranked)
+    if not n_rest:
+        return f"Nobody is shown to be worse than the first{surely}."
+    of_whom = "" if all(row["may_be_first"] is not None for row in ranked) else " with a rank interval"
+    whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
+    return f"{whom} ruled out as first{surely}."
 
 
 def _alike(meta: Mapping[str, Any]) -> Iterator[str]:
     """Yield who is as good as the first, for all that matters, where the manifest says which difference does."""
     if isinstance(found := meta.get("equivalence"), Mapping):
         names, least = found["to_first"], f"{float(found['smallest_difference']):g}"
-        whom = first_few(names, NAMED, in_words) if names else "nobody is shown to be"
-        yield f"Within {least} of the first, which does not matter here: {whom}."
+        whom = f"{first_few(names, NAMED, in_words)} {'is' if len(names) == 1 else 'are'}" if names else "Nobody is"
+        yield f"{whom} shown to be within {least} of the first, too little to matter here."
 
 
 def _number(n: int) -> str:
@@ -104,13 +97,13 @@ def _named(rows: Sequence[Record]) -> str:
 
 def _lacking(rows: Sequence[Record]) -> str:
     shown = first_few(rows, NAMED, _with_gaps)
-    return f"Ranked first by the rule for what is missing, but not with the worst in each gap: {shown}."
+    return f"First by the rule for missing results, but not if each of these were the worst possible: {shown}."
 
 
 def _with_gaps(row: Record) -> str:
     worst = row.get("rank_if_worst")
     facts = [f"{row['covered']} included"] if row.get("covered") else []
-    facts += [f"then ranked {worst:,}"] if isinstance(worst, int) else []
+    facts += [f"then rank {worst:,}"] if isinstance(worst, int) else []
     return in_words(str(row["entrant"])) + (f" ({', '.join(facts)})" if facts else "")
 
 

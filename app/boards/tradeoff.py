@@ -17,7 +17,7 @@ READ = (
     "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
     "its interval reaches above every rival that costs no more."
 )
-APART = "Left out of the front, for want of a rank or of results"
+APART = "Left out of the front, because they have no rank or results are missing"
 NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."
 
 
@@ -94,9 +94,23 @@ def axes_of(board: Table, x: str | None, y: str | None) -> TradeoffColumns | Non
     known = {column.name: column for column in offered(board)}
     score = known[y] if y else known.get(str(board.meta.get("rank_by"))) or next(iter(known.values()), None)
     others = sorted((column for column in known.values() if column is not score), key=lambda column: column.detail)
-    costs = [column for column in others if any(word in column.name.lower() for word in COSTS)]
+    costs = [column for column in others if _is_named_a_cost(column)]
     across = known[x] if x else next(iter(costs), None)
     return None if score is None or across is None else TradeoffColumns(across, score)
+
+
+def is_cost(board: Table, column: Column) -> bool:
+    """Say whether a column is something that one pays, or is what an entrant is: a time, a price, a size, a date.
+
+    >>> board = Table("leaderboard/b", "B", (), (), (), {"entrant_fields": {"released": "date"}})
+    >>> is_cost(board, Column("released", "Released")), is_cost(board, Column("win_rate", "Win rate"))
+    (True, False)
+    """
+    return _is_named_a_cost(column) or column.name in board.meta.get("entrant_fields", {})
+
+
+def _is_named_a_cost(column: Column) -> bool:
+    return any(word in column.name.lower() for word in COSTS)
 
 
 def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:

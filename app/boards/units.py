@@ -138,7 +138,7 @@ class TaskUnits:
         elif not self.are_tasks:
             yield (
                 f"The {n_tasks} tasks are of {len(set(self.names))} families. Tasks of a family tend to agree, so each "
-                f"family counts once: together they say as much as {self.number():.3g} independent tasks."
+                f"family counts once: together they say as much as about {self.number():.0f} independent tasks."
             )
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from app.boards.standing import BY_RULE
 from app.names import count
+from app.render.against import effect_column
 from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
 from app.values.table import Cell, Column, Table
@@ -202,7 +203,8 @@ SEVERAL = ("metric", "task")
 class MatrixCell:
     """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
 
-    `is_settled` is the verdict of the board: the two are separable. The text is "gap" where the rule for gaps says so.
+    `is_settled` is the verdict of the board: the two are separable. Where that is decided by what one of them lacks,
+    no share is known: the text says which of the two is the better one.
     """
 
     text: str
@@ -234,8 +236,8 @@ def build_matrix(table: Table) -> Matrix | None:
     entrants = order_by_wins(table)[:MAX_ENTRANTS]
     if len(entrants) < 2:
         return None
-    value = _value(table)
-    cells = tuple(tuple(_cell(pairs.get((a, b)), a, b, value) for b in entrants) for a in entrants)
+    value, effect = _value(table), effect_column(table)
+    cells = tuple(tuple(_cell(pairs.get((a, b)), a, b, value, effect) for b in entrants) for a in entrants)
     return Matrix(entrants, cells, table.columns[table.index(value)].title, len(order_by_wins(table)))
 
 
@@ -266,16 +268,23 @@ def each_pair_once(table: Table) -> tuple[tuple[Cell, ...], ...]:
     return tuple(row for row in table.rows if place.get(str(row[a]), last) < place.get(str(row[b]), last))
 
 
-def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str) -> MatrixCell | None:
+def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str, effect: Column | None) -> MatrixCell | None:
     if pair is None or a == b:
         return None
-    if pair.get("decided_by") == BY_RULE:
-        return MatrixCell("gap", EVEN_SHADE, is_settled=True)
     rate = pair[value]
     if not isinstance(rate, float):
-        return None
+        return _without_rate(pair, effect)
     text = format_number(100 * rate, 0) if value == "win_rate" else _percent(rate)
     return MatrixCell(text, min(int(rate * 9), 8), pair.get("separable") is True)
+
+
+def _without_rate(pair: Mapping[str, Cell], effect: Column | None) -> MatrixCell | None:
+    """Return the cell of two of whom one has gaps that decide; None for two that the board does not compare."""
+    ahead = None if effect is None else pair[effect.name]
+    if effect is None or pair.get("separable") is not True or not isinstance(ahead, float):
+        return None
+    is_better = (ahead > 0.0) != (effect.direction == "minimize")
+    return MatrixCell(">" if is_better else "<", SHADES if is_better else 0, is_settled=True)
 
 
 def _percent(share: float) -> str:

@@ -6,7 +6,7 @@ plot; where it `is_paged`, further plots hold those that do not fit.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import log10
+from math import floor, log10
 from typing import Literal
 
 from app.render.plot import (
@@ -26,7 +26,7 @@ from app.render.plot import (
     build_plot,
     series_numbers,
 )
-from app.render.text import format_number
+from app.render.text import compact, format_number
 from app.values.table import Cell, Column, Table
 
 MAX_DRAWN = 12
@@ -144,22 +144,26 @@ def draw_tradeoff(table: Table, declared: Declared) -> Figure | None:
     if len(spots) < 2:
         return None
     x_column, y_column = (table.columns[table.index(declared[key])] for key in ("x", "y"))
-    is_log = min(spot.x for spot in spots) > 0 and max(s.x for s in spots) > LOG_FROM * min(s.x for s in spots)
-    placed = [log10(spot.x) if is_log else spot.x for spot in spots]
+    above = [spot.x for spot in spots if spot.x > 0.0]
+    is_log = bool(above) and min(spot.x for spot in spots) >= 0.0 and max(above) > LOG_FROM * min(above)
+    # What costs nothing has no logarithm: it stands a power of ten before the least that costs anything.
+    nothing = floor(log10(min(above))) - 1.0 if is_log and len(above) < len(spots) else None
+    placed = [log10(spot.x) if is_log and spot.x > 0.0 else spot.x if nothing is None else nothing for spot in spots]
     x, y = _scale(placed), _scale(_near_ends(spots))
     aside = _Aside.of(spots, x_column)
     x = aside.widened(x)
     at = [(_across_costs(x, value), _up(y, spot.y)) for value, spot in zip(placed, spots, strict=True)]
     days = table.meta.get("shown_as", {}).get(declared["x"], {})
-    shapes = [*_axes(x, y, x_column, y_column, is_log, bool(days))]
+    across = list(_costs(x, min(placed), nothing, is_log=is_log, is_years=bool(days)))
+    shapes = [*_axes(x, y, x_column, y_column, across)]
     shapes += _leaders(named := aside.names(at, spots))
     shapes += [path("reach", f"M{cx:g} {_up(y, spot.low):g}V{_up(y, spot.high):g}")
                for (cx, _), spot in zip(at, spots, strict=True) if spot.high > spot.low]  # fmt: skip
     front = sorted(place for place, spot in zip(at, spots, strict=True) if spot.is_front)
     shapes += [path("front", "M" + "L".join(f"{cx:g} {cy:g}" for cx, cy in front))] if len(front) > 1 else []
     for (cx, cy), spot in zip(at, spots, strict=True):
-        across = days.get(f"{spot.x:,.3f}", f"{spot.x:.4g}")
-        hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {across}"
+        cost = days.get(f"{spot.x:,.3f}", compact(spot.x, 4))
+        hint = f"{spot.name}: {y_column.title} {spot.y:.4g}, {x_column.title} {cost}"
         shapes.append(dot("c0" if spot.is_front else "c9", cx, cy, 4.5 if spot.is_front else 3.5, hint))
     shapes += [words(text, *where, aside.anchor, "mark") for text, where, _ in named]
     description = f"{y_column.title} by {x_column.title}; the line is the front, and the table below has every number"
@@ -419,6 +423,8 @@ def _upright(name: str, x: float, y: float) -> Shape:
 
 # Score against cost: every row as a dot with its intervals, and the front of those that nobody beats in both.
 
+MILLION = 1e6
+
 LOG_FROM = 50.0
 """Costs that differ by more than this factor are on a scale of powers of ten."""
 
@@ -468,21 +474,33 @@ def _up(scale: LinearScale, value: float) -> float:
 
 
 def _axes(
-    x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, is_log: bool, is_years: bool
+    x: LinearScale, y: LinearScale, x_column: Column, y_column: Column, across: Sequence[tuple[float, str]]
 ) -> Iterator[Shape]:
     for tick in y.ticks():
         yield path("rule", f"M{LEFT:g} {_up(y, tick):g}H{WIDTH - RIGHT:g}")
         yield words(_tick(tick, y), LEFT - 6.0, _up(y, tick) + 4.0, "end", "tick")
-    for tick in _decades(x) if is_log else x.ticks():
-        yield path("rule", f"M{_across_costs(x, tick):g} {TOP:g}V{HEIGHT - BOTTOM:g}")
-        shown = f"{10**tick:,.6g}" if is_log else _month(tick) if is_years else _tick(tick, x)
-        yield words(shown, _across_costs(x, tick), HEIGHT - BOTTOM + 16.0, "middle", "tick")
+    for tick, shown in across:
+        at = _across_costs(x, tick)
+        yield path("rule", f"M{at:g} {TOP:g}V{HEIGHT - BOTTOM:g}")
+        anchor = "end" if at + LETTER * len(shown) / 2 > WIDTH else "middle"
+        yield words(shown, WIDTH - 2.0 if anchor == "end" else at, HEIGHT - BOTTOM + 16.0, anchor, "tick")
     yield words(_title(x_column), (WIDTH + LEFT) / 2, HEIGHT - 6.0, "middle", "tick")
     yield words(_title(y_column), LEFT, TOP - 1.0, "start", "tick")
 
 
-def _decades(scale: LinearScale) -> list[float]:
-    return [power for power in range(-12, 16) if scale.low <= power <= scale.high]
+def _costs(
+    scale: LinearScale, least: float, nothing: float | None, *, is_log: bool, is_years: bool
+) -> Iterator[tuple[float, str]]:
+    """Yield the ticks of the costs: none before the least of them, where names stand, nor below nothing."""
+    if is_log:
+        if nothing is not None:
+            yield nothing, "0"
+        decades = [power for power in range(-12, 16) if scale.low <= power <= scale.high and power > (nothing or -99.0)]
+        yield from ((power, compact(10.0**power, 6)) for power in decades)
+        return
+    for tick in scale.ticks():
+        if tick >= 0.0 or least < 0.0:
+            yield tick, _month(tick) if is_years else compact(tick, 6) if abs(tick) >= MILLION else _tick(tick, scale)
 
 
 def _month(year: float) -> str:

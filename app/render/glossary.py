@@ -5,6 +5,8 @@ evidence has is explained there: a metric of predictions in its row in `app.kind
 `.metrics`.
 """
 
+from functools import cache
+
 from app.kinds.registry import KINDS
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
@@ -14,6 +16,12 @@ def glossary_entries() -> tuple[GlossaryEntry, ...]:
     """Return every explained term: those of all benchmarks, and those that each kind of evidence brings."""
     of_kinds = (entry for kind in KINDS.values() for entry in kind.glossary())
     return (*SCORES, *PROVENANCE, *of_kinds, *UNCERTAINTY, *GAPS, *CLAIMS, *EVIDENCE)
+
+
+@cache
+def brief_of(anchor: str | None) -> str:
+    """Return the first sentence of an entry; nothing where there is none."""
+    return next((entry.brief for entry in glossary_entries() if entry.anchor == anchor), "")
 
 
 # Glossary entries of the scores that boards rank by.

@@ -16,6 +16,7 @@ from app.program.bundled import bundled
 from app.render import plot
 from app.render.columns import ShownColumn, entrant_numbers, shown_columns
 from app.render.drawings import MAX_DRAWN
+from app.render.glossary import brief_of
 from app.render.institution import Institution
 from app.render.plot import WHISKER_WIDTH
 from app.render.saved import asset_url, scripts
@@ -83,6 +84,7 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "addressed": path_of_name,
+        "brief": brief_of,
         "markdown": markdown,
         "moment": moment,
         "numbered": entrant_numbers,

@@ -14,6 +14,12 @@ from markupsafe import Markup
 from app.config import Settings, drawn_logo
 from app.render.text import markdown
 
+NO_CONTACT = """Whoever runs this server has stated no address here (the setting `PLUMBLINE_SITE_CONTACT`).
+
+What is wrong with a result is told on the page of its submission (*Dispute it*): it reaches the stewards of the
+benchmark, and their answer is public.
+"""
+
 
 @dataclass(frozen=True)
 class Institution:
@@ -27,16 +33,11 @@ class Institution:
     contact: str = ""
 
     @property
-    def has_page(self) -> bool:
-        """Say whether there is anything to read at /about."""
-        return bool(self.about or self.imprint or self.contact)
-
-    @property
     def sections(self) -> list[tuple[str, str, Markup]]:
         """Return anchor, title and content of what is stated at /about."""
         mail = f"[{self.contact}](mailto:{self.contact})" if "://" not in self.contact else f"<{self.contact}>"
         stated = (("about", "About", self.about), ("imprint", "Imprint", self.imprint),
-                  ("contact", "Contact", mail if self.contact else ""))  # fmt: skip
+                  ("contact", "Contact", mail if self.contact else NO_CONTACT))  # fmt: skip
         return [(anchor, title, markdown(text)) for anchor, title, text in stated if text]
 
     @cached_property

@@ -23,6 +23,8 @@ RANK_ROOM = 0.5
 
 MOST_RANKS = 12
 
+MOST_TICKS = 10
+
 
 @dataclass(frozen=True)
 class AxisTick:
@@ -185,8 +187,9 @@ def _ticks(scale: LinearScale, *, is_whole: bool) -> Sequence[float]:
     numbers = range(max(math.ceil(scale.low), lowest), math.floor(scale.high) + 1)
     if len(numbers) <= MOST_RANKS:
         return list(numbers)
-    whole = [value for value in scale.ticks() if value == round(value) and value - numbers[0] > 1.0]
-    return [numbers[0], *whole]
+    step = next(factor * 10**power for power in range(9) for factor in (1, 2, 5)
+                if len(numbers) <= MOST_TICKS * factor * 10**power)  # fmt: skip
+    return [numbers[0], *(value for value in numbers if value % step == 0 and value - numbers[0] > step / 2)]
 
 
 def _room(across: Sequence[float], declared: Declared) -> float:

@@ -17,6 +17,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from xml.sax.saxutils import escape, quoteattr
 
 from app.manifest.model import Manifest
+from app.render.text import format_cell
 from app.store.news import News
 from app.values.table import Cell, Column, Table
 
@@ -27,6 +28,8 @@ LONGEST = 48
 BLUE, GREY, DARK, CHOSEN = "#0a4f8f", "#6b7885", "#1d2125", "#7a5200"
 
 LINE, LINE_LENGTH, MOST_LINES = 14.0, 104, 4
+
+TITLE_LENGTH = 78
 
 FIRST_PLACES, ROW = 10, 22.0
 
@@ -99,32 +102,42 @@ def _clip(text: str) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
 
 
-def board_picture(table: Table, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
+def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "") -> tuple[bytes, tuple[float, float]]:
     """Return the first places of a board as SVG, for pages that cannot embed a table, with its size.
 
-    It states what a reader chose, how the rows were `filtered`, and who leads, in words.
+    It states the title of the `benchmark`, what a reader chose, how the rows were `filtered`, and who leads, in words.
     """
     ranked = [row for row in table.records() if row.get("rank") is not None]
-    rows = [(_rank(row), _clip(str(row["entrant"])), _score(table, row)) for row in ranked[:FIRST_PLACES]]
+    title, score = f"{benchmark}: {table.title}", _score_column(table)
+    rows = [(_rank(row), _clip(str(row["entrant"])), _score(score, row)) for row in ranked[:FIRST_PLACES]]
+    shown_as = next((column.title for column in table.columns if column.name == "entrant"), "Entrant")
+    heads = ("Rank", shown_as, "" if score is None else score.title)
     asked = _wrapped(choice_of(table)) + _wrapped(f"Filtered by a reader. {filtered}" if filtered else "")
     asked += _wrapped(" ".join(table.meta.get("statement", ())))
     head = LINE * len(asked)
-    height = ROW * (len(rows) + 2) + 2 * PAD + head
+    height = ROW * (len(rows) + 3) + 2 * PAD + head
     caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
-        f"aria-label={quoteattr(table.title)}>",
+        f"aria-label={quoteattr(title)}>",
         f'<rect width="640" height="{height:.0f}" fill="#fdfdfc"/>',
         f'<g fill="{DARK}" font-family="Verdana,DejaVu Sans,sans-serif" font-size="12">',
-        f'<text x="12" y="20" font-weight="bold">{escape(_clip(table.title))}</text>',
+        f'<text x="12" y="20" font-weight="bold">{escape(_clipped_title(title))}</text>',
         *(
             f'<text x="12" y="{34 + LINE * at:.0f}" font-size="10" fill="{CHOSEN}">{escape(line)}</text>'
             for at, line in enumerate(asked)
         ),
-        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 2) + head)),
+        f'<g font-size="10" fill="{GREY}">',
+        *_row(heads, ROW * 2 + head),
+        "</g>",
+        *(line for at, row in enumerate(rows) for line in _row(row, ROW * (at + 3) + head)),
         f'<text x="12" y="{height - PAD:.0f}" font-size="10" fill="{GREY}">{escape(caption)}</text></g></svg>',
     ]
     return "".join(lines).encode(), (640.0, height)
+
+
+def _clipped_title(text: str) -> str:
+    return text if len(text) <= TITLE_LENGTH else f"{text[: TITLE_LENGTH - 1]}…"
 
 
 def _wrapped(text: str) -> list[str]:
@@ -151,11 +164,14 @@ def _rank(row: dict[str, Cell]) -> str:
     )
 
 
-def _score(table: Table, row: dict[str, Cell]) -> str:
+def _score_column(table: Table) -> Column | None:
     scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
     named = [column for column in table.columns if column.name == table.meta.get("rank_by")] or scored
-    value = row.get(named[0].name) if named else None
-    return f"{value:.4g}" if isinstance(value, int | float) else ""
+    return named[0] if named else None
+
+
+def _score(column: Column | None, row: dict[str, Cell]) -> str:
+    return "" if column is None or row.get(column.name) is None else format_cell(column, row[column.name])
 
 
 # A snapshot to cite, and a benchmark as a data set that programs find.
@@ -171,11 +187,12 @@ SPECIAL = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "&": r"\&", "%": r
 TYPES = {"integer": "sc:Integer", "number": "sc:Float", "flag": "sc:Boolean", "time": "sc:DateTime"}
 
 
-def bibtex(manifest: Manifest, snapshot: int, digest: str, at: datetime, address: str) -> str:
-    """Return a snapshot as a BibTeX entry; `address` is the one that always gives it."""
+def bibtex(manifest: Manifest, board: str, snapshot: int, digest: str, at: datetime, address: str) -> str:
+    """Return a snapshot as a BibTeX entry, of a board if one is named; `address` is the one that always gives it."""
+    of_board = f", {board}" if board else ""
     return (
         f"@misc{{{manifest.slug}-snapshot-{snapshot},\n"
-        f"  title = {{{_tex(manifest.title)}, snapshot {snapshot}}},\n"
+        f"  title = {{{_tex(manifest.title + of_board)}, snapshot {snapshot}}},\n"
         f"  year = {{{at:%Y}}},\n"
         f"  month = {{{at:%m}}},\n"
         f"  url = {{{address}}},\n"

@@ -8,12 +8,12 @@ from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
 from app.boards.explore import Choice, groups_named, listed_tasks
-from app.boards.statement import flags_in_words
+from app.boards.statement import NAMED, flags_in_words
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
-from app.names import clip_for_message, first_few, in_words
+from app.names import clip_for_message, count, first_few, in_words
 from app.render.board import BoardRows, Surroundings, flagged_entrants
 from app.render.columns import (
     FOR_PROGRAMS,
@@ -30,7 +30,7 @@ from app.render.columns import (
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
-from app.render.text import format_number, path_of_name, rows_in_words
+from app.render.text import compact, format_number, path_of_name, rows_in_words, two_digits
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -190,7 +190,11 @@ class ExploreForm:
         """Return the form with the columns that can be shown."""
         return replace(
             self,
-            columns=[TickBox(c.name, c.title, c.name in chosen) for c in table.columns if c.name not in FOR_PROGRAMS],
+            columns=[
+                TickBox(c.name, c.title, c.name in chosen)
+                for c in table.columns
+                if c.name not in FOR_PROGRAMS and c.name not in always_shown(table)
+            ],
         )
 
 
@@ -365,7 +369,7 @@ class TablePage(Page):
     def columns(self) -> Sequence[ShownColumn]:
         """Return the columns that are shown."""
         if self.look.columns:
-            chosen = {name for _, name in self.look.columns}
+            chosen = {name for _, name in self.look.columns} | always_shown(self.table)
             return [shown for shown in shown_columns(self.table, detail=True) if shown.column.name in chosen]
         return shown_columns(
             self.table, detail=self.look.has_detail, shown_elsewhere=self.apart.shown_elsewhere if self.apart else ()
@@ -413,11 +417,17 @@ class TablePage(Page):
         return f"{self.view.address}?{urlencode(query)}" if query else self.view.address
 
     @property
+    def is_kept(self) -> bool:
+        """Say whether the query names a snapshot: an earlier state, as far as a page that is kept can know."""
+        return self.view.snapshot is not None and "snapshot" in dict(self.hidden)
+
+    @property
     def first_badge(self) -> str:
-        """Return the address of the badge of who is first; nothing where nobody is."""
+        """Return the address of the badge of who is first; nothing where nobody is, or for a reader's own board."""
+        if self.view.explore:
+            return ""
         first = next((row for row in self.table.records() if row.get("rank") == 1), None)
-        home = self.view.address.removesuffix("/explore")
-        return "" if first is None else f"{home}/badge/{path_of_name(str(first['entrant']))}.svg"
+        return "" if first is None else f"{self.view.address}/badge/{path_of_name(str(first['entrant']))}.svg"
 
     def data_address(self, ending: str) -> str:
         """Return the address that always gives these rows in another format."""
@@ -455,7 +465,8 @@ class TablePage(Page):
         kept = [*self.hidden, *self.shown_so]
         if self.view.explore:
             kept = [(name, value) for name, value in self.asked if value and name != "page"]
-        groups = () if "group" in dict(kept) else self.table.meta.get("groups", ())
+        # On an explored board the form has the groups.
+        groups = () if self.view.explore else self.table.meta.get("groups", ())
         offered = [(self.view.facts.nouns.say("Tasks"), [("group", name, name) for name in groups])] if groups else []
         offered += [
             (title, [("field", tick.value, tick.words) for tick in ticks]) for title, ticks in self.view.filters
@@ -475,7 +486,9 @@ class TablePage(Page):
                 words = told[value].words if name == "field" and value in told else value.replace("=", " × ")
                 others = urlencode(asked[:at] + asked[at + 1 :])
                 listed.append((CHOSEN[name].format(words), f"{self.view.address}?{others}"))
-        return listed[:MOST_CHOSEN]
+        columns = count(len(self.look.columns), "column") if self.look.columns else ""
+        others = urlencode([(name, value) for name, value in asked if name != "column"])
+        return [*([(f"{columns} chosen", f"{self.view.address}?{others}")] if columns else []), *listed[:MOST_CHOSEN]]
 
     @property
     def hidden(self) -> Links:
@@ -700,6 +713,12 @@ class TablePage(Page):
 ORDERS = ("asc", "desc")
 
 
+def always_shown(table: Table) -> frozenset[str]:
+    """Return the columns that a page shows whichever a reader chooses: a row without them says nothing of anybody."""
+    return frozenset({"rank", "entrant", str(table.meta.get("rank_by"))}) if "entrant" in table.column_names() else (
+        frozenset())  # fmt: skip
+
+
 def sort_table(table: Table, column: str | None, *, descending: bool) -> Table:
     """Return the table sorted by a column, nulls last. Raises FieldRejected for an unknown column.
 
@@ -855,15 +874,15 @@ def how_it_is_known(
     table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
-    known: dict[str, list[str]] = {"Who may be first": [*statement, *_looks(table)]} if statement else {}
-    if counts := tally(table):
-        known["Results"] = [", ".join(f"{each.text} {each.word}" for each in counts) + "."]
+    known: dict[str, list[str]] = {"Who may be first": [*_all_first(table), *_looks(table)]} if statement else {}
+    if delivered := _delivered(table):
+        known["Results"] = [delivered]
     for note in notes:
         known.setdefault(_heading(note), []).append(note)
     if power := _power(table):
         known["Power"] = [power]
     if other_boards := list(_other_boards(table)):
-        known["Other boards"] = other_boards
+        known["Variants of the board"] = other_boards
     if flags := flagged_entrants(table):
         known["Flags"] = [f"{words[:1].upper()}{words[1:]}: {names}." for words, names in flags]
     if board is not None and board.constants:
@@ -871,16 +890,43 @@ def how_it_is_known(
     return list(known.items())
 
 
+MOST_FIRST = 60
+
+
+def _all_first(table: Table) -> Iterator[str]:
+    """Yield the names of all who may be first, where the sentence above a board has no room for them."""
+    names = [str(row["entrant"]) for row in table.records() if row.get("may_be_first")]
+    if len(names) > NAMED:
+        yield f"All {len(names):,} that may be first: {first_few(names, MOST_FIRST, in_words)}."
+
+
+def _delivered(table: Table) -> str:
+    """Return how many results were expected and delivered, and what became of the others; nothing of other tables."""
+    counts = {each.word: each.text for each in tally(table)}
+    if "attempted" not in counts:
+        return ", ".join(f"{text} {word}" for word, text in counts.items()) + "." if counts else ""
+    lost = {counts.get(word, "0") for word in ("absent", "without a value", "failed", "imputed")} - {"0"}
+    said = f"{counts['attempted']} expected, {counts['included']} delivered"
+    if len(lost) == 1 and counts.get("without a value") is None:
+        filled = ", filled in by the board's rule" if "imputed" in counts else ""
+        said += f"; {lost.pop()} missing{filled}"
+        counts = {word: text for word, text in counts.items() if word not in ("absent", "failed", "imputed")}
+    rest = [f"{text} {word}" for word, text in counts.items() if word not in ("attempted", "included") and text != "0"]
+    return "; ".join([said, *rest]) + "."
+
+
 def _looks(table: Table) -> Iterator[str]:
     """Yield how often one may look at a board for its level to hold; nothing where nothing is tested."""
     level = table.meta.get("level")
     if not isinstance(level, float) or not table.meta.get("power"):
         return
-    said = f"The level of {100 * level:g} % is that of"
     if table.meta.get("over_snapshots"):
-        yield f"{said} all snapshots together, however often somebody looks while the benchmark grows."
+        yield f"{100 * level:g} % holds for all snapshots together, however often somebody looks while it grows."
     else:
-        yield f"{said} this snapshot: of equals that are looked at again and again more are told apart at some time."
+        yield (
+            f"{100 * level:g} % holds for one snapshot. Over many snapshots, equal entrants will sometimes look "
+            "different by chance."
+        )
 
 
 def _other_boards(table: Table) -> Iterator[str]:
@@ -888,9 +934,10 @@ def _other_boards(table: Table) -> Iterator[str]:
     found = table.meta.get("stability")
     if not isinstance(found, Mapping) or not found.get("clause"):
         return
-    yield f"The leader here is {found['clause']}, each of which differs from this one in one thing."
+    said = f"This board was recomputed in {count(found['n_boards'], 'variant')}, each with one change"
+    yield f"{said}. The leader stays first in {'all' if found['n_first'] == found['n_boards'] else found['n_first']}."
     if found["without"]:
-        lost = first_few(found["without"], MOST_LOST, lambda line: f"{line['what']} ({in_words(line['first'])})", "; ")
+        lost = first_few(found["without"], MOST_LOST, lambda line: f"{in_words(line['first'])} {line['what']}", "; ")
         yield f"Somebody else is first: {lost}."
     if found.get("shared"):
         yield f"The first place is shared: {first_few(found['shared'], MOST_LOST, between='; ')}."
@@ -934,8 +981,10 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
         yield f"{n_tasks:,} tasks", "Tasks that count"
     if isinstance(stability, Mapping) and isinstance(stability.get("n_first"), int):
         alone = " alone" if stability.get("n_shared") else ""
-        yield (f"first{alone} in {stability['n_first']:,} of {stability['n_boards']:,} other boards",
-               "How often the leader stays first when tasks, weights or methods are chosen otherwise")  # fmt: skip
+        yield (
+            f"first{alone} in {stability['n_first']:,} of {count(stability['n_boards'], 'variant')}",
+            "How often the leader stays first when one thing of the board is changed: a task, a weight, the metric",
+        )
     if measures:
         yield measures, "What the board measures"
     told: set[str] = set()
@@ -950,7 +999,10 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
     n_tasks, n_units = dependence.get("n_tasks"), dependence["n_units"]
     if dependence.get("unit") == "family":
         effective = dependence.get("n_effective", n_units)
-        return f"{n_tasks:,} tasks of {n_units:,} families", f"They say as much as {effective:.3g} independent ones"
+        return (
+            f"{n_tasks:,} tasks of {n_units:,} families",
+            f"They say as much as about {effective:.0f} independent ones",
+        )
     if dependence.get("unit") == "cluster":
         effect = dependence.get("design_effect") or 1.0
         return (f"{dependence['n_items']:,} items of {n_units:,} clusters",
@@ -1050,7 +1102,7 @@ def _steps_of(field: EntrantField, values: Values, sign: str, asked: Sequence[Co
     own = {condition.text: condition for condition in asked if condition.sign == sign}
     steps = {each.text: each for value in offered_bounds(field, values) if (each := Condition(field, sign, value))}
     ordered = sorted({**steps, **own}.values(), key=lambda each: each.value)  # type: ignore[arg-type, return-value]
-    return [TickBox(each.text, _compact(each.value), each.text in own) for each in ordered]
+    return [TickBox(each.text, _bound(each.value), each.text in own) for each in ordered]
 
 
 def field_filters(fields: Sequence[EntrantField], values: Values) -> list[tuple[str, list[TickBox]]]:
@@ -1066,14 +1118,8 @@ def field_filters(fields: Sequence[EntrantField], values: Values) -> list[tuple[
     return offered
 
 
-def _compact(value: Cell) -> str:
-    """Return a bound as it is read quickly: 7 B for 7,000,000,000."""
-    if not isinstance(value, int | float):
-        return str(value)
-    for size, word in ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " k")):
-        if value >= size and value % (size / 1000) == 0:
-            return f"{value / size:g}{word}"
-    return f"{value:g}"
+def _bound(value: Cell) -> str:
+    return compact(float(value)) if isinstance(value, int | float) else str(value)
 
 
 def explore_form(

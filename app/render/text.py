@@ -62,6 +62,27 @@ def format_number(number: float, digits: int) -> str:
     return shown.lstrip("-") if not shown.strip("-0.,") else shown.replace("-", MINUS)
 
 
+def compact(number: float, digits: int = 15) -> str:
+    """Return a number as it is read quickly, with so many digits at most.
+
+    >>> compact(7_000_000_000), compact(0.25), compact(306_941_184, 4)
+    ('7 B', '0.25', '306.9 M')
+    """
+    for size, word in ((1e12, " T"), (1e9, " B"), (1e6, " M"), (1e3, " k")):
+        if abs(number) >= size:
+            return f"{number / size:.{digits}g}{word}"
+    return f"{number:.{digits}g}"
+
+
+def two_digits(number: float) -> str:
+    """Return a number with two digits, as one writes it.
+
+    >>> two_digits(317.3), two_digits(0.0512)
+    ('320', '0.051')
+    """
+    return f"{float(f'{number:.2g}'):,g}"
+
+
 def moment(at: datetime | str) -> Markup:
     """Return a time, or its ISO 8601 text, as the UTC time that both a person and a machine can read."""
     known = datetime.fromisoformat(at) if isinstance(at, str) else at

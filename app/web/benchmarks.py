@@ -400,7 +400,10 @@ def search(session: SessionDep, q: Annotated[str, Query(max_length=200)] = "") -
     text = q.strip()
     found = find.search(session, text) if text else []
     most = find.MOST_MATCHES if find.may_be_more(found) else None
-    return page("search.html", title="Search", text=text, matches=found, help=list(help_on(text)), most=most)
+    asked = text.casefold().split()
+    own = [(title, f"/about#{anchor}") for anchor, title, content in institution().sections
+           if asked and all(word in f"{title} {content.striptags()}".casefold() for word in asked)]  # fmt: skip
+    return page("search.html", title="Search", text=text, matches=found, help=[*own, *help_on(text)], most=most)
 
 
 @front_router.get("/help", summary="The documentation", responses=described(also=("html",)))

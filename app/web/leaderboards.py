@@ -14,7 +14,7 @@ from app.boards.evidence import NOBODY
 from app.boards.nouns import in_nouns
 from app.boards.standing import letters_table
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
-from app.boards.tradeoff import axes_of, is_compared, offered, tradeoff_table, with_years
+from app.boards.tradeoff import axes_of, is_compared, is_cost, offered, tradeoff_table, with_years
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.evidence import refuse_too_many, snapshot_evidence
@@ -391,12 +391,11 @@ def show_tradeoff(
 def _axis_choices(board: Table, chosen: dict[str, str]) -> list[RowChoice]:
     columns = offered(board)
     shown_as = {column.name: column.title for column in columns}
-    return [
-        RowChoice(
-            name, title, [(column.name, column.name == chosen[name]) for column in columns], shown_as, is_one=True
-        )
-        for name, title in (("x", "Across, the cost"), ("y", "Up, the score"))
-    ]
+    choices = []
+    for name, title, of_costs in (("x", "Across, the cost", True), ("y", "Up, the score", False)):
+        listed = [each.name for each in columns if is_cost(board, each) == of_costs or each.name == chosen[name]]
+        choices.append(RowChoice(name, title, [(each, each == chosen[name]) for each in listed], shown_as, is_one=True))
+    return choices
 
 
 @table_routes(pictures_router, f"{HOME}/history", "Ranks over time", 404, answer=TableDocument, is_drawn=True)
@@ -487,7 +486,9 @@ def show_compared(
     kept = set(named)
     ranked = replace(view.table, rows=tuple(row for row in view.table.rows if row[view.table.index("entrant")] in kept))
     table = side_by_side(_matrix(session, state, view, board), [name for name in known if name in kept], pairwise)
-    choice = RowChoice("entrant", view.facts.nouns.say("Entrant"), [(name, name in kept) for name in known])
+    # Ticked is who was asked for: who is shown because nobody was need not be taken away first.
+    asked = set(wanted.get("entrant", ()))
+    choice = RowChoice("entrant", view.facts.nouns.say("Entrant"), [(name, name in asked) for name in known])
     shown = replace(view, table=table, choices=[choice], ranked=ranked)
     return _answer(request, session, shown, board, "compare")
 

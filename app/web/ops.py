@@ -89,11 +89,9 @@ def docs(request: Request) -> Response:
     return page("api.html", title="API", operations=list_operations(request.app.openapi()))
 
 
-@router.get("/about", summary="Who runs this server", responses=described(404, also=("html",)))
+@router.get("/about", summary="Who runs this server", responses=described(also=("html",)))
 def about() -> Response:
     """Show who runs this server, its imprint and how to reach them, as its settings say."""
-    if not institution().has_page:
-        raise NotFound("Who runs this server has not said so here.")
     return page("about.html", title="About")
 
 

@@ -131,7 +131,7 @@ def show_entrant(
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     if declared.manifest.entrant_fields:
-        history.append(("Change what it is", f"/edit/{slug}/{path_of_name(name)}"))
+        history.append(("Correct it, as its owner", f"/edit/{slug}/{path_of_name(name)}"))
     view = around(view_of(session, declared, table, shown), address, history, name_links(declared))
     if fmt in ("html", *PICTURES):
         # What it is and where it stands come first, what was sent and changed last.

@@ -4,6 +4,7 @@ from fastapi import APIRouter
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
+from app.boards.nouns import in_nouns
 from app.db.models import Snapshot
 from app.errors import NotFound
 from app.render.syndication import atom_feed, badge, bibtex, board_picture, croissant, place_of
@@ -67,11 +68,12 @@ def _pictured(
 ) -> tuple[bytes, tuple[float, float]]:
     """Return the picture of a board with its size: of the published one, or of what a reader asked for."""
     if not (asked.choice.is_made or asked.text or asked.fields):
-        _, shown, table = _board(session, slug, board, number)
-        return board_picture(table, shown.number)
+        declared, shown, table = _board(session, slug, board, number)
+        return board_picture(in_nouns(table, declared.manifest.nouns), declared.manifest.title, shown.number)
     chosen = board_as_asked(session, state, slug, board, number, asked)
     is_whole = len(chosen.rows.rows) == len(chosen.table.rows)
-    return board_picture(chosen.rows, chosen.snapshot.number, "" if is_whole else chosen.rows.notes[0])
+    title, filtered = chosen.declared.manifest.title, "" if is_whole else chosen.rows.notes[0]
+    return board_picture(chosen.rows, title, chosen.snapshot.number, filtered)
 
 
 @router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
@@ -82,7 +84,7 @@ def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumb
     board = declared.manifest.leaderboards[0].name
     base = state.settings.own_address
     address = f"{base}/benchmarks/{slug}/leaderboards/{board}?snapshot={shown.number}"
-    text = bibtex(declared.manifest, shown.number, shown.input_digest, shown.published_at, address)
+    text = bibtex(declared.manifest, "", shown.number, shown.input_digest, shown.published_at, address)
     return Response(text, media_type="application/x-bibtex; charset=utf-8")
 
 

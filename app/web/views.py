@@ -5,6 +5,7 @@ as HTML, CSV or JSON.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated, Any
+from urllib.parse import urlencode
 
 from fastapi import Depends, Query, Request
 from sqlalchemy.orm import Session
@@ -285,7 +286,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
         more=more,
         measures=_measures(declared.manifest, board),
         origin=origin,
-        cite=_cite(view, declared.manifest, origin + own),
+        cite=_cite(view, declared.manifest, board, origin, request if name == "explore" else None),
         news=[f"{each.at}: {each.text}" for each in declared.manifest.newest()],
     )
     return replace(view, frame=frame)
@@ -304,12 +305,19 @@ def _measures(manifest: Manifest, board: str) -> str:
     return "" if metric is None else metric.title or kind_of(manifest).pages.metric_words(str(name))
 
 
-def _cite(view: TableView, manifest: Manifest, address: str) -> str:
+def _cite(view: TableView, manifest: Manifest, board: str, origin: str, explored: Request | None) -> str:
+    """Return the BibTeX entry of a board, or of what a reader made of it: then with the choice in its address."""
     shown = view.snapshot
     if shown is None:
         return ""
-    permanent = f"{address}?snapshot={shown.number}"
-    return bibtex(manifest, shown.number, shown.input_digest, shown.published_at, permanent)
+    title = next((each.title for each in manifest.leaderboards if each.name == board and each.title), board)
+    query, path = [("snapshot", str(shown.number))], f"/benchmarks/{view.slug}/leaderboards/{board}"
+    if explored is not None:
+        asked = [(name, value) for name, value in explored.query_params.multi_items() if value]
+        query += [(name, value) for name, value in asked if name not in ("snapshot", "page", "sort", "order")]
+        path, title = f"{path}/explore", f"{title}, a reader's choice"
+    address = f"{origin}{path}?{urlencode(query)}"
+    return bibtex(manifest, title, shown.number, shown.input_digest, shown.published_at, address)
 
 
 def origin_of(request: Request) -> str:

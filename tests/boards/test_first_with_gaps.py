@@ -180,11 +180,13 @@ def test_the_first_sentence_says_that_the_first_rank_has_gaps() -> None:
     rows = ((1, "A", False, "99 of 100", 3), (2, "B", True, "100 of 100", None), (3, "C", True, "100 of 100", None))
     tied = ((1, "A", False, "99 of 100", 3), (1, "B", True, "100 of 100", None))
 
-    gaps = "Ranked first by the rule for what is missing, but not with the worst in each gap: A (99 of 100 included"
+    gaps = (
+        "First by the rule for missing results, but not if each of these were the worst possible: A (99 of 100 included"
+    )
     said = [with_statement(Table("leaderboard/b", "B", COLUMNS, each)).meta["statement"] for each in (rows, tied)]
 
-    assert [each[0] for each in said] == [f"{gaps}, then ranked 3)."] * 2
+    assert [each[0] for each in said] == [f"{gaps}, then rank 3)."] * 2
     assert [each[1:] for each in said] == [
-        ["Two may be first: B, C.", "No other can be."],
-        ["B leads.", "No other can be as good."],
+        ["Two may be first: B, C.", "The only other one is ruled out as first."],
+        ["B leads.", "The only other one is ruled out as first."],
     ]

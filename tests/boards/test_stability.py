@@ -110,9 +110,11 @@ def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec:
     listed = {one["what"]: one["first"] for one in found["without"]}
     assert set(found["shared"]) == shared
     assert {what: first for what, first in listed.items() if what in {f"without {task}" for task in TASKS}} == others
-    on = f"on {found['n_first']} of {found['n_boards']} other boards"
-    said = f"first alone {on}, shared on {len(shared)}" if shared else f"first {on}"
-    assert board.meta["statement"][0].startswith(f"{leader} leads, {said}")
+    n_first, n_boards = found["n_first"], found["n_boards"]
+    of_all = f"all {n_boards}" if n_first == n_boards else f"{n_first} of {n_boards}"
+    said = f"It is first alone in {of_all}" if shared else f"It stays first in {of_all}"
+    assert board.meta["statement"][0] == f"{leader} leads."
+    assert board.meta["statement"][1].startswith(f"{said} variants of this board")
 
 
 @settings(deadline=None, max_examples=60)

@@ -1,4 +1,4 @@
-"""What stands over a board: who leads, who may be as good, and what was noticed about their evidence."""
+"""What stands over a board: who leads, who may be first too, and what was noticed about their evidence."""
 
 from app.boards.statement import with_statement
 from app.render.table_page import legend
@@ -23,8 +23,8 @@ def test_flags_of_who_may_be_first_stand_beside_their_names_in_words() -> None:
 
     assert said(*rows) == [
         "copy leads.",
-        "One other may be as good: model.",
-        "No other can be, at 95 %.",
+        "One other may be first too: model.",
+        "The only other one is ruled out as first, at 95 %.",
         "Flagged: copy (rows that are nearly another entrant's, as they are, moved or scaled; values that are exactly "
         "the best possible); model (rows with the same digits under two entrants).",
     ]
@@ -34,7 +34,7 @@ def test_a_flag_is_told_where_not_everybody_is_named() -> None:
     """A page cuts a long sentence: that some of those who may be first are flagged stands before their names."""
     many = [(rank, f"model{rank}", True, "same_rows" if rank > 5 else None) for rank in range(1, 8)]
 
-    assert said(*many)[1].startswith("Six others may be as good, 2 of them flagged: model2, ")
+    assert said(*many)[1].startswith("Six others may be first too (two flagged): model2, ")
 
 
 def test_the_sentence_follows_the_rows() -> None:
@@ -43,16 +43,16 @@ def test_the_sentence_follows_the_rows() -> None:
     tied = said((1, "A", True, None), (1, "B", True, None), (3, "C", True, None))
     unsure = said((1, "A", None, None), (2, "B", True, None), (3, "C", False, None))
 
-    assert alone == ["model leads.", "No other can be as good, at 95 %."]
+    assert alone == ["model leads.", "The only other one is ruled out as first, at 95 %."]
     assert tied == [
         "A, B lead with the same score.",
-        "One other may be as good: C.",
-        "Nobody is found to be worse than the first, at 95 %.",
+        "One other may be first too: C.",
+        "Nobody is shown to be worse than the first, at 95 %.",
     ]
     assert unsure == [
-        "A has the best score, and how sure that is, is not known.",
+        "A has the best score; how sure that is, is not known.",
         "One may be first: B.",
-        "No other with a rank interval can be, at 95 %.",
+        "The only other one with a rank interval is ruled out as first, at 95 %.",
     ]
 
 

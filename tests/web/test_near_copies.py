@@ -104,15 +104,18 @@ def test_a_name_that_looks_like_another_is_flagged_where_ranks_are_read(site: Si
 
 
 def test_a_name_cannot_speak_in_the_sentences_of_a_board(site: Site) -> None:
-    """Whoever is called "B. No other can be as good" would else say so on the board of all."""
-    slug, speaking = grids.declare(site, MANIFEST, None), "B lead with the same score. No other can be as good"
+    """Whoever is called "B. All others are ruled out" would else say so on the board of all."""
+    slug, speaking = (
+        grids.declare(site, MANIFEST, None),
+        "B lead with the same score. All others are ruled out",
+    )
     for name in ("A 3.1 Large", speaking):
         send(site, slug, errors(name).replace(speaking.encode(), f'"{speaking}"'.encode()))
     site.work()
 
     said = sentence(site, slug)
     assert f"A 3.1 Large, “{speaking}” lead with the same score." in said
-    assert not any(text.startswith("No other can be") for text in grids.board(site, slug)["meta"]["statement"])
+    assert not any(text.startswith("All others are") for text in grids.board(site, slug)["meta"]["statement"])
 
 
 def sentence(site: Site, slug: str) -> str:

@@ -81,7 +81,7 @@ def test_a_badge_says_the_rank_set_and_is_escaped(published: Site) -> None:
 
     assert answer.headers["content-type"] == "image/svg+xml"
     assert label.startswith("average: rank 2 (1–2) of 2. ")
-    assert "One other may be as good: Base." in label
+    assert "One other may be first too: Base." in label
     assert "rank 1" in parsed(strange.content).attrib["aria-label"]
 
 

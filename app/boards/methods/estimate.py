@@ -666,7 +666,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, ranked))
-    notes += few_units_note(units, words.units, spec.uncertainty.level)
+    notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.rare in ("seeds", "iqm"))
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
     notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)

@@ -51,7 +51,7 @@ from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import compare_means
 from app.stats.resample import Resamples
-from app.stats.spreads import Range, weigh
+from app.stats.spreads import SHARE, Range, weigh
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table, finite
@@ -117,7 +117,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     free = _assumption_free(ranking, columns, level)
     fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_free_fields(column, free), *_counts(ranking))
     n_units = ranking.n_weighed or ranking.units.number()
-    few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level)
+    few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level,
+                         is_rate=ranking.within == SHARE)  # fmt: skip
     notes = (*_notes(ranking), *ranking.units.notes(), *few,
              *hidden_tasks_note(len(values), ranking.within, is_beside=free is not None))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,

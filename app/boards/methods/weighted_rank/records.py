@@ -21,7 +21,7 @@ from app.manifest.model import (
     Task,
     Uncertainty,
 )
-from app.names import names_in_words
+from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray, share
 from app.stats.curves import curve_areas, sort_scores
 from app.stats.rank_sets import WIDER
@@ -155,7 +155,7 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
 
     >>> held = HeldRecords(("A", "B"), ("r1", "r2"), ("x", "x"), np.array([[True, True], [True, False]]))
     >>> list(record_notes(held))
-    ['2 estimators; 1 of 2 records are common to all of them.']
+    ['2 estimators; 1 of 2 records is common to all of them.']
     """
     yield _common_note(held)
     n_ranked = int(held.of_benchmark.sum())
@@ -199,7 +199,10 @@ def strata_note(held: HeldRecords, named: Collection[str]) -> Iterator[str]:
 
 def _common_note(held: HeldRecords) -> str:
     n_known, n_common = int(held.known.sum()), int(held.common.sum())
-    return f"{len(held.contenders)} estimators; {n_common} of {n_known} records are common to all of them."
+    who = count(len(held.contenders), "estimator")
+    if len(held.contenders) == 1:
+        return f"{who}, {count(n_known, 'record')}."
+    return f"{who}; {n_common} of {count(n_known, 'record')} {'is' if n_common == 1 else 'are'} common to all of them."
 
 
 def records_table(held: HeldRecords) -> Table:
