@@ -281,7 +281,7 @@ def check_attempts(history: History | None) -> list[Check]:
     if history is None:
         return []
     again = [f"attempt {n} of {entrant}" for entrant, n in sorted(history.n_of_entrant.items()) if n > 1]
-    counts = [some(again)] if again else ["the first of each of its entrants"]
+    counts = [some(again)] if again else [f"the first of {some(sorted(history.n_of_entrant)) or 'its entrants'}"]
     if history.n_of_prereg is not None:
         counts.insert(0, f"submission {history.n_of_prereg} under this registration")
     is_more = bool(again) or (history.n_of_prereg or 0) > history.n_expected

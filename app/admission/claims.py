@@ -110,7 +110,16 @@ def deviations_table(
     predictions deliver.
     """
     rows = (*_rows(registered.prereg, scores, predicted), *_stated_by_files(registered, bundles))
-    return Table("deviations", "Declared against delivered", COLUMNS, rows)
+    return Table("deviations", "Declared against delivered", COLUMNS, rows, tuple(_notes(registered.prereg, scores)))
+
+
+def _notes(prereg: Prereg, scores: ScoreTable) -> Iterator[str]:
+    """Yield why a part of what was registered may be all that one submission delivers, and what a dash means."""
+    declared, delivered = set(prereg.entrants or ()), set(scores.entrant.words)
+    if delivered < declared:
+        n_left, n_all = len(declared - delivered), len(declared)
+        yield f"Every entrant here is registered; {n_left:,} of the {n_all:,} registered are not in this submission."
+    yield "What a registration does not name (–) is as the benchmark asks."
 
 
 def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:

@@ -289,7 +289,7 @@ def check_registrant(registered: Registered, submitter: TokenHolder | None) -> l
     if submitter is None or registrant is None:
         return []
     if submitter.id == registrant.id:
-        return [Check(rule, "passed", f"Registered and submitted by token {submitter.id}.")]
+        return [Check(rule, "passed", f"Submitted by who registered it, token {submitter.id}.")]
     reason = (
         f"Registered by token {registrant.id}, submitted by token {submitter.id}: it does not count as a report by its "
         "registrant."

@@ -103,7 +103,7 @@ NO_REMARKS = RankStatus()
 
 def _count(name: str, title: str, of: Callable[[Coverage], int], *, is_rare: bool = False) -> FrameField[RankStatus]:
     """Return a column of counts: among the details, or where anybody has some of what `is_rare`."""
-    column = Column(name, title, "integer", detail=not is_rare, optional=is_rare, glossary="coverage")
+    column = Column(name, title, "integer", detail=not is_rare, optional=is_rare, glossary=name)
     return FrameField(column, lambda s: None if s.coverage is None else of(s.coverage))
 
 
@@ -124,7 +124,8 @@ FIELDS: tuple[FrameField[RankStatus], ...] = (
     _count("n_failed", "Without a value", lambda c: c.n_failed),
     _count("n_not_asked", "Not asked", lambda c: c.n_not_asked, is_rare=True),
     FrameField(
-        Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"), lambda s: s.why
+        Column("unranked_because", "No rank because", "text", optional=True, glossary="unranked_because"),
+        lambda s: s.why,
     ),
     FrameField(
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
@@ -202,8 +203,8 @@ class Roster:
             yield f"What is absent counts as the worst there is: {sentences(filled)}."
         if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
             yield (
-                "Ranked although results are missing, by the board's rule for gaps; one of them may be first only if "
-                f"the worst value in each gap would still leave it there: {sentences(counted)}."
+                f"Ranked although results are missing, by the board's rule for gaps: {sentences(counted)}. Such an "
+                "entrant may be first only if it would be with the worst value in each gap, too."
             )
 
     def _gap(self, name: str) -> str:

@@ -131,6 +131,7 @@ def _notes(pair: tuple[str, str], counts: Mapping[str, int], n_found: int, n_lis
     if not n_found:
         return ("The two have no item in common, or their rows name none.",)
     a, b, ties = (counts[side] for side in SIDES)
-    said = f"Of {count(n_found, 'item')} {pair[0]} is better on {a:,}, {pair[1]} on {b:,}; {ties:,} are equal."
+    equal = f"{ties:,} {'is' if ties == 1 else 'are'} equal"
+    said = f"Of {count(n_found, 'item')} {pair[0]} is better on {a:,}, {pair[1]} on {b:,}; {equal}."
     cut = (f"Listed are the {MOST_ITEMS:,} largest differences of {n_listed:,}.",) if n_listed > MOST_ITEMS else ()
     return (said, *cut)

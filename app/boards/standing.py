@@ -584,9 +584,9 @@ def _columns(score: Column) -> tuple[Column, ...]:
                glossary=score.glossary, digits=score.digits),
         *(Column(f"score_{end}", title, detail=True, digits=score.digits)
           for end, title in zip(("low", "high"), ends, strict=True)),
-        Column("alike_low", "Not told from, first rank", "integer", detail=True, glossary="separable"),
-        Column("alike_high", "Not told from, last rank", "integer", detail=True, glossary="separable"),
-        Column("n_alike", "Not told from", "integer", glossary="separable"),
+        Column("alike_low", "Not told from, first rank", "integer", detail=True, glossary="n_alike"),
+        Column("alike_high", "Not told from, last rank", "integer", detail=True, glossary="n_alike"),
+        Column("n_alike", "Not told from", "integer", glossary="n_alike"),
         Column("letters", "Letters", "text", optional=True, glossary="letters"),
     )  # fmt: skip
 

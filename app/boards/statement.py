@@ -59,8 +59,8 @@ def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
         whom = f"other{'' if len(others) == 1 else 's'} may be first too" if leading else "may be first"
         # Where not all are named, who is flagged may be among the rest: how many are is said before the names.
         n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
-        flagged = f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
-        said.append(f"{_number(len(others))} {whom}{flagged}: {_named(others)}.")
+        whom += f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
+        said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
     said += [_rest(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said

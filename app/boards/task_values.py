@@ -242,8 +242,11 @@ def places_table(
     parts: Mapping[str, Collection[str]],
     entrant: str,
     beside: Sequence[str] = (),
+    title: str = "Task",
 ) -> Table:
     """Return an entrant's place in each part of the tasks, the best first, beside the values of some others.
+
+    `title` is what a part is called.
 
     A part's value is the mean over its tasks, of errors compared as ratios the geometric mean, in the unit of the
     metric. Places are counted from 1 among those who have every task of the part; without one of them the value is
@@ -278,14 +281,15 @@ def places_table(
     rows = tuple(row for _, row in sorted(found, key=lambda each: (-each[0], each[1][0])))
     unit, digits = metric.unit, 4
     columns = (
-        Column("part", "Part", "text"),
+        Column("part", title, "text"),
         Column("value", metric.title or by_task.metric, unit=unit, direction=metric.direction, digits=digits),
         Column("place", "Place", "integer"),
-        Column("among", "Of", "integer"),
+        Column("among", "Among", "integer"),
         Column("best", "Best", "text"),
         *(Column(f"beside_{n}", by_task.entrants[o], unit=unit, digits=digits) for n, o in enumerate(others)),
     )
-    return Table("places", f"Places of {entrant}", columns, rows)
+    note = "Places are among those who have every task of a part; no place is tested against another."
+    return Table("places", f"Places of {entrant}", columns, rows, (note,))
 
 
 def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[str, Metric]:
@@ -405,4 +409,4 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
         if apart:
             yield f"{in_words(better)} is better than {names_in_words(apart)}."
         if alike:
-            yield f"The data do not separate {in_words(better)} from {names_in_words(alike)}."
+            yield f"The data do not tell {in_words(better)} from {names_in_words(alike)}."

@@ -8,10 +8,6 @@ from app.manifest.model import FILE, Axes, Grid, Manifest
 from app.names import count
 
 FEW = 4
-ABSENT = {
-    "unranked": "Entrants that lack any of it are listed separately, without a rank.",
-    "worst": "What is absent counts as the worst there is.",
-}
 
 
 def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
@@ -24,7 +20,7 @@ def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
     asked = [*([count(len(tasks), "task")] if len(tasks) > 1 else []), *_axes(has, n_items_put)]
     own = _with_axes_of_their_own(grid) if manifest.part.axes else ""
     words = "; ".join(asked) or (f"what the manifest names of {own}" if own else "")
-    rules = [Rule("Every entrant is asked for ", words, "coverage", f". {ABSENT[grid.absent]}")] if words else []
+    rules = [Rule("Every entrant is asked for ", words, "coverage", f". {on_absent(manifest)}")] if words else []
     if asked and own:
         rules.append(Rule(f"Something else is asked of {own}; the manifest says what."))
     if chosen := [axis for axis in ("seeds", "items") if isinstance(getattr(has, axis), int)]:
@@ -32,6 +28,21 @@ def grid_rules(manifest: Manifest, n_items_put: int = 0) -> Sequence[Rule]:
             Rule(f"Which {' and '.join(chosen)} these are, each submitter chooses: nobody sees how many were tried.")
         )
     return [*rules, *map(Rule, _left_to_registrations(grid)), *map(Rule, undeclared(manifest, n_items_put))]
+
+
+def on_absent(manifest: Manifest) -> str:
+    """Return what becomes of an entrant that lacks some of what is asked, on this benchmark's boards."""
+    if manifest.absent == "worst":
+        return "What is absent counts as the worst there is."
+    by_rule = [board.title or board.name for board in manifest.leaderboards if board.ranks_gaps()]
+    if not by_rule:
+        return "Entrants that lack any of it are listed separately, without a rank."
+    if len(by_rule) == len(manifest.leaderboards):
+        return "Entrants that lack some of it are ranked by each board's own rule for what is missing."
+    return (
+        f"Entrants that lack some of it are ranked on {joined(by_rule)} by these boards' own rule for what is missing; "
+        "elsewhere they are listed separately, without a rank."
+    )
 
 
 def undeclared(manifest: Manifest, n_items_put: int = 0) -> Iterator[str]:

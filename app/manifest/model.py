@@ -288,6 +288,10 @@ class Leaderboard(Part):
         """Say whether an absent value is replaced by another entrant's, so that entrants with gaps are ranked."""
         return False
 
+    def ranks_gaps(self) -> bool:
+        """Say whether the method itself says what an absent value counts, so that entrants with gaps are ranked."""
+        return self.imputes()
+
     def counts_for_leaks(self) -> str | None:
         """Return the entrant whose values count where another has seen a task's data; None where its own do."""
         return None

@@ -6,7 +6,7 @@ from statistics import NormalDist
 
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
-from app.render.text import format_number, plain_words
+from app.render.text import format_number, plain_words, two_digits
 from app.values.table import Cell, Column, Table
 
 Record = Mapping[str, Cell]
@@ -95,7 +95,7 @@ def rows_of_pair(table: Table, a: str, b: str, *, both_orders: bool) -> Table:
 
 
 def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
-    """Return one sentence on A and B: which is better and by how much, or that the data do not decide."""
+    """Return one sentence on A and B: which is better and by how much, or that it is not settled."""
     effect = pair.effect
     if effect is None:
         return _without_effect(pair, measured)
@@ -103,16 +103,23 @@ def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
         return _not_separated(pair, measured, effect)
     if pair.forth.get(effect) is None:
         return _without_worst(pair, measured)
+    return f"{_difference(pair, measured, effect, 'is better than')}."
+
+
+def _difference(pair: PairRows, measured: ComparedQuantity, effect: str, is_before: str) -> str:
+    """Return by how much the better one is ahead; `is_before` are the words for that of an effect that has a name."""
     # The row of the better entrant: its effect is in its favour, whatever the sign.
-    row = pair.forth if _favours_first(pair, measured, effect) else pair.back
+    row = pair.forth if _favours_first(pair, measured, effect) or not number_in(pair.forth, effect) else pair.back
     better, other = in_words(str(row["entrant_a"])), in_words(str(row["entrant_b"]))
     if effect not in IN_UNITS:
         number, interval = format_number(number_in(row, effect), _digits(row, effect)), _interval(pair, row, effect)
-        return f"{better} is better than {other} on {measured.title}: {plain_words(effect)} {number} {interval}."
+        return f"{better} {is_before} {other} on {measured.title}: {plain_words(effect)} {number} {interval}"
     shown = _positive(row, effect)
     number = format_number(number_in(shown, effect), _digits(shown, effect))
+    if not number_in(shown, effect):
+        return f"{better} and {other} have the same {measured.title} {_interval(pair, shown, effect)}"
     word = "lower" if measured.direction == "minimize" else "higher"
-    return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}."
+    return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}"
 
 
 def _without_worst(pair: PairRows, measured: ComparedQuantity) -> str:
@@ -126,7 +133,7 @@ def _without_effect(pair: PairRows, measured: ComparedQuantity) -> str:
     """Return the sentence for a table without an effect size: only whether the two are separable."""
     chance = next((name for name in CHANCES if isinstance(pair.forth.get(name), float)), None)
     if pair.forth.get("separable") is not True or chance is None:
-        return f"The data do not separate {in_words(pair.a)} from {in_words(pair.b)} on {measured.title}."
+        return f"Not settled: the data do not tell {in_words(pair.a)} from {in_words(pair.b)} on {measured.title}."
     names = (pair.a, pair.b) if number_in(pair.forth, chance) > EVEN else (pair.b, pair.a)
     better, other = map(in_words, names)
     return f"{better} is better than {other} on {measured.title}."
@@ -145,11 +152,11 @@ def _not_separated(pair: PairRows, measured: ComparedQuantity, effect: str) -> s
             f"{a} against {b} on {measured.title}: {name} {number}, without an interval{why}, "
             "so nothing can be concluded about other data."
         )
-    measured_text = f"{name} {number} {_interval(pair, row, effect)}"
     if row.get("verdict") == "equivalent":
         least = f"{float(pair.table.meta['smallest_difference']):g}"
+        measured_text = f"{name} {number} {_interval(pair, row, effect)}"
         return f"{a} and {b} differ by less than {least}, which does not matter, on {measured.title}: {measured_text}."
-    return f"The data do not separate {a} from {b} on {measured.title}: {measured_text}."
+    return f"Not settled: {_difference(pair, measured, effect, 'is ahead of')}."
 
 
 def _favours_first(pair: PairRows, measured: ComparedQuantity, effect: str) -> bool:
@@ -175,11 +182,12 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     meta = pair.table.meta
     if row.get(f"{effect}_lower") is None:
         is_by_rule = row.get("separable") is True and row.get("p_value") is None
-        return "(with the worst value in each gap, so without an interval)" if is_by_rule else "(without an interval)"
+        gaps = "each missing result counted as the worst possible, not by the board's rule; so "
+        return f"({gaps if is_by_rule else ''}without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
-    return f"({level}interval {low} to {high})"
+    return f"({level}interval of this pair alone: {low} to {high})"
 
 
 def chances(pair: PairRows, measured: ComparedQuantity) -> Sequence[str]:
@@ -187,13 +195,27 @@ def chances(pair: PairRows, measured: ComparedQuantity) -> Sequence[str]:
     p_value = pair.forth.get("p_value")
     if not isinstance(p_value, float):
         return ()
-    test, n_pairs = pair.table.meta.get("test", "test"), _n_pairs(pair.table)
-    shown = format_p(p_value)
-    alone = f"For this pair alone p {shown} ({test}, two-sided, of {measured.title})"
-    if n_pairs < 2:
-        return (f"{alone}.",)
-    word = "separable" if pair.forth.get("separable") is True else "not separable"
-    return (f"{alone}; with all pairs of the board tested simultaneously the two are {word}.",)
+    n_all, level = _n_pairs(pair.table), float(pair.table.meta.get("level", 0.95))
+    test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided, of {measured.title}"
+    if n_all < 2:
+        return (f"This is the only pair: {test}.",)
+    pairs = f"all {n_all:,} pairs of the board"
+    if pair.forth.get("separable") is True:
+        return (f"The two differ also with {pairs} tested at once (this pair alone: {test}).",)
+    if p_value > 1.0 - level:
+        return (f"Asked alone, this pair would not differ either ({test}).",)
+    return (f"Asked alone, this pair would differ ({test}); among {pairs} it is not enough.",)
+
+
+def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
+    """Return the sentence on one of two that are not told apart who may not be first, while the other may."""
+    if board is None or not {"entrant", "may_be_first"} <= set(board.column_names()):
+        return ()
+    may = {row["entrant"]: row["may_be_first"] for row in board.records()}
+    out = [name for name in (pair.a, pair.b) if may.get(name) is False]
+    if pair.forth.get("separable") is not False or len(out) != 1 or True not in (may.get(pair.a), may.get(pair.b)):
+        return ()
+    return (f"{in_words(out[0])} is ruled out as first all the same: another entrant is shown to be better than it.",)
 
 
 def _n_pairs(table: Table) -> int:
@@ -238,18 +260,13 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     error = (high - low) / 2.0 / normal.inv_cdf((1.0 + level) / 2.0)
     reach = (float(power["critical"]) + normal.inv_cdf(float(power["power"]))) * error
     as_seen, least = ((reach / size) ** 2 for size in (abs(point), max(abs(low), abs(high))))
-    said = f"at least {_times(least)} times; if they do not differ, no amount is enough"
+    said = f"at least {two_digits(least)} times; if they do not differ, no amount is enough"
     if not low <= 0.0 <= high:
-        said = f"{_times(least)} to {_times((reach / min(abs(low), abs(high))) ** 2)} times, by the interval"
+        said = f"{two_digits(least)} to {two_digits((reach / min(abs(low), abs(high))) ** 2)} times, by the interval"
     return (
-        f"To find a difference as large as the one seen in {100 * float(power['power']):g} of 100 cases would take "
-        f"about {_times(as_seen)} times the evidence ({said}).",
+        f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
+        f"{two_digits(as_seen)} times the data ({said}).",
     )
-
-
-def _times(factor: float) -> str:
-    """Return a factor with two digits, as one writes it."""
-    return f"{float(f'{factor:.2g}'):,g}"
 
 
 # The sentences on the tests of two entrants, and on how many more examples would show a difference.

@@ -168,7 +168,7 @@ class BoardRows:
     @property
     def bar_title(self) -> tuple[str, str]:
         """Return what the bars are of, and the glossary's anchor for it."""
-        return ("Not told from", "separable") if "alike_low" in self._at else ("May be", "rank_interval")
+        return ("Not told from", "n_alike") if "alike_low" in self._at else ("May be", "rank_interval")
 
     @cached_property
     def has_bars(self) -> bool:
@@ -220,6 +220,8 @@ class BoardRows:
         low, high = (self._cell(row, name) for name in self._ends)
         if low is None or high is None:
             return ""
+        if "alike_low" in self._at:
+            return "told from all others" if low == high else f"not told from ranks {low:,} to {high:,}"
         return f"rank {low:,} alone" if low == high else f"ranks {low:,} to {high:,}"
 
     # Its score.
@@ -334,7 +336,7 @@ class BoardRows:
         if not self._is_apart(row) and (gap := self.gap(row)):
             yield gap, self._if_filled(row)
         if failed := self._number(row, "num_failures") or self._number(row, "n_failed"):
-            yield f"{failed:,} failed", f"{count(failed, 'result')} without a value"
+            yield f"{failed:,} missing", f"{count(failed, 'result')} missing or without a value"
         elif imputed := self._number(row, "n_imputed"):
             yield f"{imputed:,} imputed", f"{count(imputed, 'result')} filled in by the board's rule"
         if leaked := self._number(row, "n_leaked"):

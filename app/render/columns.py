@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
-from app.boards.standing import BY_RULE
 from app.names import count
 from app.render.against import effect_column
 from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker

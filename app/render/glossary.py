@@ -151,8 +151,8 @@ UNCERTAINTY = (
         "Calibrated interval",
         "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets "
         "wherever the "
-        "tables of docs/statistics.md say so, also with few seeds and with rates near 0 or 1; it has a width "
-        "wherever "
+        "tables of [the statistics](/help/statistics) say so, also with few seeds and with rates near 0 or 1; it has a "
+        "width wherever "
         "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
         "weights. The compatible interval in the columns beside it is the one that the system publishes "
         "whose numbers "
@@ -184,13 +184,12 @@ UNCERTAINTY = (
     GlossaryEntry(
         "may_be_first",
         "May be first",
-        "Yes for an entrant unless another is separable from it as the better one, which is where its rank may be "
-        "1. All pairs are tested at once: with the stated level all who are truly first are among them. So somebody "
-        "else is first in at most one of twenty worlds, at a level of 95 %. Where a board has a rule for what is "
-        "missing, everybody is ranked by it; but who has gaps and with the worst value in each of its own would be "
-        "behind the best of those who delivered more counts as separable from that one, so that leaving out bad "
-        "results makes nobody possibly first: no, and a rank interval that begins at 2, even beside the rank 1. "
-        "Where nobody delivered more its gaps decide nothing, so somebody may always be first.",
+        "Yes, unless another entrant is shown to be better. Its rank range then begins at 1. All pairs are tested at "
+        "once: at a level of 95 %, in at most 5 % of such data sets somebody who is truly first is not among them.\n\n"
+        "Where a board has a rule for what is missing, everybody is ranked by it. But nobody may be first by leaving "
+        "out bad results: an entrant with gaps that would be behind the best of those who delivered more, with the "
+        "worst value in each of its own gaps, may not be first. Its rank interval then begins at 2, even beside the "
+        "rank 1. Where nobody delivered more its gaps decide nothing, so somebody may always be first.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -213,13 +212,13 @@ UNCERTAINTY = (
     GlossaryEntry(
         "first_p",
         "p (first)",
-        "A p-value for “this entrant is first, or shares the first place”: the smallest level at which it leaves "
-        "the set of those that may be first, all pairs tested at once. At most 0.05 where it may not be first at 95 "
-        "%, above it where it may be. It is no probability of being first: of five equal entrants each may have 1. "
-        "An entrant that is first in truth has 0.05 or less in at most one of twenty data sets, and 0.01 or less in "
-        "one of a hundred. How small it can be is limited by the number of resamples: with 1,000 it is 0.006. Who "
-        "may not be first by the rule for gaps has none, since nothing was tested; nor has an entrant that is alone on "
-        "its board, nor anybody on a provisional one.",
+        "How compatible the data are with this entrant being first, alone or not; 0.05 or less is ruled out at 95 %. "
+        "It is a p-value, not a probability of being first: of five equal entrants each may have 1.\n\n"
+        "An entrant that is first in truth has 0.05 or less in at most 5 % of such data sets, and 0.01 or less in 1 %. "
+        "All pairs are tested at once, cautiously: the number is at least the p-value of the pair that decides it, also "
+        "where there is one pair, and with 1,000 resamples at least 0.006. Who may not be first by the rule for gaps has "
+        "none, since nothing was tested; nor has an entrant that is alone on its board, nor anybody on a provisional "
+        "one.",
         "1 − level at which the largest lead of a better entrant equals the critical value of all pairs, stepped down",
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100",
     ),
@@ -234,8 +233,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "p_a_beats_b",
         "P(A beats B)",
-        "The share of the resamples in which A has the better score of the board, half for ties. It speaks of other "
-        "data like these; it is not a p-value.",
+        "The share of the resamples in which A has the better score of the board, half for ties; what counts is "
+        "whether the two are separable. It speaks of other data like these. It is no p-value, and allows neither for "
+        "few units nor for all the other pairs: it may be above 0.99 where a pair is not separable.",
     ),
     GlossaryEntry(
         "contrast",
@@ -255,6 +255,12 @@ UNCERTAINTY = (
         "simultaneously. A bar of the picture is a letter, broken where an entrant between does not have it.",
         None,
         "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
+    ),
+    GlossaryEntry(
+        "n_alike",
+        "Not told from",
+        "How many entrants it cannot be told apart from, all pairs of the board tested at once. The bar reaches from "
+        "the first to the last rank of those.",
     ),
     GlossaryEntry(
         "separable",
@@ -315,21 +321,30 @@ GAPS = (
     GlossaryEntry(
         "coverage",
         "Covered: n of N",
-        "Results delivered, of those asked for. What is asked for is the benchmark's grid: its tasks, and "
-        "within them "
-        "conditions, seeds and items or records. Who submits cannot make it smaller. Included are the cells "
-        "with a value, absent are those without any row, and "
-        "without a value those whose row has none; all of them were attempted. Depending on the manifest what is "
-        "missing counts as the worst there is, or keeps the entrant off the ranks: it is then partial, and "
-        "shown below "
-        "the ranked ones. So is one of who can read private labels, whatever it covers, unless the manifest says "
-        "otherwise. "
-        "Cells that were added to the grid after an entrant was admitted were not asked of it, and N "
-        "does not count them: it has no rank on the new board until it runs them, and keeps the one that it "
-        "had on the "
-        "old board. Where nobody has declared the grid a board is provisional: N is then what at least half of the "
-        "submitters have, who lacks some of it or has more ranks behind who differs less, and nobody is marked as "
-        "possibly first.",
+        "Results delivered, of those asked for. What is asked for is the benchmark's grid: its tasks, and within them "
+        "conditions, seeds and items or records. Who submits cannot make it smaller.\n\n"
+        "- Included: results with a value.\n"
+        "- Absent: results without any row.\n"
+        "- Without a value: results whose row has none.\n\n"
+        "The manifest says what becomes of an entrant that lacks some. It is ranked by a rule for what is missing, or "
+        "it is partial: shown below the ranked ones, without a rank. Who can read private labels is shown there too, "
+        "unless the manifest says otherwise.\n\n"
+        "Results that were added to the grid after an entrant was admitted were not asked of it, and N does not count "
+        "them. It has no rank on the new board until it runs them, and keeps the one that it had on the old board."
+        "\n\n"
+        "Where nobody has declared the grid a board is provisional. N is then what at least half of the submitters "
+        "have. Who lacks some of it, or has more, ranks behind who differs less, and nobody is marked as possibly "
+        "first.",
+    ),
+    GlossaryEntry("n_attempted", "Attempted", "Results that the benchmark asks for: N of “n of N”."),
+    GlossaryEntry("n_included", "Included", "Results that were delivered with a value: n of “n of N”."),
+    GlossaryEntry("n_absent", "Absent", "Results that were asked for and never delivered: there is no row."),
+    GlossaryEntry("n_failed", "Without a value", "Rows that came without a value."),
+    GlossaryEntry("n_not_asked", "Not asked", "Results that the benchmark asks for since this entrant was admitted."),
+    GlossaryEntry(
+        "unranked_because",
+        "No rank because",
+        "Why an entrant has no rank, such as partial: it lacks results that were asked for.",
     ),
     GlossaryEntry(
         "rank_if",
@@ -527,14 +542,12 @@ PROVENANCE = (
     GlossaryEntry(
         "attempts",
         "Attempts",
-        "Which try this is: 3 means two earlier submissions for this entrant, refused ones included. Where "
-        "every task "
-        "is a run of its own the tries of the same tasks are counted. Beside it stand the tries under its "
-        "registration, and how many registrations, entrants and submissions its owner has in the benchmark "
-        "as of this publication. The best of "
-        "many tries is better than a typical one, by chance alone. Dry runs are not counted: they tell nothing of a "
-        "score that its sender, or any machine with the published rows, could not compute without a server, and who "
-        "chooses among many runs chooses before sending any.",
+        "Which try this is: 3 means two earlier submissions for this entrant, refused ones included. The best of many "
+        "tries is better than a typical one, by chance alone.\n\n"
+        "- Where every task is a run of its own, the tries of the same tasks are counted.\n"
+        "- Beside it stand the tries under its registration.\n"
+        "- So do the registrations, entrants and submissions that its owner has in the benchmark.\n\n"
+        "Dry runs are not counted: they tell nothing of a score that its sender could not compute without a server.",
     ),
     GlossaryEntry(
         "nearest",
@@ -552,8 +565,8 @@ PROVENANCE = (
     GlossaryEntry(
         "flags",
         "Flags",
-        "What was noticed when the evidence arrived, in words that programs can read. They are "
-        + "; ".join(f"{flag}: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items())
-        + ". Each has an innocent reason too; the submission's page says what was seen.",
+        "What was noticed when the evidence arrived, in words that programs can read. Each has an innocent reason too; "
+        "the submission's page says what was seen.\n\n"
+        + "\n".join(f"- `{flag}`: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items()),
     ),
 )

@@ -70,9 +70,10 @@ class SearchPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class AboutPage(Page):
-    """/about: who runs the server, as its settings say."""
+    """/about: who runs the server, as its settings say; `stewards` are by title and address of a benchmark."""
 
     template = "about.html"
+    stewards: Sequence[tuple[str, str, str]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -320,7 +321,8 @@ class ApiPage(Page):
 class ErrorPage(Page):
     """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones.
 
-    `sign_in` is where to sign in, where that is what is missing, `back` the page of the form that was refused.
+    `sign_in` is where to sign in, where that is what is missing, `back` the page of the form that was refused,
+    `text` that of the empty search.
     """
 
     template = "error.html"
@@ -330,6 +332,7 @@ class ErrorPage(Page):
     causes: Sequence[Cause] = ()
     sign_in: str | None = None
     back: str | None = None
+    text: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

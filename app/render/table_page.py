@@ -30,7 +30,7 @@ from app.render.columns import (
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
-from app.render.text import compact, format_number, path_of_name, rows_in_words, two_digits
+from app.render.text import compact, format_number, path_of_name, rows_in_words
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -56,7 +56,7 @@ MOST_LOST = 8
 MAPPED = 50
 """As many entrants by tasks are a page."""
 
-CHOSEN = {"q": "“{}” in the name", "field": "{}", "group": "tasks: {}", "task": "task: {}", "weight": "{}",
+CHOSEN = {"q": "“{}” in the name", "field": "{}", "group": "{}", "task": "task: {}", "weight": "{}",
           "entrant": "{}", "baseline": "relative to {}"}  # fmt: skip
 """What is said of a reader's choices, by the name in the address."""
 
@@ -484,6 +484,8 @@ class TablePage(Page):
         for at, (name, value) in enumerate(asked):
             if name in CHOSEN:
                 words = told[value].words if name == "field" and value in told else value.replace("=", " × ")
+                # Of task_type:Retrieval a reader knows Retrieval.
+                words = words.rpartition(":")[2] if name in ("group", "weight") else words
                 others = urlencode(asked[:at] + asked[at + 1 :])
                 listed.append((CHOSEN[name].format(words), f"{self.view.address}?{others}"))
         columns = count(len(self.look.columns), "column") if self.look.columns else ""
@@ -992,7 +994,8 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
         # What failed is absent, and imputed: it is said once.
         if each.word not in ("attempted", "included") and each.text not in ("0", *told):
             told.add(each.text)
-            yield f"{each.text} {each.word}", f"Results {each.word}, over all entrants"
+            word = "missing" if each.word in ("failed", "absent") else each.word
+            yield f"{each.text} {word}", f"Results {word}, over all entrants"
 
 
 def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
@@ -1057,14 +1060,18 @@ def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> UnrankedHeading | Non
 def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, GlossaryEntry]]:
     """Return the titles of the columns with the glossary entry that explains them, each entry once.
 
-    Of the flags those are explained that are raised in the rows of the table.
+    An entry that explains several has its own title. Of the flags those are explained that are raised in the rows of
+    the table.
     """
     known = {entry.anchor: entry for entry in glossary_entries()}
-    titles: dict[str, str] = {}
+    titles: dict[str, set[str]] = {}
     for column in columns:
         if column.glossary in known:
-            titles.setdefault(column.glossary or "", column.title)
-    return [(title, _as_raised(known[anchor], table)) for anchor, title in titles.items()]
+            titles.setdefault(column.glossary or "", set()).add(column.title)
+    return [
+        (known[anchor].term if len(named) > 1 else named.pop(), _as_raised(known[anchor], table))
+        for anchor, named in titles.items()
+    ]
 
 
 def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:

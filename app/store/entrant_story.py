@@ -40,9 +40,9 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         Column("may_be_first", "May be first", "flag", glossary="may_be_first"),
         Column("first_p", "p (first)", glossary="first_p", digits=3),
         Column("covered", "Covered", "text", glossary="coverage"),
-        Column("n_failed", "Without a value", "integer", glossary="coverage"),
-        Column("n_not_asked", "Not asked", "integer", optional=True, glossary="coverage"),
-        Column("unranked_because", "No rank because", "text", optional=True, glossary="coverage"),
+        Column("n_failed", "Without a value", "integer", glossary="n_failed"),
+        Column("n_not_asked", "Not asked", "integer", optional=True, glossary="n_not_asked"),
+        Column("unranked_because", "No rank because", "text", optional=True, glossary="unranked_because"),
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
         Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),
     )
@@ -52,7 +52,9 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         if (table := snapshots.load_table(session, snapshot.id, f"leaderboard/{board.name}")) is not None
         for row in _on_board(board.name, table, name)
     ]
-    return Table("standing", f"{name} on the boards", columns, tuple(rows), ("In the snapshot that is shown.",))
+    titles = {board.name: board.title for board in manifest.leaderboards if board.title}
+    about = {"shown_as": {"board": titles}} if titles else {}
+    return Table("standing", f"{name} on the boards", columns, tuple(rows), (f"Snapshot {snapshot.number}.",), about)
 
 
 def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:

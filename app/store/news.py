@@ -2,7 +2,6 @@
 everybody may read: `listed` is the one place that says which.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +11,8 @@ from sqlalchemy import Select, select
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Snapshot
-from app.names import first_few
+from app.names import count, first_few
+from app.store.benchmarks import BenchmarkNames, list_names
 
 MOST_SNAPSHOTS = 60
 MOST_NAMED = 3
@@ -20,10 +20,14 @@ MOST_NAMED = 3
 
 @dataclass(frozen=True)
 class News:
-    """Something that changed: when, in which benchmark and snapshot, in a sentence, and where it can be seen."""
+    """Something that changed: when, in which benchmark and snapshot, in a sentence, and where it can be seen.
+
+    `title` is the benchmark's.
+    """
 
     at: datetime
     slug: str
+    title: str
     snapshot: int
     kind: str
     text: str
@@ -46,21 +50,23 @@ def list_news(session: Session, slug: str | None = None, limit: int = 20) -> lis
     )
     if slug is not None:
         query = query.where(Benchmark.slug == slug)
-    changes = [news for of, snapshot in session.execute(query) for news in _news_of(of, snapshot)]
+    names = {each.slug: each for each in list_names(session)}
+    changes = [news for of, snapshot in session.execute(query) for news in _news_of(names[of], snapshot)]
     return changes[:limit]
 
 
-def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
+def _news_of(of: BenchmarkNames, snapshot: Snapshot) -> Iterator[News]:
     """Yield a sentence for each kind of change of a snapshot; of ranks that moved, those of the first places."""
-    home = f"/benchmarks/{slug}"
+    home = f"/benchmarks/{of.slug}"
+    titles = {each["name"]: each["title"] for each in of.leaderboards}
 
     def news(kind: str, text: str, address: str) -> News:
-        return News(snapshot.published_at, slug, snapshot.number, kind, text, address)
+        return News(snapshot.published_at, of.slug, of.title, snapshot.number, kind, text, address)
 
     for change in snapshot.changes:
         if change["kind"] == "rank" and change["to"] == 1:
             board = change["board"]
-            text = f"{change['entrant']} has rank 1 on {board}, from rank {change['from']}"
+            text = f"{change['entrant']} has rank 1 on {titles.get(board, board)}, from rank {change['from']}"
             text += f": {change['statement'].removesuffix('.')}" if "statement" in change else ""
             yield news("first", text, f"{home}/leaderboards/{board}?snapshot={snapshot.number}")
     for kind, words in WORDS.items():
@@ -70,10 +76,11 @@ def _news_of(slug: str, snapshot: Snapshot) -> Iterator[News]:
             yield news(kind, text, f"{home}/snapshots")
     if any(change["kind"] == "manifest" for change in snapshot.changes):
         yield news("manifest", "the manifest has a new version", f"{home}/snapshots")
-    moved = Counter(change["board"] for change in snapshot.changes if change["kind"] == "rank")
+    moved = [change["board"] for change in snapshot.changes if change["kind"] == "rank"]
     if moved:
-        text = "ranks moved: " + ", ".join(f"{n:,} on {board}" for board, n in moved.most_common(MOST_NAMED))
-        yield news("ranks", text, f"{home}/snapshots")
+        boards = set(moved)
+        where = titles.get(moved[0], moved[0]) if len(boards) == 1 else count(len(boards), "board")
+        yield news("ranks", f"{count(len(moved), 'rank change')} on {where}", f"{home}/snapshots")
     if snapshot.number == 1:
         yield news("new", "published for the first time", home)
 

@@ -5,6 +5,7 @@ Registries of named things, to which more can be added: ranking methods, columns
 Filled where each sort is defined, in the order in which its things are shown.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -53,7 +54,7 @@ class Registry(Mapping[str, T]):
 
 @dataclass(frozen=True)
 class GlossaryEntry:
-    """One explained term; the first sentence of `text` can be read alone, as `brief`."""
+    """One explained term; `text` is Markdown, and its first sentence, plain, can be read alone, as `brief`."""
 
     anchor: str
     term: str
@@ -64,4 +65,4 @@ class GlossaryEntry:
     @property
     def brief(self) -> str:
         """Return the first sentence."""
-        return self.text.partition(". ")[0].removesuffix(".") + "."
+        return re.split(r"\.\s", self.text, maxsplit=1)[0].removesuffix(".") + "."

@@ -29,6 +29,7 @@ from app.render.against import (
     find_pair,
     measured_by,
     rows_of_pair,
+    ruled_out,
     tested,
     verdict,
 )
@@ -212,7 +213,7 @@ def show_against(
     b: EntrantName = "",
     snapshot: SnapshotNumber = None,
 ) -> Response:
-    """Compare two entrants: which is better and by how much, or that the data do not separate them; with the rows."""
+    """Compare two entrants: which is better and by how much, or that it is not settled; with the rows."""
     view = published(session, slug, snapshot, f"pairwise/{board}")
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"
@@ -255,6 +256,7 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
         (
             verdict(pair, measured),
             *chances(pair, measured),
+            *ruled_out(pair, load_table(session, view, f"leaderboard/{board}")),
             *tested(pair, tests),
             *evidence_needed(pair),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),

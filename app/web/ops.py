@@ -24,7 +24,7 @@ from app.config import MIB
 from app.db.engine import is_transient
 from app.db.migrate import can_rewrite, clock_trouble, schema_trouble, why_unwritable
 from app.errors import NotFound
-from app.names import clip_for_message
+from app.names import clip_for_message, names_in_words
 from app.program.version import code_version, release
 from app.render.exports import table_to_json
 from app.render.glossary import glossary_entries
@@ -32,7 +32,7 @@ from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
-from app.store import health
+from app.store import benchmark_rows, benchmarks, health
 from app.telemetry import PAGES, Gauges, of_processes, render
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
@@ -89,10 +89,21 @@ def docs(request: Request) -> Response:
     return page("api.html", title="API", operations=list_operations(request.app.openapi()))
 
 
+MOST_BENCHMARKS = 50
+"""So many benchmarks are named with their stewards at /about."""
+
+
 @router.get("/about", summary="Who runs this server", responses=described(also=("html",)))
-def about() -> Response:
-    """Show who runs this server, its imprint and how to reach them, as its settings say."""
-    return page("about.html", title="About")
+def about(session: SessionDep) -> Response:
+    """Show who runs this server, its imprint and how to reach them, as its settings say, and who cares for what."""
+    listed = benchmarks.list_names(session)[:MOST_BENCHMARKS]
+    stewards = [(each.title, f"/benchmarks/{each.slug}#rules", _stewards(session, each.slug)) for each in listed]
+    return page("about.html", title="About", stewards=stewards)
+
+
+def _stewards(session: Session, slug: str) -> str:
+    held = roles.list_stewards(session, benchmark_rows.find_benchmark(session, slug).id)
+    return names_in_words([token.name for token in held])
 
 
 @router.get("/static/{name}", include_in_schema=False)

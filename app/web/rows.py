@@ -163,7 +163,8 @@ STANDING = ("On the boards", "Ranks over time")
 def _panels(session: Session, declared: Declared, shown: Snapshot | None, entrant: Entrant) -> list[Panel]:
     """Return where an entrant ranks, how its ranks moved and the outcome of each of its submissions."""
     home = f"/benchmarks/{declared.benchmark.slug}"
-    links = {**name_links(declared), "board": lambda name: f"{home}/leaderboards/{name}"}
+    names = {board.title: board.name for board in declared.manifest.leaderboards}
+    links = {**name_links(declared), "board": lambda shown: f"{home}/leaderboards/{names.get(shown, shown)}"}
     panels = [Panel("Submissions", entrant_story.attempts_table(session, entrant), links)]
     silent = unreported_table(session, declared, entrant)
     panels += [Panel("Registered without a report", silent, links)] if silent.rows else []
@@ -204,7 +205,8 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
     metric = evidence.manifest.metrics[values.metric]
     listed = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
     groups = spec.groups_of_tasks(()) or evidence.manifest.declared_groups() or listed
-    by_group = places_table(spec, metric, replace(values, values=values.as_counted(spec)), groups, name, beside)
+    by_group = places_table(spec, metric, replace(values, values=values.as_counted(spec)), groups, name, beside,
+                            title="Task group")  # fmt: skip
     by_task = places_table(spec, metric, values, {task: [task] for task in values.tasks}, name, beside)
     rows, n = by_task.rows, MOST_TASKS_OF_CARD
     links = {**name_links(declared), "part": name_links(declared)["task"], "best": name_links(declared)["entrant"]}

@@ -256,6 +256,10 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
     ranked = (
         view.table if view.table.name == f"leaderboard/{board}" else load_table(session, view, f"leaderboard/{board}")
     )
+    # Sizes and prices are what entrants are said to be, which a stored board does not have.
+    about = ranked
+    if ranked is not None and ranked is not view.table:
+        about = with_entrant_fields(session, replace(view, table=ranked), None, None).table
     views = [("Table", own)]
     if view.snapshot is not None and ranked is not None and ranked.rows:
         has_pairs, rows, several = "pairwise" in kinds, kind_of(declared.manifest).rows, len(ranked.rows) > 1
@@ -265,7 +269,7 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
             ("Groups", "letters", has_pairs),
             ("Compare", "compare", not rows.are_packed and several),
             ("Items", "items", rows.have_items and several),
-            ("Cost", "tradeoff", name == "tradeoff" or axes_of(ranked, None, None) is not None),
+            ("Cost", "tradeoff", name == "tradeoff" or (about is not None and axes_of(about, None, None) is not None)),
             ("Time", "history", view.snapshot.number > 1),
         )
         views += [(words, f"{own}/{end}") for words, end, is_there in offered if is_there]

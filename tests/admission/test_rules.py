@@ -151,7 +151,7 @@ TOLD: dict[str, tuple[Case, str, str, str]] = {
         case(claims={"mover": {"success": 1.0}}, manifest=CLAIMED), "claims", "warned",
         "The claims hold averages and no interval: only a bundle's summary can claim one."),
     "sent by the registrant": (
-        case(registered=BY_ANN, submitter=ANN), "registered_by", "passed", "Registered and submitted by token 3."),
+        case(registered=BY_ANN, submitter=ANN), "registered_by", "passed", "Submitted by who registered it, token 3."),
     "sent by another": (
         case(registered=BY_ANN, submitter=TokenHolder(4, "bob")), "registered_by", "warned",
         "Registered by token 3, submitted by token 4: it does not count as a report by its registrant."),
@@ -242,7 +242,7 @@ def test_which_attempt_it_is_is_one_sentence() -> None:
     assert (again.outcome, again.reason) == ("warned", "Submission 2 under this registration; attempt 3 of b.")
     assert (first.outcome, first.reason) == (
         "passed",
-        "Submission 1 under this registration; the first of each of its entrants.",
+        "Submission 1 under this registration; the first of a.",
     )
     assert (more.outcome, unregistered.outcome) == ("warned", "passed")
 

@@ -19,9 +19,9 @@ ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
 @pytest.mark.parametrize(
     ("board", "said"),
     [
-        (Borda(name="b", method="borda", metric="error"), "mean of Borda points per task: advantage 1.0"),
-        (MeanWinRate(name="b", method="mean_win_rate", metric="error"), "mean win rate: advantage 1.0"),
-        (MeanRank(name="b", method="mean_rank", metric="error"), "mean rank: advantage 1.0"),
+        (Borda(name="b", method="borda", metric="error"), "mean of Borda points per task is higher than Poor’s by 1.0"),
+        (MeanWinRate(name="b", method="mean_win_rate", metric="error"), "mean win rate is higher than Poor’s by 1.0"),
+        (MeanRank(name="b", method="mean_rank", metric="error"), "mean rank is lower than Poor’s by 1.0"),
         (Mean(name="b", method="mean", metric="error"), "mean error is lower than Poor’s by 0.6"),
     ],
     ids=lambda value: value.method if isinstance(value, Leaderboard) else "",

@@ -190,7 +190,7 @@ def test_a_run_may_begin_in_the_second_of_its_registration(arms: Site) -> None:
 
     assert check(rehearsal, "registered_before_run")[0] == "passed"
     assert check(rehearsal, "prereg_benchmark")[0] == "passed"
-    assert check(send(arms), "registered_by") == ("passed", "Registered and submitted by token 1.")
+    assert check(send(arms), "registered_by") == ("passed", "Submitted by who registered it, token 1.")
     assert outcomes(arms) == [("reported", "alice")]
 
 

@@ -30,6 +30,10 @@ class Borda(OpponentsBoard):
 
     method: Literal["borda"] = Field(description="how it ranks")
 
+    def ranks_gaps(self) -> bool:
+        """Say that an absent value gets no points."""
+        return True
+
 
 def compute(manifest: Manifest, spec: Borda, scores: ScoreTable) -> BoardTables:
     """Compute the board and its pairwise table: points [n_tasks, n_entrants], summed, larger is better.

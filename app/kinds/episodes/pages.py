@@ -151,8 +151,8 @@ ENTRIES = (
     GlossaryEntry(
         "quantile",
         "Quantile",
-        "The value that a share of the episodes does not exceed: p50 is the median, max the largest. Its interval are "
-        "two scores that occurred, between which the share of episodes at most as large cannot be distinguished from "
+        "The value that a share of the episodes does not exceed: p50 is the median, max the largest. Its interval is "
+        "bounded by two scores that occurred. Between them the share of episodes at most as large cannot be told from "
         "the quantile, seeds being the clusters. Few seeds allow no such ends near the edge, and a maximum has none at "
         "all, because nothing that was seen says how much further it can go.",
         "linear between scores; interval by inverting that of the share at most x",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.kinds.contract import EXAMPLE_VALUE, MODEL, ColumnUse, PageFacts, Pages, Rule, UploadExample, first_task
-from app.kinds.grid_rules import ABSENT
+from app.kinds.grid_rules import on_absent
 from app.kinds.predictions.cells import CLASS_PREFIX, ENTRANT, ITEM, PREDICTION, TASK
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of
@@ -29,7 +29,7 @@ def _rules(manifest: Manifest) -> Sequence[Rule]:
     rules = [RULES[part_of(manifest, PredictionsPart).predictions.labels]]
     if holds_labels(manifest):
         every = "every item of the labels"
-        rules.append(Rule("Every entrant is asked for ", every, "coverage", f". {ABSENT[manifest.absent]}"))
+        rules.append(Rule("Every entrant is asked for ", every, "coverage", f". {on_absent(manifest)}"))
     scoring = scoring_of(manifest)
     return rules if scoring is None else [*rules, *_of_scoring(scoring)]
 
