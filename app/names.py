@@ -210,6 +210,16 @@ def _described(character: str) -> str:
     return f"U+{ord(character):04X} {unicodedata.name(character, '')}".rstrip()
 
 
+def group_in_words(name: str) -> str:
+    """Return what a reader calls a group of tasks that is named by its column and its value.
+
+    >>> group_in_words("task_type:Retrieval"), group_in_words("n:128"), group_in_words("STS")
+    ('Retrieval', 'n 128', 'STS')
+    """
+    column, _, value = name.rpartition(":")
+    return f"{column} {value}".strip() if value[:1].isdigit() else value
+
+
 # A number with its noun. Called wherever a message, a note or a page counts something.
 
 

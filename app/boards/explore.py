@@ -11,7 +11,7 @@ from app.boards.nouns import in_nouns
 from app.boards.statement import with_statement
 from app.errors import FieldRejected, Problem
 from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
-from app.names import clip_for_message, first_few, nearest, sentences
+from app.names import clip_for_message, first_few, group_in_words, nearest, sentences
 from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
@@ -130,11 +130,12 @@ def _words(spec: Leaderboard, evidence: BoardEvidence, choice: Choice, chosen: C
         why += [f"scores are relative to {needed}, not ranked here"] if needed else []
         yield f"{len(asked):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
-        named = sentences([*choice.groups, *choice.tasks] or list(chosen.tasks))
+        named = sentences([*map(group_in_words, choice.groups), *choice.tasks] or list(chosen.tasks))
         n_tasks = len(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
         yield f"{len(chosen.tasks):,} of {n_tasks:,} tasks ({named})"
     if choice.weights:
-        yield f"weights {sentences([f'{name} {weight:g}' for name, weight in choice.weights.items()])}"
+        weights = [f"{group_in_words(name)} × {weight:g}" for name, weight in choice.weights.items()]
+        yield f"weights {sentences(weights)}"
     if choice.baseline:
         yield f"relative to {choice.baseline}"
 

@@ -13,7 +13,7 @@ from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
 from app.kinds.contract import NO_FACTS, PageFacts
 from app.manifest.model import EntrantField, Leaderboard, Manifest, Task
-from app.names import clip_for_message, count, first_few, in_words
+from app.names import clip_for_message, count, first_few, group_in_words, in_words
 from app.render.board import BoardRows, Surroundings, flagged_entrants
 from app.render.columns import (
     FOR_PROGRAMS,
@@ -484,8 +484,7 @@ class TablePage(Page):
         for at, (name, value) in enumerate(asked):
             if name in CHOSEN:
                 words = told[value].words if name == "field" and value in told else value.replace("=", " × ")
-                # Of task_type:Retrieval a reader knows Retrieval.
-                words = words.rpartition(":")[2] if name in ("group", "weight") else words
+                words = group_in_words(words) if name in ("group", "weight") else words
                 others = urlencode(asked[:at] + asked[at + 1 :])
                 listed.append((CHOSEN[name].format(words), f"{self.view.address}?{others}"))
         columns = count(len(self.look.columns), "column") if self.look.columns else ""

@@ -166,7 +166,7 @@ def test_a_choice_on_a_board_of_measured_entrants_is_in_the_words_of_its_evidenc
 def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
     """In the title, the first note, the meta of the JSON and each row of the CSV."""
     board = explored(benchmark("borda"), Choice(matching="org/", tasks=("odd", "easy1"), weights={"odd": 2.0}))
-    message = "2 of 4 entrants (“org/” in the name); 2 of 6 tasks (odd, easy1); weights odd 2"
+    message = "2 of 4 entrants (“org/” in the name); 2 of 6 tasks (odd, easy1); weights odd × 2"
 
     assert board.name == "explore/board"
     assert board.title.endswith("a reader's choice")
@@ -227,7 +227,7 @@ def test_strata_that_a_manifest_leaves_open_can_be_chosen() -> None:
         assert [{key: row[key] for key in shared} for row in by_entrant(chosen).values()] == [
             {key: row[key] for key in shared} for row in expected.values()
         ]
-    assert "2 of 6 tasks (n:128)" in explored(manifest, Choice(groups=("n:128",)), rows, strata).notes[0]
+    assert "2 of 6 tasks (n 128)" in explored(manifest, Choice(groups=("n:128",)), rows, strata).notes[0]
 
 
 @pytest.mark.parametrize("named", ["level:easy", "easy"])
