@@ -110,7 +110,7 @@ def board_table(
 
 def _excluded(places: Sequence[BoardRow]) -> Iterator[str]:
     """Yield who may not be first by the rule for gaps, of whom nothing was tested."""
-    known = [each for each in places if not each.standing.is_provisional]
+    known = [each for each in places if not each.rank_status.is_provisional]
     ruled = [each.entrant for each in known if each.may_be_first is False and each.first_p is None]
     if ruled:
         who = f"{count(len(ruled), 'entrant')} ({names_in_words(ruled)})"

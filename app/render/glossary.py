@@ -215,10 +215,10 @@ UNCERTAINTY = (
         "How compatible the data are with this entrant being first, alone or not; 0.05 or less is ruled out at 95 %. "
         "It is a p-value, not a probability of being first: of five equal entrants each may have 1.\n\n"
         "An entrant that is first in truth has 0.05 or less in at most 5 % of such data sets, and 0.01 or less in 1 %. "
-        "All pairs are tested at once, cautiously: the number is at least the p-value of the pair that decides it, also "
-        "where there is one pair, and with 1,000 resamples at least 0.006. Who may not be first by the rule for gaps has "
-        "none, since nothing was tested; nor has an entrant that is alone on its board, nor anybody on a provisional "
-        "one.",
+        "All pairs are tested at once, cautiously: the number is at least the p-value of the pair that decides it, "
+        "also where there is one pair, and with 1,000 resamples at least 0.006. Who may not be first by the rule for "
+        "gaps has none, since nothing was tested; nor has an entrant that is alone on its board, nor anybody on a "
+        "provisional one.",
         "1 − level at which the largest lead of a better entrant equals the critical value of all pairs, stepped down",
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100",
     ),

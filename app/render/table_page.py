@@ -30,7 +30,7 @@ from app.render.columns import (
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import glossary_entries
 from app.render.html import Links, Page
-from app.render.text import compact, format_number, path_of_name, rows_in_words
+from app.render.text import compact, format_number, path_of_name, rows_in_words, two_digits
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -952,17 +952,12 @@ def _power(table: Table) -> str | None:
     titles = {column.name: column.title for column in table.columns}
     # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
-    least, of_first = (power.get(name) for name in ("difference", "of_first"))
-    beside = f"; for the first two it is {_least(of_first)}" if isinstance(of_first, float) else ""
+    of_first = power.get("of_first")
+    beside = f"; for the first two it is {two_digits(of_first)}" if isinstance(of_first, float) else ""
     return (
-        f"A true difference of {_least(least)} in {score} would be found here about {share:g} times "
-        f"in 100, for a typical pair and with all pairs tested simultaneously{beside}."
+        f"A true difference of {two_digits(float(power['difference']))} in {score} would be found here about {share:g} "
+        f"times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
     )
-
-
-def _least(difference: float) -> str:
-    """Return a difference with two digits, as one writes it."""
-    return f"{float(f'{difference:.2g}'):,g}"
 
 
 def _heading(note: str) -> str:
