@@ -85,6 +85,9 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
         f"{fails} of the seeds fail, others {rate}; beside {rate * (1 - fails):.2f}": (beside(rate, fails), (5, 8, 16))
         for fails, rate in ((0.5, 0.4), (0.6, 0.5), (0.7, 0.5), (0.8, 0.5), (0.9, 0.5), (0.95, 1.0))
     },
+    # What a seed would do that did not fail is unseen, and the imagined one at 0.35 is far below it.
+    "0.7 of the seeds fail, others 1.0; beside 0.30": (beside(1.0, 0.7), (5, 8, 16)),
+    "0.726 of the seeds fail, others 1.0; beside 0.274": (beside(1.0, 0.726), (5,)),
     **{
         f"mirrored: {fails} of the seeds always succeed, others {1 - rate:.1f}": (
             (Seeds(rate, fails=fails).mirrored(), Seeds(rate * (1 - fails)).mirrored()),

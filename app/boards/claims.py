@@ -16,7 +16,7 @@ from app.boards.units import TaskUnits
 from app.manifest.model import Manifest
 from app.prereg.fields import Prereg
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.claimed import FEWEST_SEEDS, Direction, Side, holm, judge, p_value
+from app.stats.claimed import FEWEST_SEEDS, Direction, Side, detectable, fewest_detecting, holm, judge, p_value
 from app.stats.cluster import (
     Interval,
     Pairs,
@@ -292,7 +292,9 @@ def _decide(
         within = Range(within.low - within.high, within.high - within.low)
     else:
         extremes = (within.low, within.high)
-    judged = _judge(contrast, [_side(manifest, scores, pairs.difference, pairs.cluster, within, extremes)])
+    differs = len(sides) == 2
+    side = _side(manifest, scores, pairs.difference, pairs.cluster, within, extremes, are_differences=differs)
+    judged = _judge(contrast, [side])
     notes = [*(["all equal"] if compatible.is_degenerate else []), *([judged.note] if judged.note else [])]
     return replace(
         judged,
@@ -340,35 +342,47 @@ def _side(
     clusters: IntArray,
     within: Range,
     extremes: tuple[float, float],
+    *,
+    are_differences: bool = False,
 ) -> Side:
     """Return values with their units: seeds or items, or the families of tasks where rows have no seeds."""
     if scores.seed is None:
         return Side(values, TaskUnits.of(manifest, scores.task.words).place[clusters], within, are_tasks=True)
     are_few = manifest.part.has_seeds() and len(np.unique(clusters)) < FEWEST_SEEDS
-    return Side(values, clusters, within, extremes if are_few and within.is_bounded else None)
+    further = extremes if are_few and within.is_bounded else None
+    return Side(values, clusters, within, further, are_differences=are_differences)
 
 
 def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
     judged = judge(sides, contrast.threshold, contrast.direction, LEVEL)
-    interval, notes = judged.interval, []
+    interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
     if judged.reason == "few_seeds":
-        n_seeds = min(len(np.unique(side.units)) for side in sides)
         notes.append(f"too few seeds ({n_seeds} of {FEWEST_SEEDS}): one that fails altogether may not have been seen")
     if judged.reason == "no_interval":
         notes.append((interval.reason or "").replace("_", " "))
-    errors = [float(side.spread.believed) for side in sides]
+    found = _detectable(contrast, sides) if judged.reason != "no_interval" else None
+    if found is None and judged.reason != "no_interval" and any(side.extremes for side in sides):
+        needed = fewest_detecting(sides, contrast.threshold, contrast.direction, LEVEL)
+        notes += [f"nothing is detectable with fewer than {needed} seeds"] if needed and n_seeds < needed else []
     return Decision(
         contrast,
         AskedClaim(),
         verdict=judged.verdict,
         calibrated=CalibratedCells(interval.low, interval.high, interval.how or interval.reason, interval.n_units),
         p_value=p_value(sides, contrast.threshold, contrast.direction),
-        detectable=None
-        if judged.reason == "no_interval" or not any(errors)
-        else minimum_detectable_difference(float(np.linalg.norm(errors)), LEVEL),
+        detectable=found,
         note="; ".join(notes) or None,
     )
+
+
+def _detectable(contrast: ClaimedContrast, sides: Sequence[Side]) -> float | None:
+    errors = [float(side.spread.believed) for side in sides]
+    if not any(errors):
+        return None
+    if any(side.extremes for side in sides):
+        return detectable(sides, contrast.threshold, contrast.direction, LEVEL)
+    return minimum_detectable_difference(float(np.linalg.norm(errors)), LEVEL)
 
 
 def _arm_rows(contrast: ClaimedContrast, scores: ScoreTable, side: BoolArray) -> Pairs:

@@ -16,6 +16,12 @@ from app.values.table import Column, Table
 
 LABEL = "A reader's own choice, not a board of this benchmark"
 
+AFTERWARDS = (
+    "Its level holds for a choice made before the results were seen; of many choices made after them some tell equals "
+    "apart."
+)
+"""What a level is worth to who has looked first: nothing is corrected for choices that nobody counts."""
+
 QUICK_FROM, QUICK_RESAMPLES = 600, 200
 """Above this many entrants fewer resamples are drawn, so that the answer comes within a second."""
 
@@ -148,6 +154,7 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     note += (
         " Among fewer entrants fewer pairs are tested at once, so more of them can be told apart." if is_fewer else ""
     )
+    note += f" {AFTERWARDS}" if choice.is_made else ""
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(
         board,

@@ -99,11 +99,20 @@ def shown_columns(table: Table, *, detail: bool, shown_elsewhere: Collection[str
     about. `shown_elsewhere` are columns that something else on the page says.
     """
     if detail:
-        return [_shown(table, column) for column in table.columns if column.name not in FOR_PROGRAMS]
+        untold = {*FOR_PROGRAMS, *(["group"] if _is_one_group(table) else [])}
+        return [_shown(table, column) for column in table.columns if column.name not in untold]
     ends = {name for column in table.columns for name in column.interval or ()}
     left_out = ends | set(_empty(table)) | set(shown_elsewhere)
     chosen = [column for column in table.columns if not column.detail and column.name not in left_out]
     return [_shown(table, column) for column in sorted(chosen, key=partial(_place, table))]
+
+
+def _is_one_group(table: Table) -> bool:
+    """Say whether all with a group are in the first, so that it tells nobody from anybody."""
+    if not {"rank", "group"} <= set(table.column_names()):
+        return False
+    at = table.index("group")
+    return {row[at] for row in table.rows} <= {None, 1}
 
 
 def _empty(table: Table) -> Iterator[str]:

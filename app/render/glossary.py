@@ -207,7 +207,8 @@ UNCERTAINTY = (
         "Group",
         "A new group begins, and a heavy line is drawn in the board, where everybody above is separable from "
         "everybody "
-        "below. Within a group the order is not settled by this data.",
+        "below. No such line can be drawn through a group: at each place some pair of one above and one below is not "
+        "separable, though others may be. Where all are in one group the column says nothing, and is left out.",
     ),
     GlossaryEntry(
         "first_p",
@@ -492,9 +493,10 @@ CLAIMS = (
     GlossaryEntry(
         "detectable",
         "Minimum detectable difference",
-        "The smallest true difference that this many seeds and episodes would find with 80 % power. A claim below it "
-        "was never testable with this design.",
-        "(z(1 − α/2) + z(0.8)) × standard error",
+        "By how much the truth must lie beyond the threshold for this many seeds and episodes to support the claim "
+        "with 80 % power. With fewer than 35 seeds of a bounded score that is by the rule that decides, one more seed "
+        "that fails altogether: where even seeds without a fault would not do, it is empty, and the note says so.",
+        "(z(1 − α/2) + z(0.8)) × standard error; with few seeds the least shift at which the claim is supported",
         "Bloom 1995, Minimum detectable effects",
     ),
     GlossaryEntry(

@@ -14,6 +14,9 @@ from app.kinds.episodes.measure import measure_episodes
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import measured_kind
 from app.manifest.model import Explored, Manifest
+from app.stats.claimed import Side, detectable, fewest_detecting
+from app.stats.cluster import minimum_detectable_difference
+from app.stats.spreads import SHARE, Range
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
@@ -321,6 +324,34 @@ def test_a_clear_gap_supports_its_claim() -> None:
     assert (few["verdict"], few["gap_rule"]) == ("inconclusive", "supported")
 
 
+@pytest.mark.parametrize("shared", [True, False])
+def test_what_is_detectable_is_what_the_claim_would_be_supported_by(shared: bool) -> None:
+    """So many seeds moved so far beyond the threshold support it, and a null is where not even faultless ones do."""
+    rng = np.random.default_rng(4)
+    near, far = (rng.binomial(20, p, size=34) / 20 for p in (0.6, 0.4))
+    ends = (min(-far.mean(), near.mean() - 1.0), max(1.0 - far.mean(), near.mean()))
+    differences = Range(-1.0, 1.0)
+    for n in (4, 8, 16, 34):
+        units = np.arange(n)
+        sides = [Side(near[:n] - far[:n], units, differences, ends, are_differences=True)]
+        if not shared:
+            sides = [Side(each[:n], units, SHARE, (0.0, 1.0)) for each in (near, far)]
+        found, needed = detectable(sides, 0.2, "greater", 0.95), fewest_detecting(sides, 0.2, "greater", 0.95)
+        mirrored = [each.mirrored() for each in sides]
+
+        assert needed is not None
+        assert (found is None) == (n < needed)
+        assert detectable(mirrored, -0.2, "less", 0.95) == pytest.approx(found)
+        if found is not None:
+            # By the plain formula, without a seed that fails altogether, it is less.
+            error = float(np.linalg.norm([each.spread.believed for each in sides]))
+            assert found > minimum_detectable_difference(error, 0.95)
+    first, second = ({s: [1.0, 1.0, 0.0] for s in range(5)}, {s: [0.0, float(s > 2), 0.0] for s in range(5)})
+    few = decided(two_conditions(first, second), 0.2)
+    assert few["detectable"] is None
+    assert "nothing is detectable with fewer than 8 seeds" in str(few["note"])
+
+
 def test_unmatched_episodes_are_counted_and_left_out() -> None:
     """The near side has one episode more in each seed."""
     claim = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 0.0]}, {0: [0.0], 1: [0.0]}), 0.2)
@@ -333,7 +364,7 @@ def test_differences_that_are_all_equal_are_flagged() -> None:
     row = decided(two_conditions({0: [1.0, 1.0], 1: [1.0, 1.0]}, {0: [0.0, 0.0], 1: [0.0, 0.0]}), 0.2)
 
     assert (row["difference"], row["difference_lower"], row["difference_upper"]) == (1.0, 1.0, 1.0)
-    assert (row["note"], row["detectable"]) == ("all equal", None)
+    assert (row["note"], row["detectable"]) == ("all equal; nothing is detectable with fewer than 8 seeds", None)
     assert (row["verdict"], row["gap_rule"]) == ("inconclusive", "supported")
 
 

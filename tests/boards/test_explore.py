@@ -10,7 +10,7 @@ import pytest
 from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
-from app.boards.explore import LABEL, QUICK, QUICK_FROM, Choice, chosen_board
+from app.boards.explore import AFTERWARDS, LABEL, QUICK, QUICK_FROM, Choice, chosen_board
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import FieldRejected
@@ -171,6 +171,7 @@ def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
     assert board.name == "explore/board"
     assert board.title.endswith("a reader's choice")
     assert board.notes[0].startswith(f"{LABEL}: {message}.")
+    assert AFTERWARDS in board.notes[0]
     assert (board.meta["choice"]["label"], board.meta["choice"]["said"]) == (LABEL, message)
     assert {row["choice"] for row in board.records()} == {message}
 
