@@ -18,6 +18,7 @@ from app.boards.coverage import Coverage, RankStatus, Roster, call_roster, commo
 from app.boards.measured import (
     ALL_ITEMS,
     HELD_BACK,
+    IMAGINED_SEEDS,
     NO_WORST_VALUE,
     PUBLIC_PART,
     Estimate,
@@ -46,6 +47,7 @@ from app.manifest.model import (
 from app.names import in_words, names_in_words, sentences
 from app.stats.arrays import FloatArray
 from app.stats.calibrated import ALL_EQUAL
+from app.stats.claimed import FEWEST_SEEDS
 from app.stats.resample import competition_ranks
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
 from app.values.table import Cell, Column, Table
@@ -667,6 +669,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, ranked))
     notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.rare in ("seeds", "iqm"))
+    notes += _imagined(ranked, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
     notes += rare_note(words.rare, min((n for _, n in units), default=0.0), is_beside=is_beside)
@@ -709,6 +712,25 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
         interval = measurement.estimates.get(spec.ranked, NOTHING).calibrated
         if interval is not None:
             yield measurement.entrant, interval.n_units
+
+
+def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
+    """Yield who has few seeds that are all equal, and what one more is drawn with in comparisons.
+
+    Source: `bench.few_seeds`; docs/statistics.md, "Few seeds". A claim may not rest on so few such seeds: FEWEST_SEEDS.
+    """
+    names: dict[tuple[Cell, ...], list[str]] = {}
+    for measurement in ranked.contenders:
+        for task, n, value, further in measurement.rows.get(IMAGINED_SEEDS, ()):
+            if int(str(n)) < FEWEST_SEEDS:
+                where = task if "n_tasks" in measurement.facts else None
+                names.setdefault((where, n, value, further), []).append(measurement.entrant)
+    for (task, n, value, further), own in names.items():
+        on = "" if task is None else f" on {in_words(str(task))}"
+        yield (
+            f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}; they are drawn with one more at "
+            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less."
+        )
 
 
 def _without_spread(spec: EstimateBoard, ranked: Ranked, units: str) -> Iterator[str]:

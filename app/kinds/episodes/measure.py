@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from app.boards.calibrated import FREE_ENDS, MIN_DRAWN_UNITS, Precision, assumption_free, may_hide, pooled, range_of
 from app.boards.claims import pair_rows
 from app.boards.coverage import with_worst
-from app.boards.measured import NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
+from app.boards.measured import IMAGINED_SEEDS, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
 from app.boards.stability import family_of, means_elsewhere
 from app.kinds.episodes.coverage import hold_against_grid
@@ -96,7 +96,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             estimates[name] = Estimate(
                 interval.point, interval.low, interval.high, _reason(interval), calibrated, n_lacking
             )
-    drawn = episodes.drawn_by_name(spec.ranked)
+    drawn = episodes.drawn()
     return Measurement(
         entrant=evidence.entrant,
         estimates=estimates,
@@ -107,6 +107,7 @@ def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantE
             "profiles": tuple(episodes.profiles()),
             "components": tuple(episodes.components()),
             "quantiles": tuple(quantile_rows(rows)),
+            IMAGINED_SEEDS: tuple(episodes.imagined()),
         },
         facts=episodes.facts(),
         coverage=held.coverage,
@@ -222,11 +223,15 @@ class ScoreMean:
 
 @dataclass(frozen=True)
 class DrawnScore:
-    """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds]."""
+    """Replicates [n_resamples] of a score in its own unit, their precision, and its seeds by number, [n_seeds].
+
+    `imagined` is what one more seed is drawn with, in the same unit, where all seeds are equal.
+    """
 
     replicates: FloatArray
     precision: Precision
     seeds: IntArray
+    imagined: float | None = None
 
 
 @dataclass(frozen=True)
@@ -262,16 +267,28 @@ class _Episodes:
         """Return how many rows of the board have no value of a metric and are left out of its average."""
         return int((self.rows.of_board() & np.isnan(self.rows.scores.value(metric))).sum())
 
-    def drawn_by_name(self, metric: str) -> DrawnScore | None:
-        """Return replicates of a metric, averaged over tasks, drawn by the names of seeds and episodes."""
+    @cached_property
+    def drawn_by_name(self) -> Mapping[str, DrawnScore | None]:
+        """Return replicates of the metric that ranks, by task, drawn by the names of seeds and episodes."""
+        metric = self.spec.ranked
         tasks = [task for task in self.rows.tasks() if self.rows.sample(metric, self.rows.of_task(task)) is not None]
-        drawn = [
-            draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
-                         statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
-                         entrant=self.entrant, are_shared=self.manifest.part.shares_seeds())
+        return {
+            task: draw_by_name(self.rows.scores, metric, np.flatnonzero(self.rows.of_task(task)), self.spec.uncertainty,
+                               statistic=self._statistic(metric), within=range_of(self.manifest.metrics[metric]),
+                               entrant=self.entrant, are_shared=self.manifest.part.shares_seeds())
             for task in tasks
-        ]  # fmt: skip
-        return averaged(drawn, np.array([self.rows.weight(task) for task in tasks]))
+        }  # fmt: skip
+
+    def drawn(self) -> DrawnScore | None:
+        """Return the replicates of the metric that ranks, averaged over tasks."""
+        by_task = self.drawn_by_name
+        return averaged(list(by_task.values()), np.array([self.rows.weight(task) for task in by_task]))
+
+    def imagined(self) -> Iterator[tuple[Cell, ...]]:
+        """Yield the tasks on which all seeds are equal, their number, their value, and that of one more."""
+        for task, drawn in self.drawn_by_name.items():
+            if drawn is not None and drawn.imagined is not None:
+                yield task, len(drawn.seeds), float(drawn.replicates[0]), drawn.imagined
 
     def elsewhere(self) -> dict[str, float]:
         """Return the score that ranks without each task and with other weights; of a single task without conditions."""
@@ -780,7 +797,7 @@ def draw_by_name(
     # About the observed score: the further seed says how uncertain that is, not that it is another one.
     shares[1:] -= shares[1:].mean()
     shares[0] = 0.0
-    return DrawnScore(point + (imagined - point) * shares, Precision.of_units(len(seeds) + 1), seeds)
+    return DrawnScore(point + (imagined - point) * shares, Precision.of_units(len(seeds) + 1), seeds, imagined)
 
 
 def own_names(scores: ScoreTable, metric: str, entrant: str, seeds: IntArray) -> list[tuple[str, str]]:
