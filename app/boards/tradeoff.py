@@ -10,7 +10,8 @@ from app.names import names_in_words
 from app.values.table import Cell, Column, Table
 
 COUNTS = ("rank", "rank_low", "rank_high", "group", "first_p", "first_resamples_share", "n_units")
-COUNTED = ("counts", "coverage", "attempts", "rank_if")
+COUNTED = ("counts", "coverage", "attempts", "rank_if", "n_attempted", "n_included", "n_absent", "n_failed",
+           "n_not_asked")  # fmt: skip
 """Glossary entries of columns that count what was delivered or tried: less of it is not a saving."""
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (

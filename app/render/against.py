@@ -190,13 +190,13 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     return f"({level}interval of this pair alone: {low} to {high})"
 
 
-def chances(pair: PairRows, measured: ComparedQuantity) -> Sequence[str]:
+def chances(pair: PairRows) -> Sequence[str]:
     """Return the sentence on the p-value of the board's contrast: the test, what it tests, and over how many pairs."""
     p_value = pair.forth.get("p_value")
     if not isinstance(p_value, float):
         return ()
     n_all, level = _n_pairs(pair.table), float(pair.table.meta.get("level", 0.95))
-    test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided, of {measured.title}"
+    test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided"
     if n_all < 2:
         return (f"This is the only pair: {test}.",)
     pairs = f"all {n_all:,} pairs of the board"

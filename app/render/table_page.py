@@ -875,7 +875,10 @@ def how_it_is_known(
     table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
 ) -> Sequence[tuple[str, Sequence[str]]]:
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
-    known: dict[str, list[str]] = {"Who may be first": [*_all_first(table), *_looks(table)]} if statement else {}
+    # Above a board is room for two lines; whom these only count is named here.
+    everybody = list(_all_first(table))
+    said = [each for each in statement if not everybody or " may be first" not in each]
+    known: dict[str, list[str]] = {"Who may be first": [*said, *everybody, *_looks(table)]} if statement else {}
     if delivered := _delivered(table):
         known["Results"] = [delivered]
     for note in notes:
@@ -1165,7 +1168,7 @@ def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Se
 def _weight(name: str, choice: Choice) -> Weight:
     own = choice.weights.get(name)
     offered = sorted({*OFFERED, *([] if own is None else [own])})
-    return Weight(name, [TickBox(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
+    return Weight(group_in_words(name), [TickBox(f"{name}={value:g}", f"{value:g}", own == value) for value in offered])
 
 
 def _baselines(spec: Leaderboard, table: Table, choice: Choice) -> list[TickBox]:

@@ -255,7 +255,7 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
         pair,
         (
             verdict(pair, measured),
-            *chances(pair, measured),
+            *chances(pair),
             *ruled_out(pair, load_table(session, view, f"leaderboard/{board}")),
             *tested(pair, tests),
             *evidence_needed(pair),

@@ -166,6 +166,8 @@ def test_a_reader_chooses_columns(published: Site) -> None:
     page = published.http.get(f"{TINY}?column=entrant", headers={"accept": "text/html"}).text
 
     assert chosen == "rank,entrant"
-    assert page.count('<th scope="col"') == 1
+    # A row without its rank, name and score says nothing of anybody.
+    assert page.count('<th scope="col"') == 3
+    assert re.findall(r'id="sort-[^"]*"[^>]*>([^<]+)', page)[:2] == ["Rank", "Entrant"]
     assert "P(best)" not in page
     assert published.http.get(f"{TINY}.csv?column=price").status_code == 422
