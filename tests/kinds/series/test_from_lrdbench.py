@@ -132,6 +132,7 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
         ("seeds: {global_seed: 7}", "uncertainty: {n_bootstrap: 50}", "uncertainty.n_bootstrap"),
         ("seeds: {global_seed: 7}", "uncertainty: {metrics: [runtime]}", "uncertainty.metrics"),
         ("seeds: {global_seed: 7}", "seeds: {global_seed: x}", "seeds.global_seed"),
+        ("seeds: {global_seed: 7}", "uncertainty: {seed: x}", "uncertainty.seed"),
         ("seeds: {global_seed: 7}", "contamination: {operators: [level_shift]}", "contamination.operators.0"),
     ],
 )  # fmt: skip
