@@ -142,7 +142,7 @@ def stability(
     left_out = f"one of its {count(len(by.tasks), by.noun)}" if n == 1 else (
         f"{n:,} of its {count(len(by.tasks), by.noun)} together")  # fmt: skip
     clause = f"{found['clause']}; without {left_out} another would be first"
-    return {**found, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
+    return {**found, "n_fewest": n, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
 
 
 def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere]) -> dict[str, Any] | None:
@@ -150,8 +150,9 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
 
     `n_boards` boards are asked, at most MOST_BOARDS. On `n_first` of them it is first alone, on `n_shared` with others
     of the same score: `shared` says by what these differ. `without` are the rest with who is first there. Both lists
-    hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first line of `without` is the fewest
-    tasks without which somebody else is; it is no board of the list. `clause` says it in words.
+    hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first line of `without` are the
+    `n_fewest` tasks without which somebody else is, chosen after the fact; it is no board of the list. `clause` says it
+    in words.
     Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])

@@ -203,7 +203,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
             **sheet.units.meta(_within_strata(points, given.strata)),
-            **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta}  # fmt: skip
+            **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta,
+            **({"rank_if": "complete"} if (given.ranked & ~sheet.complete).any() else {})}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
         by = _by_task(spec, sheet, given)

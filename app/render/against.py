@@ -187,7 +187,9 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
-    return f"({level}interval of this pair alone: {low} to {high})"
+    # The verdict allows for all pairs of the board, so it may leave open what this interval alone would not.
+    alone = " of this pair alone" if _n_pairs(pair.table) > 1 else ""
+    return f"({level}interval{alone}: {low} to {high})"
 
 
 def chances(pair: PairRows) -> Sequence[str]:

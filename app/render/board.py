@@ -368,7 +368,9 @@ class BoardRows:
             return "Results delivered, of those asked for"
         ends = [f"{cell:,} if every missing result were the {word} possible"
                 for cell, word in ((best, "best"), (worst, "worst")) if isinstance(cell, int)]  # fmt: skip
-        return "Results delivered, of those asked for; rank " + ", ".join(ends)
+        # Where who lacks something has a rank too, that one is of more entrants.
+        among = " among those who lack nothing:" if self.table.meta.get("rank_if") == "complete" else ""
+        return f"Results delivered, of those asked for; rank{among} " + ", ".join(ends)
 
 
 def _turned(column: Column, cell: Cell) -> float:

@@ -351,10 +351,9 @@ GAPS = (
         "rank_if",
         "Rank if worst, rank if best",
         "An entrant's rank if every missing result were the worst possible, or the best, among those who "
-        "lack nothing. "
-        "What was left out can put it anywhere between the two. Where the metric's range has no worst end "
-        "the first is the last rank; where it has no best end the "
-        "second is 1.",
+        "lack nothing: fewer than have a rank, where the board ranks who lacks something too. Where a rule fills what "
+        "is missing, among all who are ranked. What was left out can put it anywhere between the two. Where the "
+        "metric's range has no worst end the first is the last rank; where it has no best end the second is 1.",
     ),
     GlossaryEntry(
         "num_failures",

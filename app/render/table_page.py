@@ -943,6 +943,8 @@ def _other_boards(table: Table) -> Iterator[str]:
     if found["without"]:
         lost = first_few(found["without"], MOST_LOST, lambda line: f"{in_words(line['first'])} {line['what']}", "; ")
         yield f"Somebody else is first: {lost}."
+    if found.get("n_fewest"):
+        yield "The fewest tasks without which somebody else is first are chosen after the fact."
     if found.get("shared"):
         yield f"The first place is shared: {first_few(found['shared'], MOST_LOST, between='; ')}."
 
@@ -956,7 +958,8 @@ def _power(table: Table) -> str | None:
     # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
     of_first = power.get("of_first")
-    beside = f"; for the first two it is {two_digits(of_first)}" if isinstance(of_first, float) else ""
+    is_other = isinstance(of_first, float) and of_first != power["difference"]
+    beside = f"; for the first two it is {two_digits(of_first)}" if is_other else ""
     return (
         f"A true difference of {two_digits(float(power['difference']))} in {score} would be found here about {share:g} "
         f"times in 100, for a typical pair and with all pairs tested simultaneously{beside}."

@@ -147,6 +147,9 @@ def test_square_table_and_page_say_the_same_of_a_pair(duel: Site, board: str) ->
 
     assert apart == {("Good", "Base"), ("Base", "Good"), ("Good", "Like"), ("Like", "Good")}
     assert [name for name, is_first in first.items() if is_first] == ["Good"]
+    # Those that the rule for gaps decides are in the square too, and say that no test does.
     assert square.count("settled") == sum(row["separable"] is True for row in pairs)
+    ruled = [row for row in pairs if row.get("decided_by") == "rule for gaps"]
+    assert [row["p_value"] for row in ruled] == [None] * (2 if board == "skill" else 0)
     for a, b in (("Good", "Base"), ("Like", "Base")):
         assert sentence(duel, board, a, b).startswith("Not settled: ") == ((a, b) not in apart)
