@@ -958,8 +958,9 @@ def _power(table: Table) -> str | None:
     # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
     of_first = power.get("of_first")
-    is_other = isinstance(of_first, float) and of_first != power["difference"]
-    beside = f"; for the first two it is {two_digits(of_first)}" if is_other else ""
+    beside = ""
+    if isinstance(of_first, float) and of_first != power["difference"]:
+        beside = f"; for the first two it is {two_digits(of_first)}"
     return (
         f"A true difference of {two_digits(float(power['difference']))} in {score} would be found here about {share:g} "
         f"times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
