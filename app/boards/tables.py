@@ -131,7 +131,7 @@ WITHIN = FrameField[ComparedPair](
     Column("verdict", "A is", "text", glossary="equivalent"), lambda pair: pair.verdict.word
 )
 DECIDED = FrameField[ComparedPair](
-    Column("decided_by", "Decided by", "text", glossary="separable"),
+    Column("decided_by", "Decided by", "text", glossary="decided_by"),
     lambda pair: None if pair.verdict.separable is None else BY_RULE if pair.verdict.is_ruled else BY_TEST,
 )
 

@@ -268,11 +268,15 @@ UNCERTAINTY = (
         "Separable",
         "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
         "simultaneously: at a level of 95 % any pair at all that does not differ looks separable on one board of "
-        "twenty. The square, the groups of the board and the page A against B say the same. Where results are missing "
-        "the rule for gaps may decide without a test: then there is no p and no interval, the square says gap, and the "
-        "row what decides.",
+        "twenty. The square, the groups of the board and the page A against B say the same.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
+    ),
+    GlossaryEntry(
+        "decided_by",
+        "Decided by",
+        "A test of the difference, or the rule for gaps: who lacks results and with the worst value in each gap would "
+        "be behind is separable without a test. Then there is no p and no interval, and the square says gap.",
     ),
     GlossaryEntry(
         "equivalent",
