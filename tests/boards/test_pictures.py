@@ -214,3 +214,15 @@ def test_a_task_that_one_entrant_has_has_no_winner() -> None:
     columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
 
     assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
+
+
+def test_an_axis_of_costs_begins_at_nothing() -> None:
+    """Names need room beside the cheapest, which is no cost below 0; what costs nothing stands before the powers."""
+    rows = [(rank, f"{rank}", 5.0 - rank, 4.5 - rank, 5.5 - rank, cost) for rank, cost in enumerate((5e9, 2e7, 0.0), 1)]
+    free, alike = (tradeoff_table(table, axes_of(table, "time_s", "score")) for table in (board(*rows), board(*rows[:1],
+                   (2, "2", 1.0, 0.5, 1.5, 1e9))))  # fmt: skip
+    drawn = [draw_tradeoff(table, table.meta["plot"]) for table in (free, alike)]
+    ticks = [[shape.text for shape in each.shapes if shape.look == "tick"] for each in drawn if each is not None]
+
+    assert {"0", "100 M", "1 B"} <= set(ticks[0])
+    assert not any(text.startswith("−") for text in ticks[1])
