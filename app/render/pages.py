@@ -689,7 +689,10 @@ class HealthPage(Page):
     def caption(self) -> str:
         """Return how many things need somebody."""
         n = len(self.table.rows)
-        return "Nothing needs you." if n == 0 else f"{n:,} thing{'' if n == 1 else 's'} to look at"
+        if n == 0:
+            # Of the server itself something may be said above.
+            return "No benchmark needs you." if self.table.notes else "Nothing needs you."
+        return f"{n:,} thing{'' if n == 1 else 's'} to look at"
 
 
 def health_table(troubles: Sequence[Trouble], notes: Sequence[str]) -> Table:

@@ -87,10 +87,15 @@ class Slow:
 
 def count_slowly(session: Session) -> Slow:
     """Return what is counted every few minutes; of the largest benchmarks, also of those that are not public."""
-    at = session.scalar(LAST_BACKUP, {"act": audit.BACKUP})
     each = retention.sizes(session)[1]
     sizes = {of.benchmark: of.snapshot_bytes + of.row_bytes for of in each}
-    return Slow(None if at is None else float(at), dict(sorted(sizes.items(), key=lambda one: -one[1])[:MOST_SIZES]))
+    return Slow(last_backup(session), dict(sorted(sizes.items(), key=lambda one: -one[1])[:MOST_SIZES]))
+
+
+def last_backup(session: Session) -> float | None:
+    """Return when `plumbline db backup` last made one, in seconds of the epoch; None if it never has."""
+    at = session.scalar(LAST_BACKUP, {"act": audit.BACKUP})
+    return None if at is None else float(at)
 
 
 def readable(session: Session, slugs: Collection[str]) -> frozenset[str]:

@@ -32,7 +32,7 @@ from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
-from app.store import benchmark_rows, benchmarks, health
+from app.store import benchmark_rows, benchmarks, health, sql
 from app.telemetry import PAGES, Gauges, of_processes, render
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
@@ -128,8 +128,13 @@ def show(
     """List what is stuck, failing, set aside or overdue (.csv, .json), with since when and why."""
     readiness = look_soon(state)
     # With a table that something holds, the rest would wait for it too.
-    troubles = health.list_troubles(session, roles.stewarded_slugs(session, caller)) if readiness.database_up else []
-    table = health_table(troubles, (*readiness.problems, *readiness.warnings, *_old_backup(state)))
+    troubles, old = list[health.Trouble](), list[str]()
+    if readiness.database_up:
+        troubles, old = (
+            health.list_troubles(session, roles.stewarded_slugs(session, caller)),
+            list(_old_backup(session)),
+        )
+    table = health_table(troubles, (*readiness.problems, *readiness.warnings, *old))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
         answer = Response(table_to_json(table, {}), media_type="application/json")
@@ -139,12 +144,15 @@ def show(
     return answer
 
 
-def _old_backup(state: State) -> Iterator[str]:
+def _old_backup(session: Session) -> Iterator[str]:
     """Yield that the last backup is old; a server that never made one leaves backups to another program."""
-    at = _counted_slowly(state).backed_up_at
-    age = timedelta(seconds=0.0 if at is None else round(time.time() - at))
+    at = health.last_backup(session)
+    age = timedelta(seconds=0.0 if at is None else round(sql.now(session).timestamp() - at))
     if age.total_seconds() > BACKUP_S:
-        yield f"The last backup by `plumbline db backup` is {age} old; run it by hand, and it says why."
+        yield (
+            f"The last backup by `plumbline db backup` is {age} old: run it by hand. If it fails it says why; if it "
+            "does not, look at what should have run it (cron, a timer, a job)."
+        )
 
 
 # `/metrics`: figures in Prometheus' text form, fewer of them while the database does not answer.
@@ -343,6 +351,9 @@ def gauges(state: State, session: Session) -> Gauges:
         "plumbline_workers": ("Workers that reported within the last minute", None, {"": float(n_workers)}),
         "plumbline_worker_report_age_seconds": (
             "Seconds since each worker last reported", "worker", counted.each_worker_s,
+        ),
+        "plumbline_clock_ahead_seconds": (
+            "The database's clock before this machine's; negative: behind", None, {"": counted.now - time.time()},
         ),
         "plumbline_backup_age_seconds": (
             "Seconds since plumbline db backup last made one; -1 if it never has", None, {"": backup_age_s},
