@@ -137,7 +137,7 @@ def test_an_entrant_is_itself_again_whatever_letters_it_has(site: Site, slug: st
     other = enter(site, slug, "straße")
     said = [{each["rule"]: each["reason"] for each in sent["checks"]}["attempt"] for sent in (first, second)]
 
-    assert said[0] == "The first of each of its entrants."
+    assert said[0].startswith("The first of ")
     assert [name for name in names if f"ttempt 2 of {name}" not in said[1]] == []
     assert (other["http"], "straße is STRASSE" in other["detail"]) == (409, True)
 

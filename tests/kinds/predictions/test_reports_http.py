@@ -111,7 +111,7 @@ def test_a_pair_of_predictions_has_its_sentence_metrics_and_tests(shared_site: S
     rows = records(shared_site, f"{BOARD}/against.csv?a=Dull&b=Sharp")
     document = shared_site.http.get(f"{BOARD}/against.json?a=Dull&b=Sharp").json()
 
-    assert re.search(r"Sharp’s AUC is higher than Dull’s by 0\.\d+ \(95 % interval 0\.\d+ to 0\.\d+\)\.", page)
+    assert re.search(r"Sharp’s AUC is higher than Dull’s by 0\.\d+ \(95 % interval: 0\.\d+ to 0\.\d+\)\.", page)
     assert document["meta"]["n_resamples"] == 2000
     assert [(row["entrant_a"], row["metric"]) for row in rows] == [("Dull", metric) for metric in METRICS]
     assert page.count("McNemar, accuracy</td>") == 4
