@@ -16,6 +16,7 @@ from starlette.types import Lifespan
 from app.config import MIB, Settings
 from app.db.engine import REQUESTS, dispose_unused, make_engine, make_session_factory
 from app.jobs.queue import QueuedJobs
+from app.program.quietly import quietly
 from app.program.version import release
 from app.reading import Readers
 from app.render.html import set_institution
@@ -72,9 +73,11 @@ def create_app(
     """
     freshness = freshness or Freshness()
     readers = Readers(settings)
+    # Where another host answers meanwhile, the first page is rendered before anybody asks.
+    prepares = [first_page if settings.several_hosts else None, *[partial(quietly, prepare)] * EXPLORERS]
     apart = [
-        RenderProcess(_render_app, settings, database_url, forked=True, prepare=prepare if at else first_page)
-        for at in range(1 + EXPLORERS if render_apart else 0)
+        RenderProcess(_render_app, settings, database_url, forked=True, prepare=each)
+        for each in (prepares if render_apart else ())
     ]
 
     async def shown(slug: str, boards: int) -> None:

@@ -30,7 +30,6 @@ from app.boards.registry import compute_board
 from app.config import Settings
 from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
-from app.program.quietly import quietly
 from app.turns import Turn, Turns
 from app.web.kept_pages import Ask, CachedAnswer, gather
 from app.web.problems import problem
@@ -129,7 +128,7 @@ class RenderProcess:
             self._has_begun = self._is_warm = True
             if self._prepare is not None:
                 # Whoever asks meanwhile waits for it, as they would have for its parts.
-                self._pool.submit(quietly, self._prepare).result()
+                self._pool.submit(self._prepare).result()
         if self._is_stopped:
             self._end()
 
