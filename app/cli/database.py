@@ -5,7 +5,7 @@ import re
 import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from datetime import UTC, datetime
+from datetime import UTC
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -23,7 +23,15 @@ from app.db.dumps import Note
 from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
 from app.db.engine import make_engine, refuse_pooler
-from app.db.migrate import can_rewrite, check_schema, clock_trouble, refuse_newer_database, upgrade, why_unwritable
+from app.db.migrate import (
+    can_rewrite,
+    check_schema,
+    clock_ahead_s,
+    clock_trouble,
+    refuse_newer_database,
+    upgrade,
+    why_unwritable,
+)
 from app.errors import PlumblineError, SettingsError
 from app.store import audit
 from app.store.audit import Act, AuditCheck, Change
@@ -167,7 +175,7 @@ def check(
                 raise DatabaseUnavailable(unwritable)
             _check_pooler(Settings.from_env())
             say(f"Postgres {version} answers, takes writes and has the newest schema.")
-            warnings = (can_rewrite(connection), clock_trouble(connection, datetime.now(UTC)))
+            warnings = (can_rewrite(connection), clock_trouble(clock_ahead_s(connection)))
             connection.rollback()
             for warning in filter(None, warnings):
                 note(f"Warning: {warning}", style="yellow")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -390,9 +390,14 @@ CLOCK_S = 60.0
 """Clocks of two machines that are set by the network differ by less than a second."""
 
 
-def clock_trouble(connection: Connection, now: datetime) -> str | None:
-    """Say that the database's clock is not this machine's, which is `now`; None where they agree."""
-    ahead_s = (connection.execute(select(func.clock_timestamp())).scalar_one() - now).total_seconds()
+def clock_ahead_s(connection: Connection) -> float:
+    """Return by how much the database's clock is before this machine's; negative: behind."""
+    now: datetime = connection.execute(select(func.clock_timestamp())).scalar_one()
+    return (now - datetime.now(UTC)).total_seconds()
+
+
+def clock_trouble(ahead_s: float) -> str | None:
+    """Say that the database's clock is not this machine's, of which it is ahead; None where they agree."""
     if abs(ahead_s) < CLOCK_S:
         return None
     return (

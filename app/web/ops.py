@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Annotated
 
@@ -22,7 +22,7 @@ from starlette.responses import Response
 
 from app.config import MIB
 from app.db.engine import is_transient
-from app.db.migrate import can_rewrite, clock_trouble, schema_trouble, why_unwritable
+from app.db.migrate import can_rewrite, clock_ahead_s, clock_trouble, schema_trouble, why_unwritable
 from app.errors import NotFound
 from app.names import clip_for_message, names_in_words
 from app.program.version import code_version, release
@@ -245,7 +245,7 @@ def look(state: State) -> Readiness:
             trouble = schema_trouble(connection)
             unwritable = why_unwritable(connection) if trouble is None or trouble.is_newer else None
             too_much = can_rewrite(connection) if trouble is None and unwritable is None else None
-            off = clock_trouble(connection, datetime.now(UTC))
+            off = clock_trouble(clock_ahead_s(connection))
         if unwritable is not None:
             return Readiness([unwritable], [], database_up=False)
         with state.sessions() as session:
@@ -353,7 +353,8 @@ def gauges(state: State, session: Session) -> Gauges:
             "Seconds since each worker last reported", "worker", counted.each_worker_s,
         ),
         "plumbline_clock_ahead_seconds": (
-            "The database's clock before this machine's; negative: behind", None, {"": counted.now - time.time()},
+            "The database's clock before this machine's; negative: behind", None,
+            {"": clock_ahead_s(session.connection())},
         ),
         "plumbline_backup_age_seconds": (
             "Seconds since plumbline db backup last made one; -1 if it never has", None, {"": backup_age_s},

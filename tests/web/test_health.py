@@ -1,7 +1,6 @@
 """What a server says of itself: readiness, figures, what needs a steward."""
 
 import re
-from datetime import UTC, datetime, timedelta
 
 import psycopg
 import yaml
@@ -9,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import update
 
 from app.db.engine import make_engine
-from app.db.migrate import clock_trouble
+from app.db.migrate import clock_ahead_s, clock_trouble
 from app.db.models import Benchmark
 from app.program.version import release
 from tests.cases.databases import as_owner
@@ -139,13 +138,10 @@ def test_a_clock_that_is_not_this_machines_is_named(database_url: str) -> None:
     """Of two hosts: a database three hours ahead dates all that is stored, and ends tokens early."""
     engine = make_engine(database_url, pool_size=1)
     with engine.connect() as connection:
-        now = datetime.now(UTC)
-        ahead, behind = (clock_trouble(connection, now - timedelta(minutes=minutes)) for minutes in (187, -2))
-
-        assert clock_trouble(connection, now) is None
+        assert clock_trouble(clock_ahead_s(connection)) is None
     engine.dispose()
-    assert "clock is 3:07:00 ahead of this machine's" in str(ahead)
-    assert "clock is 0:02:00 behind this machine's" in str(behind)
+    assert "clock is 3:07:00 ahead of this machine's" in str(clock_trouble(187 * 60.0))
+    assert "clock is 0:02:00 behind this machine's" in str(clock_trouble(-120.0))
 
 
 def test_not_ready_says_what_is_wrong(site: Site, database_url: str) -> None:
