@@ -37,9 +37,6 @@ def hosts() -> Iterator[tuple[RunningServer, RunningServer]]:
         yield one, other
 
 
-# Who refuses is asked no more at once; but the first answers of a process that was started again take two to three
-# seconds on two cores, and a request that was under way there ends with 502 now and then.
-@pytest.mark.xfail(reason="the first answers of a started process take longer than a second", strict=False)
 @pytest.mark.parametrize("name", PROXIES)
 def test_a_killed_web_process_costs_a_reader_little(hosts: tuple[RunningServer, RunningServer], name: str) -> None:
     """Killed in turn, each once the other is back; every answer is the page, and no two are far apart."""
