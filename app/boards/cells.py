@@ -55,6 +55,21 @@ class CellMatrix:
         at = [self.column(name) for name in entrants]
         return CellMatrix(self.tasks, tuple(entrants), self.values[:, at], self.leaked[:, at], self.present[:, at])
 
+    def without_leaks(self, values: FloatArray, model: str | None) -> FloatArray:
+        """Return values [n_tasks, n_entrants], those of the leakage model where an entrant has seen the data.
+
+        The unit is unchanged; NaN is a failure, and replaces like any other value. Nothing is replaced without a model,
+        or by one that has no rows. Source: fev 0.10, `leakage_imputation_model`.
+
+        >>> leaked = np.array([[True, False]])
+        >>> cells = CellMatrix(("a",), ("A", "B"), np.zeros((1, 2)), leaked, np.ones((1, 2), dtype=np.bool_))
+        >>> cells.without_leaks(np.array([[0.1, 0.3]]), "B").tolist(), cells.without_leaks(cells.values, None).tolist()
+        ([[0.3, 0.3]], [[0.0, 0.0]])
+        """
+        if model not in self.entrants:
+            return values
+        return np.where(self.leaked, values[:, [self.entrants.index(model)]], values)
+
     def column(self, entrant: str) -> int:
         """Return the position of an entrant.
 

@@ -84,9 +84,7 @@ def better_by_metric(
         cells = build_cells(manifest, spec, scores, metric)
         if set(by.tasks) <= set(cells.tasks) and set(by.names) <= set(cells.entrants):
             sign = 1.0 if manifest.metrics[metric].direction == "maximize" else -1.0
-            values, model = cells.values, spec.counts_for_leaks()
-            if model in cells.entrants:
-                values = np.where(cells.leaked, values[:, [cells.entrants.index(model)]], values)
+            values = cells.without_leaks(cells.values, spec.counts_for_leaks())
             places = ([cells.tasks.index(task) for task in by.tasks], [cells.column(name) for name in by.names])
             found[metric] = sign * values[np.ix_(*places)]
     return found

@@ -739,7 +739,8 @@ def clipped_errors(cells: CellMatrix, spec: SkillScore) -> FloatArray:
     >>> clipped_errors(cells, SkillScore(name="m", method="skill_score", metric="error", baseline="B")).tolist()
     [[2.0, 1.0]]
     """
-    errors = without_leaks(cells, ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]]), spec)
+    relative = ratios(cells.values, cells.values[:, [cells.column(spec.baseline)]])
+    errors = cells.without_leaks(relative, spec.leakage_model)
     return np.clip(errors, spec.clip[0], spec.clip[1], out=errors)
 
 
@@ -788,23 +789,6 @@ def treat_missing(cells: CellMatrix, errors: FloatArray, missing: Missing) -> Re
     return Relative(cells, of_kept, kept, failed.sum(axis=0), imputed)
 
 
-def without_leaks(cells: CellMatrix, errors: FloatArray, spec: SkillScore) -> FloatArray:
-    """Return errors [n_tasks, n_entrants], replaced by the leakage model's where an entrant has seen the data.
-
-    The unit is unchanged; NaN is a failure, and replaces like any other error.
-    Source: fev 0.10, `leakage_imputation_model`.
-
-    >>> leaked = np.array([[True, False]])
-    >>> cells = CellMatrix(("a",), ("A", "B"), np.zeros((1, 2)), leaked, np.ones((1, 2)))
-    >>> board = SkillScore(name="m", method="skill_score", metric="error", baseline="B", leakage_model="B")
-    >>> without_leaks(cells, np.array([[0.1, 0.3]]), board).tolist()
-    [[0.3, 0.3]]
-    """
-    if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
-        return errors
-    return np.where(cells.leaked, errors[:, [cells.column(spec.leakage_model)]], errors)
-
-
 def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
     """Return the errors themselves on the kept tasks, [n_tasks, n_entrants], of which relative ones are ratios.
 
@@ -817,7 +801,7 @@ def raw_errors(relative: Relative, spec: SkillScore) -> FloatArray:
     [[0.2, 0.2]]
     """
     cells = relative.cells
-    errors = without_leaks(cells, cells.values, spec)
+    errors = cells.without_leaks(cells.values, spec.leakage_model)
     missing = np.isnan(errors)
     if missing.any():
         errors = np.where(missing, errors[:, [cells.column(spec.baseline)]], errors)
