@@ -939,7 +939,9 @@ def _other_boards(table: Table) -> Iterator[str]:
     if not isinstance(found, Mapping) or not found.get("clause"):
         return
     said = f"This board was recomputed in {count(found['n_boards'], 'variant')}, each with one change"
-    yield f"{said}. The leader stays first in {'all' if found['n_first'] == found['n_boards'] else found['n_first']}."
+    alone = " alone" if found.get("n_shared") else ""
+    n_first = "all" if found["n_first"] == found["n_boards"] else found["n_first"]
+    yield f"{said}. The leader stays first{alone} in {n_first}."
     if found["without"]:
         lost = first_few(found["without"], MOST_LOST, lambda line: f"{in_words(line['first'])} {line['what']}", "; ")
         yield f"Somebody else is first: {lost}."

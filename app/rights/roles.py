@@ -3,7 +3,7 @@ makes a benchmark is its first steward; admins are stewards of all without a gra
 and changes nothing; where submissions are invited only the benchmark's submitters may send some.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -18,6 +18,7 @@ from app.errors import Conflict, NotFound
 from app.rights import policy
 from app.rights.policy import Holder, Relation
 from app.store import benchmark_rows
+from app.store.sql import one_of
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,22 @@ def list_roles(session: Session, benchmark_id: int) -> list[Held]:
 def list_stewards(session: Session, benchmark_id: int) -> Sequence[Token]:
     """Return the stewards of a benchmark whose tokens work, by name."""
     return [held.token for held in list_roles(session, benchmark_id) if held.role == "steward"]
+
+
+def stewards_by_slug(session: Session, slugs: Collection[str]) -> dict[str, list[str]]:
+    """Return the names of the stewards of some benchmarks whose tokens work; one that has none is left out."""
+    newest = _newest().where(RoleGrant.role == "steward").subquery()
+    query = (
+        select(Benchmark.slug, Token.name)
+        .join(newest, newest.c.benchmark_id == Benchmark.id)
+        .join(Token, newest.c.token_id == Token.id)
+        .where(_holds(newest.c), _works(), one_of(Benchmark.slug, slugs))
+        .order_by(Token.name)
+    )
+    found: dict[str, list[str]] = {}
+    for slug, name in session.execute(query):
+        found.setdefault(slug, []).append(name)
+    return found
 
 
 def benchmark_ids_of(session: Session, token_id: int, *roles: str) -> set[int]:

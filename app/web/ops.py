@@ -32,7 +32,7 @@ from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
-from app.store import benchmark_rows, benchmarks, health, sql
+from app.store import benchmarks, health, sql
 from app.telemetry import PAGES, Gauges, of_processes, render
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
@@ -97,13 +97,11 @@ MOST_BENCHMARKS = 50
 def about(session: SessionDep) -> Response:
     """Show who runs this server, its imprint and how to reach them, as its settings say, and who cares for what."""
     listed = benchmarks.list_names(session)[:MOST_BENCHMARKS]
-    stewards = [(each.title, f"/benchmarks/{each.slug}#rules", _stewards(session, each.slug)) for each in listed]
+    named = roles.stewards_by_slug(session, [each.slug for each in listed])
+    stewards = [
+        (each.title, f"/benchmarks/{each.slug}#rules", names_in_words(named.get(each.slug, ()))) for each in listed
+    ]
     return page("about.html", title="About", stewards=stewards)
-
-
-def _stewards(session: Session, slug: str) -> str:
-    held = roles.list_stewards(session, benchmark_rows.find_benchmark(session, slug).id)
-    return names_in_words([token.name for token in held])
 
 
 @router.get("/static/{name}", include_in_schema=False)
@@ -130,10 +128,8 @@ def show(
     # With a table that something holds, the rest would wait for it too.
     troubles, old = list[health.Trouble](), list[str]()
     if readiness.database_up:
-        troubles, old = (
-            health.list_troubles(session, roles.stewarded_slugs(session, caller)),
-            list(_old_backup(session)),
-        )
+        troubles = health.list_troubles(session, roles.stewarded_slugs(session, caller))
+        old = list(_old_backup(session))
     table = health_table(troubles, (*readiness.problems, *readiness.warnings, *old))
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
