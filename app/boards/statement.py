@@ -32,11 +32,12 @@ def with_statement(table: Table) -> Table:
     """
     if not {"rank", "may_be_first", "entrant"} <= set(table.column_names()):
         return table
-    ranked = sorted((r for r in table.records() if r["rank"] is not None), key=lambda r: float(r["rank"] or 0))
-    return replace(table, meta={**table.meta, "statement": _statement(ranked, table.meta)})
+    rows = list(table.records())
+    ranked = sorted((row for row in rows if row["rank"] is not None), key=lambda row: float(row["rank"] or 0))
+    return replace(table, meta={**table.meta, "statement": _statement(ranked, len(rows) - len(ranked), table.meta)})
 
 
-def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
+def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any]) -> list[str]:
     """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
     if len(ranked) == 1:
         return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
@@ -61,22 +62,24 @@ def _statement(ranked: Sequence[Record], meta: Mapping[str, Any]) -> list[str]:
         n_flagged = sum(bool(row.get("flags")) for row in others) if len(others) > NAMED else 0
         whom += f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
-    said += [_rest(ranked, meta), *_alike(meta)]
+    n_unsaid = n_unranked + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
+    said += [_rest(ranked, n_unsaid, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
 
 
-def _rest(ranked: Sequence[Record], meta: Mapping[str, Any]) -> str:
-    """Say that none of the rest may be first; or where there is no rest, that nobody is shown to be worse."""
+def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> str:
+    """Say that none of the rest may be first, and of how many that is not known; or that nobody is shown to be worse."""
     level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
+    unsaid = f"; {n_unsaid:,} {'has' if n_unsaid == 1 else 'have'} none" if n_unsaid else ""
+    of_whom = " with a rank interval" if unsaid else ""
     n_rest = sum(row["may_be_first"] is False for row in ranked)
     if not n_rest:
-        return f"Nobody is shown to be worse than the first{surely}."
-    of_whom = "" if all(row["may_be_first"] is not None for row in ranked) else " with a rank interval"
+        return f"Nobody{of_whom} is shown to be worse than the first{surely}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
-    return f"{whom} ruled out as first{surely}."
+    return f"{whom} ruled out as first{surely}{unsaid}."
 
 
 def _alike(meta: Mapping[str, Any]) -> Iterator[str]:

@@ -52,8 +52,17 @@ def test_the_sentence_follows_the_rows() -> None:
     assert unsure == [
         "A has the best score; how sure that is, is not known.",
         "One may be first: B.",
-        "The only other one with a rank interval is ruled out as first, at 95 %.",
+        "The only other one is ruled out as first, at 95 %.",
     ]
+
+
+def test_of_how_many_nothing_is_said_stands_in_the_sentence() -> None:
+    """Of 324 embedding models 221 lack results: whoever reads that all others are ruled out would count them in."""
+    some = said((1, "A", True, None), (2, "B", None, None), (3, "C", False, None), (None, "D", None, None))
+    nobody = said((1, "A", True, None), (2, "B", True, None), (None, "C", None, None))
+
+    assert some[-1] == "The only other one with a rank interval is ruled out as first, at 95 %; 2 have none."
+    assert nobody[-1] == "Nobody with a rank interval is shown to be worse than the first, at 95 %; 1 has none."
 
 
 def test_a_board_with_one_ranked_entrant_compares_it_with_nobody() -> None:
