@@ -110,6 +110,24 @@ def assert_within(tables: BoardTables, rows: dict[Any, Any], said: str) -> None:
     assert all(words[a, b] == words[b, a] for a, b in words if words[a, b] in ("equivalent", "undecided"))
 
 
+@pytest.mark.parametrize("name", MATTERS)
+def test_what_holds_over_all_snapshots_is_decided_more_cautiously(name: str) -> None:
+    """Of every method that may declare it: what is said of all snapshots is not what is decided for one."""
+    ways = (MATTERS[name], f"{MATTERS[name]}, over_snapshots: true")
+    once, always = (random_board(Case(name, "minimize", summary_board(way, "minimize")), 1) for way in ways)
+    assert once.pairwise is not None
+    assert always.pairwise is not None
+    found = {
+        (row["entrant_a"], row["entrant_b"]): (row["p_value"], held["p_value"])
+        for row, held in zip(once.pairwise.records(), always.pairwise.records(), strict=True)
+        if row["p_value"] is not None
+    }
+
+    assert all(p <= held for p, held in found.values())
+    assert any(p < held for p, held in found.values())
+    assert (once.leaderboard.meta.get("over_snapshots"), always.leaderboard.meta["over_snapshots"]) == (None, True)
+
+
 @pytest.mark.parametrize("case", EVERY, ids=lambda case: f"{case.name}-{case.direction}")
 def test_everything_that_a_board_says_is_read_from_its_pairs(case: Case) -> None:
     """Of every method: rank sets, groups, who may be first, the sentences of board and pair, the letters, the badge."""

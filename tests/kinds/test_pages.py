@@ -33,6 +33,36 @@ def test_an_example_upload_says_what_each_column_holds(name: str) -> None:
     assert all(column.holds for column in columns)
 
 
+ITEMS = """
+schema_version: 1
+slug: rooms
+title: Rooms
+evidence: episodes
+episodes: {item: [%s]}
+grid: {seeds: [7], items: [%s]}
+metrics: {success: {direction: maximize}}
+tasks: [{id: lift}]
+leaderboards: [{name: board, method: estimate, metrics: [success]}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "items", "expected"),
+    [
+        ("room, layout", "kitchen/3, hall/4", {"room": "kitchen", "layout": "3"}),
+        ("room", "kitchen/3", {"room": "kitchen/3"}),
+        ("room, layout", "kitchen", {"room": "0", "layout": "0"}),
+    ],
+)
+def test_an_example_upload_has_an_item_that_is_asked_for(columns: str, items: str, expected: dict[str, str]) -> None:
+    """Where several columns tell items apart, each has its part of a declared name."""
+    declared = parse_manifest((ITEMS % (columns, items)).encode())
+    cells = {column.name: column.cell for column in kind_of(declared).pages.example(declared).columns}
+
+    assert {name: cells[name] for name in expected} == expected
+    assert cells["seed"] == "7"
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rule_leads_to_an_entry_of_the_glossary(name: str) -> None:
     """A rule has words to click on where it has an anchor, and the anchor is explained."""

@@ -7,7 +7,8 @@ was skipped.
 There are three parts, each with its own table in pyproject.toml. A mutant within a loop that numba compiles is seen
 only where the loop runs as Python, and everything else would take hours there: `loops` are the modules of such loops,
 uncompiled, with the tests of the statistics. `others` are the other modules of the pure rooms, with the tests that need
-no database. `door` are rights, receiving and private labels, which only tests over HTTP with a database decide.
+no database. `door` are rights, receiving and private labels, which only tests over HTTP with a database decide; those
+tests also meet whatever survives in `others`.
 """
 
 import argparse
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from multiprocessing import cpu_count
@@ -114,12 +115,12 @@ def main() -> None:
     parts = [part for part in PARTS if part.name in asked.parts]
     for part in parts:
         part.prepare(asked.processes)
-    every = [name for part in parts for name in part.outcomes() if name.startswith(tuple(asked.within))]
+    every = {name for part in parts for name in part.outcomes() if name.startswith(tuple(asked.within))}
     names = sample(every, asked.number, asked.seed)
+    survivors: dict[str, int | None] = dict.fromkeys(names)
     for part in parts:
-        run_waiting(part, names, asked.processes)
-    codes = {name: code for part in parts for name, code in part.outcomes().items()}
-    survivors = {name: codes[name] for name in names if codes[name] not in KILLED}
+        run_waiting(part, list(survivors), asked.processes)
+        survivors = {name: code for name, code in (survivors | only(part, survivors)).items() if code not in KILLED}
     report(survivors, len(names), asked.seed, time.monotonic() - started_at)
     sys.exit(1 - len(survivors) / len(names) < asked.at_least)
 
@@ -150,7 +151,12 @@ def run_waiting(part: Part, names: Sequence[str], n_processes: int) -> None:
         part.run("-c", MUTMUT, "run", f"--max-children={n_processes}", *waiting)
 
 
-def sample(names: Sequence[str], number: int, seed: int) -> Sequence[str]:
+def only(part: Part, names: Collection[str]) -> dict[str, int | None]:
+    """Return the exit codes of those of the mutants that the part has."""
+    return {name: code for name, code in part.outcomes().items() if name in names}
+
+
+def sample(names: Collection[str], number: int, seed: int) -> Sequence[str]:
     """Return this many names, those with the smallest hashes of seed and name.
 
     A change of one function draws other mutants of that function alone, and a larger number includes a smaller one's.

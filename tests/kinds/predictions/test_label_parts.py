@@ -67,7 +67,21 @@ def test_a_part_with_few_items_is_warned_of() -> None:
     truth = labels(12)
     divided = replace(truth, public=choose_public(truth, CLASSES, KEY, 0.5))
 
-    assert [text for text in warn_of_parts(divided, CLASSES) if "has only 6 examples" in text]
+    assert [text for text in warn_of_parts(divided, CLASSES) if "has only" in text] == [
+        f"the {part} part of task {truth.task} has only 6 examples" for part in ("public", "private")
+    ]
+
+
+def test_a_class_of_a_single_item_is_missing_from_one_part() -> None:
+    """Whatever needs every class is undefined there: with as many as are missing."""
+    truth = replace(labels(200), label=np.array([1.0, *np.zeros(199)]))
+    divided = replace(truth, public=np.arange(200) >= 100)
+    whole = replace(truth, public=np.ones(200, dtype=np.bool_))
+
+    assert list(warn_of_parts(divided, CLASSES)) == [
+        f"the public part of task {truth.task} lacks 1 of the classes, each of a single item"
+    ]
+    assert list(warn_of_parts(whole, CLASSES)) == list(warn_of_parts(truth, CLASSES)) == []
 
 
 def test_the_digest_of_labels_does_not_depend_on_their_order() -> None:

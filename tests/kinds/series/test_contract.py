@@ -54,6 +54,7 @@ def test_a_table_is_lrdbenchs_own(run: tuple[str, dict[str, Table]], name: str) 
         header = archive.read(f"{run[0]}/tables/{name}.csv").decode().splitlines()[0]
 
     assert [column.name for column in run[1][name].columns] == header.split(",")
+    assert all([run[1][name].title, *(column.title for column in run[1][name].columns)])
     assert [{key: plain(cell) for key, cell in row.items()} for row in created] == [
         {key: plain(cell) for key, cell in row.items()} for row in theirs
     ]

@@ -5,7 +5,10 @@ from pathlib import Path
 import pytest
 
 from app.errors import Problem
+from app.files.findings import Findings
+from app.files.uploads import ReceivedFile
 from app.kinds.parse import parse_manifest
+from app.kinds.series.estimates import read_estimator_table
 from app.kinds.series.from_lrdbench import manifest_from_lrdbench
 from tests.cases.evidence_tables import read
 from tests.cases.series_runs import GIVEN, LIMITS, MANIFESTS, given_manifest
@@ -74,3 +77,33 @@ def test_rows_of_a_level_that_the_benchmark_lacks_are_said(tmp_path: Path) -> No
     assert [w.message for w in actual if "does not use" in w.message] == [
         "metrics that this benchmark does not use were ignored: ci_width@0.95, coverage@0.95"
     ]
+
+
+METADATA_HEADER = "estimator_name,family,target_estimand,supports_ci,assumptions_json,params_json,version\n"
+
+
+@pytest.mark.parametrize(
+    ("cells", "column", "value", "words"),
+    [
+        ("Hurst,hurst,yes,{},{},1", "supports_ci", "yes", "neither True nor False"),
+        ("Hurst,hurst,True,{},{3},1", "params_json", "{3}", "JSON"),
+        ("Hurst,hurst,True,nonsense,{},1", "assumptions_json", "nonsense", "JSON"),
+        ("Hu\trst,hurst,True,{},{},1", "family", "Hu\trst", "text is printable"),
+    ],
+)
+def test_a_wrong_cell_about_an_estimator_is_refused_where_it_stands(
+    tmp_path: Path, cells: str, column: str, value: str, words: str
+) -> None:
+    """With file, row and value; the other estimators and cells are read."""
+    path = tmp_path / "estimator_metadata.csv"
+    path.write_text(f"{METADATA_HEADER}RS,rescaled range,hurst,False,{{}},{{}},2\nGPH,{cells}\n", "utf-8")
+    findings = Findings()
+    file = ReceivedFile("run/tables/estimator_metadata.csv", path, ".csv", 0)
+    described = read_estimator_table(file, findings, [], 100)
+
+    (problem,) = findings.kept
+    assert (problem.file, problem.row, problem.column) == ("run/tables/estimator_metadata.csv", 3, column)
+    assert words in problem.message
+    assert value in str(problem.value) or "\t" in value
+    assert described["RS"]["family"] == "rescaled range"
+    assert set(described) == {"RS", "GPH"}
