@@ -330,13 +330,17 @@ def _standing_changes(old: PublishedState, new: PublishedState) -> list[dict[str
 
 def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
     moves: list[dict[str, Any]] = []
+    # Whoever enters or leaves is said to; a rank without one before or after is of who stays, as where a board begins.
+    stay = old.standings.keys() & new.standings.keys()
     for board, after in sorted(new.ranks.items()):
         before = old.ranks.get(board, {})
-        moved = sorted(entrant for entrant in before.keys() & after.keys() if before[entrant] != after[entrant])
+        ranked = (before.keys() & after.keys()) | (stay & (before.keys() | after.keys()))
         said = " ".join(new.statements.get(board, ()))
-        for entrant in moved:
-            move = {"kind": "rank", "board": board, "entrant": entrant, "from": before[entrant], "to": after[entrant]}
-            moves.append({**move, "statement": said} if said and after[entrant] == 1 else move)
+        for entrant in sorted(ranked):
+            was, now = before.get(entrant), after.get(entrant)
+            if was != now:
+                move = {"kind": "rank", "board": board, "entrant": entrant, "from": was, "to": now}
+                moves.append({**move, "statement": said} if said and now == 1 else move)
     return moves
 
 

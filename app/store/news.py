@@ -66,7 +66,8 @@ def _news_of(of: BenchmarkNames, snapshot: Snapshot) -> Iterator[News]:
     for change in snapshot.changes:
         if change["kind"] == "rank" and change["to"] == 1:
             board = change["board"]
-            text = f"{change['entrant']} has rank 1 on {titles.get(board, board)}, from rank {change['from']}"
+            was = "without a rank before" if change["from"] is None else f"from rank {change['from']}"
+            text = f"{change['entrant']} has rank 1 on {titles.get(board, board)}, {was}"
             text += f": {change['statement'].removesuffix('.')}" if "statement" in change else ""
             yield news("first", text, f"{home}/leaderboards/{board}?snapshot={snapshot.number}")
     for kind, words in WORDS.items():
@@ -76,7 +77,8 @@ def _news_of(of: BenchmarkNames, snapshot: Snapshot) -> Iterator[News]:
             yield news(kind, text, f"{home}/snapshots")
     if any(change["kind"] == "manifest" for change in snapshot.changes):
         yield news("manifest", "the manifest has a new version", f"{home}/snapshots")
-    moved = [change["board"] for change in snapshot.changes if change["kind"] == "rank"]
+    moves = [change for change in snapshot.changes if change["kind"] == "rank"]
+    moved = [change["board"] for change in moves if None not in (change["from"], change["to"])]
     if moved:
         boards = set(moved)
         where = titles.get(moved[0], moved[0]) if len(boards) == 1 else count(len(boards), "board")

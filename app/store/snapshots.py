@@ -303,10 +303,12 @@ def _first(board: Table, n: int) -> Iterator[tuple[str, Cell]]:
 def walk_back(listed: Sequence[Snapshot], board: str, entrant: str, rank: Cell) -> Iterator[tuple[Cell, ...]]:
     """Yield the rank in each snapshot, the newest first, until the one in which the entrant entered.
 
-    Each row is the number and the time of the snapshot, the entrant and its rank.
+    Each row is the number and the time of the snapshot, the entrant and its rank; there is none where it had no rank,
+    as on a board that could not be computed yet.
     """
     for snapshot in listed:
-        yield snapshot.number, snapshot.published_at.isoformat(), entrant, rank
+        if rank is not None:
+            yield snapshot.number, snapshot.published_at.isoformat(), entrant, rank
         own = [change for change in snapshot.changes if change.get("entrant") == entrant]
         if any(change["kind"] == "entered" for change in own):
             return

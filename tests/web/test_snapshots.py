@@ -61,6 +61,26 @@ def test_the_changes_between_any_two_snapshots_are_told(site: Site) -> None:
     assert "Entered: Good" in page
 
 
+def test_nobody_had_a_rank_on_a_board_that_could_not_be_computed_yet(site: Site) -> None:
+    """Where ranks begin is a change of those who were there already, and their history begins then."""
+    declare(site)
+    for rows in (GOOD, BASE):
+        send(site, rows)
+        site.work()
+
+    history = site.http.get("/benchmarks/tiny/leaderboards/skill/history.json").json()
+    first, second = (site.http.get(f"/benchmarks/tiny/leaderboards/skill.json?snapshot={n}").json() for n in (1, 2))
+    newest = site.http.get(f"{ADDRESS}.json").json()[0]
+    page = site.http.get(f"{ADDRESS}", headers={"accept": "text/html"}).text
+
+    assert (first["meta"]["unavailable_reason"], len(second["rows"])) == ("baseline_absent", 2)
+    assert [row["snapshot"] for row in history["rows"]] == [2, 2]
+    assert {"kind": "rank", "board": "skill", "entrant": "Good", "from": None, "to": 1}.items() <= next(
+        change for change in newest["changes"] if change["kind"] == "rank" and change["board"] == "skill"
+    ).items()
+    assert "Good – → 1" in " ".join(page.split())
+
+
 def test_snapshots_that_are_not_there_have_no_changes(site: Site) -> None:
     """404 for an unknown number and before the first publication, 422 for an end without a beginning."""
     declare(site)
