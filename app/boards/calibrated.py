@@ -147,7 +147,7 @@ def few_units_note(
     Source: the lower end of the interval of n successes of n, n / (n + z²): Wilson 1927.
 
     >>> [note.split(":")[0] for note in few_units_note([("A", 3.0), ("B", 9.0)], "tasks", 0.95)]
-    ['Fewer than eight tasks behind A']
+    ['The results of A are worth fewer than eight independent tasks']
     """
     below = [(name, n_units) for name, n_units in few if MIN_UNITS <= n_units < FEW_UNITS]
     if not below:
@@ -157,8 +157,8 @@ def few_units_note(
     whose = names_in_words([name for name, _ in below])
     rate = f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}."
     yield (
-        f"Fewer than eight {units} behind {whose}: these say little about how much they differ, and the intervals are "
-        f"wide.{rate if is_rate else ''}"
+        f"The results of {whose} are worth fewer than eight independent {units}: these say little about how much they "
+        f"differ, and the intervals are wide.{rate if is_rate else ''}"
     )
 
 

@@ -137,9 +137,8 @@ def stability(
     if found is None or fewest is None:
         return found
     n, line = fewest
-    left_out = f"one of its {count(len(by.tasks), by.noun)}" if n == 1 else (
-        f"{n:,} of its {count(len(by.tasks), by.noun)} together")  # fmt: skip
-    clause = f"{found['clause']}; without {left_out} another would be first"
+    left_out = f"{count(n, f'particular {by.noun}')} of {len(by.tasks):,} {'was' if n == 1 else 'were'}"
+    clause = f"{found['clause']}; another would lead if {left_out} left out"
     return {**found, "n_fewest": n, "without": [line, *found["without"]][:MOST_LISTED], "clause": clause}
 
 

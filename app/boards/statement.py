@@ -69,13 +69,17 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
 
 
 def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> str:
-    """Say that none of the rest may be first, and of how many that is not known; or that nobody is shown to be worse."""
+    """Say that none of the rest may be first, and of how many that is not known; or that nobody is worse."""
     level = meta.get("level")
     surely = f", at {100 * level:g} %" if isinstance(level, float) else ""
     surely += " over all snapshots" if surely and meta.get("over_snapshots") else ""
     unsaid = f"; {n_unsaid:,} {'has' if n_unsaid == 1 else 'have'} none" if n_unsaid else ""
     of_whom = " with a rank interval" if unsaid else ""
-    n_rest = sum(row["may_be_first"] is False for row in ranked)
+    rest = [row for row in ranked if row["may_be_first"] is False]
+    n_by_rule = sum("first_p" in row and row["first_p"] is None for row in rest)
+    n_rest = len(rest)
+    by_rule = f", {_number(n_by_rule).lower()} of them" if n_rest > 1 else ","
+    surely += f"{by_rule} by the rule for missing results" if n_by_rule else ""
     if not n_rest:
         return f"Nobody{of_whom} is shown to be worse than the first{surely}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"

@@ -877,8 +877,8 @@ def how_it_is_known(
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
     # Above a board is room for two lines; whom these only count is named here.
     everybody = list(_all_first(table))
-    said = [each for each in statement if not everybody or " may be first" not in each]
-    known: dict[str, list[str]] = {"Who may be first": [*said, *everybody, *_looks(table)]} if statement else {}
+    said = [line for each in statement for line in (everybody if everybody and " may be first" in each else [each])]
+    known: dict[str, list[str]] = {"Who may be first": [*said, *_looks(table)]} if statement else {}
     if delivered := _delivered(table):
         known["Results"] = [delivered]
     for note in notes:
@@ -942,13 +942,18 @@ def _other_boards(table: Table) -> Iterator[str]:
     alone = " alone" if found.get("n_shared") else ""
     n_first = "all" if found["n_first"] == found["n_boards"] else found["n_first"]
     yield f"{said}. The leader stays first{alone} in {n_first}."
-    if found["without"]:
-        lost = first_few(found["without"], MOST_LOST, lambda line: f"{in_words(line['first'])} {line['what']}", "; ")
-        yield f"Somebody else is first: {lost}."
-    if found.get("n_fewest"):
-        yield "The fewest tasks without which somebody else is first are chosen after the fact."
+    n_chosen = 1 if found.get("n_fewest") else 0
+    chosen, lost = found["without"][:n_chosen], found["without"][n_chosen:]
+    if lost:
+        yield f"Somebody else is first: {first_few(lost, MOST_LOST, _who_leads, '; ')}."
+    if chosen:
+        yield f"No variant, since its tasks are chosen after the fact, and as few as possible: {_who_leads(chosen[0])}."
     if found.get("shared"):
         yield f"The first place is shared: {first_few(found['shared'], MOST_LOST, between='; ')}."
+
+
+def _who_leads(line: Mapping[str, str]) -> str:
+    return f"{in_words(line['first'])} would lead {line['what']}"
 
 
 def _power(table: Table) -> str | None:

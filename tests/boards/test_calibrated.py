@@ -221,7 +221,7 @@ def test_few_units_are_named_with_what_they_can_hold() -> None:
     (note,) = few_units_note([("A", 5.0), ("B", 16.0)], "seeds", 0.95, is_rate=True)
     (of_no_rate,) = few_units_note([("A", 5.0), ("B", 16.0)], "seeds", 0.95)
 
-    assert note.startswith("Fewer than eight seeds behind A:")
+    assert note.startswith("The results of A are worth fewer than eight independent seeds:")
     assert "as low as 0.57" in note
     assert "rate" not in of_no_rate
     assert list(few_units_note([("B", 16.0)], "seeds", 0.95)) == []

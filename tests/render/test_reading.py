@@ -56,6 +56,17 @@ def test_the_sentence_follows_the_rows() -> None:
     ]
 
 
+def test_who_is_behind_by_the_rule_for_missing_results_is_counted_apart() -> None:
+    """No test was made of them: that they are ruled out holds by the rule, not at the level."""
+    columns = (*COLUMNS, Column("first_p", "p (first)"))
+    rows = ((1, "A", True, None, 1.0), (2, "B", False, None, 0.01), (3, "C", False, None, None))
+    table = Table("leaderboard/small", "Small", columns, rows, (), {"level": 0.95})
+
+    assert with_statement(table).meta["statement"][-1] == (
+        "All others are ruled out as first, at 95 %, one of them by the rule for missing results."
+    )
+
+
 def test_of_how_many_nothing_is_said_stands_in_the_sentence() -> None:
     """Of 324 embedding models 221 lack results: whoever reads that all others are ruled out would count them in."""
     some = said((1, "A", True, None), (2, "B", None, None), (3, "C", False, None), (None, "D", None, None))
