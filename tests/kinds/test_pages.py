@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.kinds.grid_rules import grid_rules
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS, kind_of
 from app.manifest.model import Manifest
@@ -67,7 +68,8 @@ def test_an_example_upload_has_an_item_that_is_asked_for(columns: str, items: st
 def test_a_rule_leads_to_an_entry_of_the_glossary(name: str) -> None:
     """A rule has words to click on where it has an anchor, and the anchor is explained."""
     declared = manifest(name)
-    linked = [rule for rule in kind_of(declared).pages.rules(declared) if rule.words or rule.anchor]
+    rules = [*grid_rules(declared), *kind_of(declared).pages.rules(declared)]
+    linked = [rule for rule in rules if rule.words or rule.anchor]
 
     assert {rule.anchor for rule in linked} <= {entry.anchor for entry in glossary_entries()}
     assert all(rule.words and rule.anchor for rule in linked)
