@@ -243,8 +243,8 @@ def test_tasks_are_drawn_under_the_names_in_their_table() -> None:
         "one task": (of_task, set()),
     }
 
-    for name, (table, words) in tables.items():
-        (drawn,) = build_drawings(table).shown
+    for name, (each, words) in tables.items():
+        (drawn,) = build_drawings(each).shown
         assert name == "one task" or drawn.figure is not None
         assert words <= {shape.text for shape in (drawn.figure.shapes if drawn.figure else ())}
 
