@@ -34,6 +34,34 @@ def test_an_example_upload_says_what_each_column_holds(name: str) -> None:
     assert all(column.holds for column in columns)
 
 
+SUMMARY = """
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+columns: COLUMNS
+metrics: {error: {direction: minimize, min: 0}}
+tasks: [{id: t1}]
+leaderboards: [{name: mean, method: mean, metric: error}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "cells"),
+    [
+        ("{entrant: model, task: about}", "per entrant and task", {"model": "my-model", "about": "t1"}),
+        ("{entrant: null, task: null, n_forecasts: n, leaked: seen}", "per entrant", {"n": "1", "seen": "False"}),
+    ],
+)  # fmt: skip
+def test_an_example_summary_has_the_columns_that_are_declared(columns: str, row: str, cells: dict[str, str]) -> None:
+    """And says what one of its rows is: without a column of tasks there is one for each entrant."""
+    declared = parse_manifest(SUMMARY.replace("COLUMNS", columns).encode())
+    example = kind_of(declared).pages.example(declared)
+
+    assert {column.name: column.cell for column in example.columns if column.name != "error"} == cells
+    assert (example.a_row_is, example.names_entrant) == (row, "model" in cells)
+
+
 ITEMS = """
 schema_version: 1
 slug: rooms
