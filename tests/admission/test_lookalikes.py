@@ -62,6 +62,17 @@ def test_the_letters_that_differ_are_named_once_each(
     assert (finding.entrant, words in finding.sentence) == (entrant, True)
 
 
+def test_letters_that_look_like_no_plain_one_are_not_named() -> None:
+    """A name may be written in Chinese; what a reader has to know is which of its letters is not what it looks like."""
+    name, other = f"\u6587\u5fc3-{CYRILLIC}", "\u6587\u5fc3-GPT-4"
+    (finding,) = lookalike_findings([name], [other])
+
+    assert finding.sentence == (
+        f"{name} looks like {other}, another entrant of this benchmark "
+        f"({CYRILLIC[2]} is U+0422 CYRILLIC CAPITAL LETTER TE)"
+    )
+
+
 def test_real_names_are_not_taken_for_each_other() -> None:
     """The 324 models of a public benchmark differ in single letters, digits and hyphens, and all of them are meant."""
     names = (DATA / "mteb" / "models.txt").read_text("utf-8").splitlines()

@@ -17,11 +17,14 @@ from app.boards.task_values import (
 )
 from app.boards.tradeoff import axes_of, offered, tradeoff_table, with_years
 from app.kinds.parse import parse_manifest
+from app.kinds.registry import counted_rows
 from app.manifest.model import Manifest, Metric
-from app.render.drawings import draw_tradeoff
+from app.render.drawings import build_drawings, draw_tradeoff
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Cell, Column, Table
+from tests.cases.admission import grid, table
 from tests.cases.boards import declare
+from tests.cases.chamber import MANIFEST
 
 COLUMNS = (
     Column("rank", "Rank", "integer"),
@@ -214,6 +217,49 @@ def test_a_task_that_one_entrant_has_has_no_winner() -> None:
     columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"))
 
     assert standing_on_task(Table("t", "t", columns, (("A", 1.0),)), {"err": Metric(direction="minimize")}) is None
+
+
+@pytest.mark.parametrize("columns", [("entrant", "seconds"), ("record", "err")])
+def test_rows_without_entrants_or_without_a_metric_have_no_winner(columns: tuple[str, str]) -> None:
+    """A table of something else is shown as it is, without a picture of who wins."""
+    named = (Column(columns[0], "Name", "text"), Column(columns[1], "Value"))
+    table = Table("t", "t", named, (("A", 1.0), ("B", 2.0)))
+
+    assert standing_on_task(table, {"err": Metric(direction="minimize")}) is None
+
+
+def test_tasks_are_drawn_under_the_names_in_their_table() -> None:
+    """The matrix, two entrants task by task, and who wins a task have a picture each beside their rows."""
+    manifest = benchmark("method: mean")
+    spec, metric = manifest.leaderboards[0], manifest.metrics["x"]
+    rows = scores(("A", "t1", 1.0, False), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
+    by_task = task_values(manifest, spec, rows)
+    columns = (Column("entrant", "Entrant", "text"), Column("x", "Error"))
+    of_task = standing_on_task(Table("task/t1", "t1", columns, (("A", 1.0), ("B", 2.0))), manifest.metrics)
+    assert of_task is not None
+    tables = {
+        "matrix": (matrix_table(spec, metric, by_task, ["A", "B"]), {"A", "B", "t1", "t2"}),
+        "two": (differences_table(spec, metric, by_task, ("A", "B")), {"t1", "t2"}),
+        "one task": (of_task, set()),
+    }
+
+    for name, (each, words) in tables.items():
+        (drawn,) = build_drawings(each).shown
+        assert name == "one task" or drawn.figure is not None
+        assert words <= {shape.text for shape in (drawn.figure.shapes if drawn.figure else ())}
+
+
+def test_values_by_task_count_what_an_entrant_lacks_as_its_board_does() -> None:
+    """Where absent episodes count as the worst, half of them missing is half of the value, and the task is named so."""
+    declared = parse_manifest(MANIFEST + b"\ngrid: {seeds: 5, conditions: [left, right], items: 4, absent: worst}\n")
+    spec = declared.leaderboards[0]
+    rows = table([*grid(), *grid(conditions=("left",), entrant="lacking")], ("success", "violation"))
+    counted = task_values(declared, spec, rows, counted_rows(declared, spec))
+    plain = task_values(declared, spec, rows)
+
+    assert counted.entrants == plain.entrants == ("mover", "lacking")
+    assert (counted.tasks, counted.metric) == (("place",), "success")
+    assert (counted.values.tolist(), plain.values.tolist()) == ([[1.0, 0.5]], [[1.0, 1.0]])
 
 
 def test_an_axis_of_costs_begins_at_nothing() -> None:

@@ -191,6 +191,28 @@ def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed
     assert all(line["first"] in firsts[line["what"]] for line in found["without"])
 
 
+@pytest.mark.parametrize(
+    ("weights", "others"),
+    [
+        ({"mae": 0.75, "runtime": 0.25}, ["without mae", "without runtime", "with every component the same weight"]),
+        ({"mae": 1.0}, []),
+    ],
+)
+def test_a_suite_of_one_stratum_is_not_asked_without_it(weights: dict[str, float], others: list[str]) -> None:
+    """A board of no records has no first; only components and their weights may differ there, if there are several."""
+    listed = ", ".join(f"{name}: {weight}" for name, weight in weights.items())
+    declared = declare(
+        "series_metrics", f"{{catalog: lrdbench, use: [{', '.join(weights)}]}}",
+        f"method: weighted_rank, weights: {{{listed}}}", "mode: ground_truth\ngrid: {items: [long0, long1, long2]}",
+    )  # fmt: skip
+    every = series_of(0)
+    of_one = every.take(every.task.codes == STRATA.index("long"))
+    found = compute_board(declared, declared.leaderboards[0], of_one).leaderboard.meta.get("stability")
+
+    assert (found["n_boards"] if found else 0) == len(others)
+    assert {*found["shared"], *(line["what"] for line in found["without"])} <= set(others) if found else not others
+
+
 def test_measured_boards_without_a_task_or_a_condition_are_those_measured_without_its_rows() -> None:
     """Of episodes, by either statistic; and by each other metric, where who lacks it is not first."""
     for tasks, statistic in (("[{id: a}, {id: b}, {id: c}]", "mean"), ("[{id: a}]", "iqm")):

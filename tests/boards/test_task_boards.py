@@ -72,6 +72,14 @@ def test_a_win_rate_is_the_share_of_the_complete_that_one_beats() -> None:
     assert actual == {"X": (1, pytest.approx(2 / 3)), "Z": (2, pytest.approx(1 / 3)), "Y": (None, None)}
 
 
+@pytest.mark.parametrize("names", ["X", "XY"])
+def test_who_has_nobody_to_beat_is_first_without_a_win_rate(names: str) -> None:
+    """A rate of 0 would say that it was beaten by everybody; Y, which lacks a task, is nobody to beat."""
+    actual = shown(board(manifest("method: mean_win_rate"), {name: CELLS[name] for name in names}), "win_rate")
+
+    assert actual == {name: (1 if name == "X" else None, None) for name in names}
+
+
 def test_a_mean_rank_is_the_average_of_the_ranks_among_the_complete() -> None:
     """X is 1, 2, 1; Z is 2, 1, 2."""
     actual = shown(board(manifest("method: mean_rank"), CELLS), "mean_rank")

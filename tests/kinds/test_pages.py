@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from app.kinds.grid_rules import grid_rules
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS, kind_of
 from app.manifest.model import Manifest
@@ -31,6 +32,34 @@ def test_an_example_upload_says_what_each_column_holds(name: str) -> None:
 
     assert len({column.name for column in columns}) == len(columns) > 0
     assert all(column.holds for column in columns)
+
+
+SUMMARY = """
+schema_version: 1
+slug: small
+title: Small
+evidence: evaluation_summary
+columns: COLUMNS
+metrics: {error: {direction: minimize, min: 0}}
+tasks: [{id: t1}]
+leaderboards: [{name: mean, method: mean, metric: error}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "row", "cells"),
+    [
+        ("{entrant: model, task: about}", "per entrant and task", {"model": "my-model", "about": "t1"}),
+        ("{entrant: null, task: null, n_forecasts: n, leaked: seen}", "per entrant", {"n": "1", "seen": "False"}),
+    ],
+)  # fmt: skip
+def test_an_example_summary_has_the_columns_that_are_declared(columns: str, row: str, cells: dict[str, str]) -> None:
+    """And says what one of its rows is: without a column of tasks there is one for each entrant."""
+    declared = parse_manifest(SUMMARY.replace("COLUMNS", columns).encode())
+    example = kind_of(declared).pages.example(declared)
+
+    assert {column.name: column.cell for column in example.columns if column.name != "error"} == cells
+    assert (example.a_row_is, example.names_entrant) == (row, "model" in cells)
 
 
 ITEMS = """
@@ -67,7 +96,8 @@ def test_an_example_upload_has_an_item_that_is_asked_for(columns: str, items: st
 def test_a_rule_leads_to_an_entry_of_the_glossary(name: str) -> None:
     """A rule has words to click on where it has an anchor, and the anchor is explained."""
     declared = manifest(name)
-    linked = [rule for rule in kind_of(declared).pages.rules(declared) if rule.words or rule.anchor]
+    rules = [*grid_rules(declared), *kind_of(declared).pages.rules(declared)]
+    linked = [rule for rule in rules if rule.words or rule.anchor]
 
     assert {rule.anchor for rule in linked} <= {entry.anchor for entry in glossary_entries()}
     assert all(rule.words and rule.anchor for rule in linked)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from app.stats.arrays import InvalidArgument
+from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.betting import betting_interval
 from app.stats.spreads import SHARE, Range
 
@@ -52,3 +52,17 @@ def test_what_has_no_such_interval_is_refused(value: float, weight: float, withi
     """With what is allowed."""
     with pytest.raises(InvalidArgument, match=words):
         betting_interval(np.array([[value]]), np.array([weight]), within, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [
+        (np.ones((0, 2)), r"values has the shape \(0, 2\); expected \[n_units >= 1, 2\]"),
+        (np.ones(3), r"values has the shape \(3,\); expected \[n_units >= 1, 3\]"),
+        (np.array([[0.5], [np.nan]]), r"values holds NaN, first at \(1, 0\); expected finite numbers"),
+    ],
+)
+def test_values_that_are_no_units_are_refused_by_their_shape(values: FloatArray, words: str) -> None:
+    """Nobody is told of weights where the values are what is wrong."""
+    with pytest.raises(InvalidArgument, match=words):
+        betting_interval(values, np.ones(len(values)), SHARE, 0.95)

@@ -289,6 +289,14 @@ def test_an_average_over_tasks_is_narrower_than_each_of_them() -> None:
     assert (low, high) == pytest.approx((0.5, 0.7))
 
 
+def test_a_single_task_keeps_its_own_interval() -> None:
+    """To the last digit where it has all the weight, with how it was made; half of it is half as far from zero."""
+    part, point = Calibrated(0.4, 0.8, "wilson_neff", 10.0), np.array([0.6])
+
+    assert over_parts(point, [part], np.ones(1)) == part
+    assert ends(over_parts(point, [part], np.array([0.5]))) == pytest.approx((0.2, 0.4))
+
+
 def test_an_average_over_tasks_has_no_interval_where_one_of_them_has_none() -> None:
     """With the reason of that one."""
     parts = [Calibrated(0.4, 0.8, "wilson_neff", 10.0), Calibrated(None, None, None, 1.0, "too_few_units")]

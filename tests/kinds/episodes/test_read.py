@@ -114,6 +114,7 @@ BROKEN: dict[str, tuple[bytes | str, str, int | None, str | None, str]] = {
         without("success"), "run.jsonl", None, "success", "no episode has the metric that ranks"),
     "no UTF-8": (
         json.dumps(episodes()).encode().replace(b"left", b"l\xe4ft", 1), "run.json", None, None, "UTF-8"),
+    "no episode at all": ("[]", "run.json", None, None, "the submission contains no episodes"),
     "another task": (
         run(axis="lift", seeds=[0], episode_results=[episode(0, 0)]), "run.json", None, None,
         "not a task of this benchmark; expected place"),
@@ -140,6 +141,25 @@ def test_what_is_wrong_is_one_problem_with_its_place(tmp_path: Path, name: str) 
     assert row is None or actual.row == row
     assert column is None or actual.column == column
     assert words in actual.message
+
+
+@pytest.mark.parametrize(
+    ("cell", "shown", "message"),
+    [
+        ('"yes"', "yes", "expected true, false or a number; text is neither"),
+        ('["yes"]', "['yes']", "expected true, false or a number; text is neither"),
+        ("NaN", "NaN", "a score must be finite; leave the cell empty when there is none"),
+        ("1e60", "1e+60", "larger in size than 1e+50, the most that a number may be here"),
+        ("-0.5", "-0.5", "expected at least 0 and at most 1"),
+        ("2", "2", "expected at least 0 and at most 1"),
+    ],
+)
+def test_a_score_that_is_refused_is_shown_as_it_was_sent(tmp_path: Path, cell: str, shown: str, message: str) -> None:
+    """Whoever has a million episodes finds the cell by what stands in it, and is told what may."""
+    sent = lines([episode(0, 0), episode(0, 1, success=0.123)]).replace(b"0.123", cell.encode())
+    problem = the_problem(tmp_path, sent)
+
+    assert problem == Problem(message, "run.jsonl", 2, "success", shown)
 
 
 def test_what_the_manifest_declares_of_conditions_and_booleans_binds(tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from app.boards.example import rows as example_rows
-from app.boards.methods.weighted_rank.records import CLEAN_SERIES, unit_names
+from app.boards.methods.weighted_rank.coverage import declared_failures
+from app.boards.methods.weighted_rank.records import CLEAN_SERIES, held_records, unit_names
+from app.kinds.series.manifest_part import CATALOG, STRESS_ONLY, SeriesPart
 from app.values.scores import Coded, ScoreTable
 from tests.cases.lrdbench_http import Row, archive_of, make_benchmark, part_of, per_series, submit, table
 from tests.fixtures import Site
@@ -77,3 +79,14 @@ def test_records_are_units_of_their_own_where_nothing_is_stressed() -> None:
 
     assert unit_names(joined, are_stressed=False) == ["a", "b", "c"]
     assert unit_names(joined, are_stressed=True) == ["c", "c", "c"]
+
+
+def test_what_compares_with_a_clean_series_fails_with_it() -> None:
+    """Whoever fails on the clean series says why each of its comparisons under stress is empty, and nothing else."""
+    values = np.array([[1.0], [1.0], [0.0]])
+    stressed = replace(run(a="c"), columns=("validity_rate",), values=values)
+    part = SeriesPart(mode="stress_test")
+    failures = declared_failures(stressed, held_records(stressed, ["GPH"]), part, list(CATALOG))
+    failed = {metric: "".join(np.array(list("abc"))[of[0]]) for metric, of in failures.by_metric.items()}
+
+    assert failed == {metric: "ac" if known.modes == STRESS_ONLY else "c" for metric, known in CATALOG.items()}

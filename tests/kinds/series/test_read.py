@@ -231,15 +231,16 @@ def test_metrics_that_are_not_used_are_ignored_with_one_warning(tmp_path: Path) 
 
 
 def test_validity_that_contradicts_itself_is_a_warning(tmp_path: Path) -> None:
-    """An estimate is valid in one file and not in the other."""
-    rows = (*TWO, series("a", "RS", "validity_rate", 0.0, SHORT))
+    """An estimate is valid in one file and not in the other: the first is shown, with how many there are."""
+    rows = (*TWO, series("a", "RS", "validity_rate", 0.0, SHORT), series("b", "RS", "validity_rate", 0.0, LONG))
     files = {
         "metrics.csv": metrics(*rows),
         "estimates.csv": estimates(("a", "RS", "True", "", ""), ("b", "RS", "True", "", "")),
     }
     (warning,) = read(tmp_path, files, benchmark()).warnings
+    words = "2 estimates are valid here and not by validity_rate, or the reverse; the rate counts"
 
-    assert (warning.row, warning.column, warning.value) == (2, "valid", "True")
+    assert warning == Problem(words, "estimates.csv", 2, "valid", "True")
 
 
 def test_rows_that_are_not_together_are_a_warning_for_the_shared_stream(tmp_path: Path) -> None:
@@ -361,6 +362,11 @@ WRONG: dict[str, tuple[tuple[Row, ...], dict[str, str], tuple[str, int | None, s
                       clean_absolute_error=0.1)),
         {"mode": "stress_test", "use": "[mae, paired_mae_ratio]", "rest": "contamination: [{name: shift}]"},
         ("stressed_absolute_error must be a number that is not negative", 4, "metadata_json", None)),
+    **{f"two of what is said of a pair, {key}": (
+        (series("a", "RS", "mae", 0.1, SHORT, **{key: "one"}), series("a", "RS", "runtime", 1, SHORT, **{key: "two"})),
+        {"mode": "stress_test", "use": "[mae, runtime]", "rest": "contamination: [{name: one}, {name: two}]"},
+        (f"{key}: another row of this estimator and record says one", 3, "metadata_json", "two"))
+       for key in ("clean_record_id", "contamination_operator")},
     "names that differ in case": (
         (*TWO, series("a", "rs", "mae", 0.1, SHORT)), {},
         ("rs and RS differ only in case or in the form of their letters; write the name one way", None, None, None)),

@@ -15,6 +15,7 @@ from app.kinds.parse import parse_manifest
 from app.kinds.summary.from_fev import (
     FevOptions,
     choose,
+    import_fev,
     manifest_from_fev_tasks,
     offset_of,
     read_fev_tasks,
@@ -248,11 +249,16 @@ def old_rows(model: str, flag: str = "False") -> str:
     )
 
 
-def zero_shot(folder: Path, **options: object) -> dict[str, object]:
-    """Import the list with three result files of an old release."""
+def write_results(folder: Path) -> None:
+    """Write three result files of an old release into a folder, beside a file that is none."""
     for model, flag in (("seasonal_naive", "False"), ("chronos_bolt_base", "False"), ("moirai_base", "True")):
         (folder / f"{model}.csv").write_text(old_rows(model, flag))
     (folder / "README.md").write_text("Results.")
+
+
+def zero_shot(folder: Path, **options: object) -> dict[str, object]:
+    """Import the list with three result files of an old release."""
+    write_results(folder)
     plain = parse(manifest_from_fev_tasks(ZERO_SHOT, None, "zero-shot", "Zero shot"))
     choices = choose(FevOptions(**options), read_results([folder], plain), plain.task_ids() or ())  # type: ignore[arg-type]
     return dict(yaml.safe_load(manifest_from_fev_tasks(ZERO_SHOT, None, "zero-shot", "Zero shot", choices)))
@@ -323,3 +329,36 @@ def test_a_row_of_an_old_release_that_defines_no_task_is_refused(tmp_path: Path,
 
     assert (problem.row, problem.column) == (2, "dataset_config")
     assert "match no single task of zero-shot" in problem.message
+
+
+def test_the_command_gives_what_the_list_and_the_results_say(tmp_path: Path) -> None:
+    """Without results the list alone, under the slug where nobody gives a title."""
+    listed, results = tmp_path / "tasks.yaml", tmp_path / "results"
+    listed.write_bytes(ZERO_SHOT)
+    results.mkdir()
+    write_results(results)
+    plain, of_results = import_fev(listed, slug="z"), import_fev(listed, results=[results], mini=listed, title="Zero")
+    created = yaml.safe_load(of_results.manifest)
+
+    assert (plain.manifest, plain.notes) == (manifest_from_fev_tasks(ZERO_SHOT, None, "z", "z"), [])
+    assert (created["slug"], created["title"], of_results.notes) == ("fev-bench", "Zero", [])
+    assert [(board["name"], board["baseline"], board["leakage_model"]) for board in created["leaderboards"]] == [
+        (name, "seasonal_naive", "chronos_bolt_base") for name in ("mase", "wql", "mase-mini")
+    ]
+
+
+def test_the_command_keeps_to_its_options_and_counts_rows_of_no_task(tmp_path: Path) -> None:
+    """Whatever results would say; a row of another data set is left out with a note."""
+    listed = tmp_path / "tasks.yaml"
+    listed.write_bytes(ZERO_SHOT)
+    other = tmp_path / "other.csv"
+    other.write_text(old_rows("other").replace("org_ercot,org/sets,ercot", "org_nn5,org/sets,nn5"))
+    made = import_fev(listed, results=[other], baseline="other", no_leakage_model=True, per_forecasts=7,
+                      rank_by="win_rate", description="Ours.")  # fmt: skip
+    created = yaml.safe_load(made.manifest)
+    board = created["leaderboards"][0]
+
+    assert made.notes == ["1 rows of the result files belong to no task in the list, or differ from its definition."]
+    assert (board["baseline"], board["rank_by"], board["normalize_time_per_n_forecasts"]) == ("other", "win_rate", 7)
+    assert "leakage_model" not in board
+    assert (created["title"], created["description"]) == ("fev-bench", "Ours.\n")
