@@ -108,6 +108,29 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     return with_statement(told)
 
 
+def with_flags_of(table: Table, published: Table) -> Table:
+    """Return a board that a reader chose with the flags of who is on it, as the published board has them.
+
+    What was noticed of evidence does not vanish by another choice of tasks. Whether leaks serve a rank is asked anew.
+
+    >>> columns = (Column("entrant", "Entrant", "text"), Column("flags", "Flags", "text"))
+    >>> published = Table("leaderboard/b", "B", columns, (("A", "same_rows leak_serves"), ("B", None)))
+    >>> with_flags_of(Table("explore/b", "B", columns[:1], (("A",), ("B",))), published).rows
+    (('A', 'same_rows'), ('B', None))
+    """
+    if not {"entrant", "flags"} <= set(published.column_names()) or "entrant" not in table.column_names():
+        return table
+    known = {row["entrant"]: str(row["flags"] or "").split() for row in published.records()}
+    at = table.index("entrant")
+    flags = [
+        " ".join([*(each for each in known.get(row[at], ()) if each != LEAK_SERVES), *[LEAK_SERVES] * served]) or None
+        for row, served in zip(table.rows, _served_by_leaks(table), strict=True)
+    ]
+    column = next(each.column for each in FRAME.fields if each.column.name == "flags")
+    rows = tuple((*row, said) for row, said in zip(table.rows, flags, strict=True))
+    return with_statement(replace(table, columns=(*table.columns, column), rows=rows))
+
+
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:
     """Say, for each row, whether its ranking score is exactly the best possible value."""
     rank_by, method = str(table.meta.get("rank_by")), _method(table)

@@ -14,6 +14,7 @@ from starlette.responses import Response
 from app.boards.entrant_fields import Values, Wish, read_wish, with_fields
 from app.boards.evidence import BoardEvidence
 from app.boards.explore import LABEL, Choice, chosen_board
+from app.boards.provenance import with_flags_of
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import Snapshot
 from app.errors import BoardUnavailable, FieldRejected, NotFound, Problem
@@ -200,12 +201,13 @@ def _board(manifest: Manifest, name: str) -> Leaderboard:
 
 def _table(session: Session, shown: Snapshot, evidence: BoardEvidence, spec: Leaderboard, choice: Choice) -> Table:
     """Return the published board, or the one that a choice makes; where it cannot be computed, one that says why."""
+    name = f"leaderboard/{spec.name}"
+    published = snapshots.load_table(session, shown.id, name)
     if not choice.is_made:
-        name = f"leaderboard/{spec.name}"
-        published = snapshots.load_table(session, shown.id, name)
         return published or row_exports.explain_absence(evidence.manifest, shown, name)
     try:
-        return chosen_board(spec, for_a_reader(evidence, spec), choice)
+        chosen = chosen_board(spec, for_a_reader(evidence, spec), choice)
+        return chosen if published is None else with_flags_of(chosen, published)
     except BoardUnavailable as error:
         why = f"{LABEL}; it cannot be computed. {error}"
         return Table(f"explore/{spec.name}", spec.title or spec.name, (), (), (why,), {"unavailable": str(error)})

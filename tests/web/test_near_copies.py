@@ -68,6 +68,9 @@ def test_a_copy_of_the_leader_with_a_little_noise_is_flagged_on_its_row(site: Si
 
     assert "copy agrees with leader to a thousandth in 100% of the compared rows" in warned(answer)["near_rows"]
     assert flags(site, slug) == {"leader": None, "copy": "near_rows"}
+    explored = site.http.get(f"/benchmarks/{slug}/leaderboards/board/explore.json?task=t00&task=t01&task=t02").json()
+    assert {row["entrant"]: row["flags"] for row in explored["rows"]} == flags(site, slug)
+    assert "Flagged: copy" in " ".join(explored["meta"]["statement"])
 
 
 def test_copies_that_are_sent_at_once_are_compared_with_each_other(site: Site) -> None:
