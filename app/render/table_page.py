@@ -498,8 +498,8 @@ class TablePage(Page):
     def announcement(self) -> str:
         """Return what a screen reader says when the rows change: how many, of what, in which order."""
         n_all = self.table.meta.get("n_rows")
-        of_whom = f" of {n_all:,}" if n_all else ""
-        of_whom += ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
+        of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
+        of_whom = f" of {n_all:,}{of_whom}" if n_all and of_whom else of_whom
         column = next((each for each in self.view.table.columns if each.name == self.look.sorted_by), None)
         order = "descending" if self.look.descending else "ascending"
         sorted_so = "" if column is None else f", by {column.title}, {order}"
