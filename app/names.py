@@ -171,13 +171,18 @@ def sentences(texts: Sequence[str]) -> str:
     return first_few(texts, SHOWN)
 
 
-def names_in_words(names: Sequence[str]) -> str:
+def names_in_words(names: Sequence[str], last: str = "") -> str:
     """Return names chosen by submitters as a list in a sentence, quoted so that none can read as part of it.
 
-    >>> names_in_words(["A", "B; nobody else may be first"])
-    'A, “B; nobody else may be first”'
+    Where all are listed, `last` is the word before the last one instead of a comma.
+
+    >>> names_in_words(["A", "B; nobody else may be first"]), names_in_words(["A", "B", "C"], "or")
+    ('A, “B; nobody else may be first”', 'A, B or C')
     """
-    return sentences([in_words(name) for name in names])
+    written = [in_words(name) for name in names]
+    if last and 1 < len(written) <= SHOWN:
+        return f"{', '.join(written[:-1])} {last} {written[-1]}"
+    return sentences(written)
 
 
 def _fault_of_characters(text: str) -> str | None:

@@ -147,6 +147,15 @@
   own();
   document.addEventListener("htmx:afterSettle", own);
   document.addEventListener("focusin", ({target}) => target.matches(".sheet [readonly]") && target.select());
+  /* The clipboard is there over HTTPS and on one's own machine alone. */
+  const copying = () => document.querySelectorAll(".copy").forEach(each => { each.hidden = !navigator.clipboard; });
+  copying();
+  document.addEventListener("htmx:afterSettle", copying);
+  document.addEventListener("click", ({target}) => {
+    if (!target.matches?.(".copy")) return;
+    navigator.clipboard.writeText(target.parentElement.querySelector("[readonly]").value)
+      .then(() => { target.textContent = "Copied"; });
+  });
 
   /* How long ago a time is; the time itself is what one points at. */
   const units = [["year", 31536000], ["month", 2592000], ["day", 86400], ["hour", 3600], ["minute", 60], ["second", 1]];
@@ -159,6 +168,14 @@
   });
   relative();
   document.addEventListener("htmx:afterSettle", relative);
+
+  /* A link to something inside a fold or a menu opens it. */
+  const unfold = () => {
+    const fold = byId(location.hash.slice(1))?.closest("details");
+    if (fold) fold.open = true;
+  };
+  unfold();
+  addEventListener("hashchange", unfold);
 
   /* A menu closes when one goes on. */
   const close = but => document.querySelectorAll(".menu[open]").forEach(menu => {

@@ -123,7 +123,8 @@ def _notes(prereg: Prereg, scores: ScoreTable) -> Iterator[str]:
 
 
 def _rows(prereg: Prereg, scores: ScoreTable, predicted: Sequence[str]) -> Iterator[Row]:
-    yield _names("entrants", prereg.entrants, scores.entrant.words)
+    # One of several submissions may deliver a part of what is registered, as the admission rule allows.
+    yield _names("entrants", prereg.entrants, scores.entrant.words, may_have_fewer=True)
     yield _names("tasks", prereg.tasks, scores.task.words)
     yield from _conditions(prereg, scores)
     measured = [*predicted, *(name for name in scores.columns if not np.isnan(scores.value(name)).all())]
@@ -179,12 +180,13 @@ def _names(
     delivered: Iterable[str],
     *,
     may_have_more: bool = False,
+    may_have_fewer: bool = False,
 ) -> Row:
     present = set(delivered)
     if declared is None:
         return (what, None, listed(present), None)
     wanted = set(declared)
-    agrees = wanted <= present and (may_have_more or present <= wanted)
+    agrees = (may_have_fewer or wanted <= present) and (may_have_more or present <= wanted)
     return (what, listed(wanted), listed(present), agrees)
 
 

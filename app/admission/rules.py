@@ -173,8 +173,8 @@ def _tasks(prereg: Prereg, case: Case, rules: KindRules) -> Check:
     gaps = _missing_tasks(case.scores, set(declared))
     if gaps:
         return _judge_missing_tasks(prereg, rules, some(gaps))
-    n = len(set(declared))
-    all_of_them = "The registered task is" if n == 1 else f"All {n:,} registered tasks are"
+    n, whose = len(set(declared)), "of the benchmark" if prereg.tasks is None else "of the registration"
+    all_of_them = f"The one task {whose} is" if n == 1 else f"All {n:,} tasks {whose} are"
     return Check("tasks", "passed", f"{all_of_them} there for every entrant.")
 
 

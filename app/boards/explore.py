@@ -14,11 +14,11 @@ from app.manifest.model import Explored, Leaderboard, Manifest, OpenTasks, Task
 from app.names import clip_for_message, first_few, group_in_words, nearest, sentences
 from app.values.table import Column, Table
 
-LABEL = "A reader's own choice, not a board of this benchmark"
+LABEL = "Your selection, not an official board"
 
 AFTERWARDS = (
-    "Its level holds for a choice made before the results were seen; of many choices made after them some tell equals "
-    "apart."
+    "The level holds if you chose before seeing the results. Try many choices, and some will show a difference that is "
+    "not there."
 )
 """What a level is worth to who has looked first: nothing is corrected for choices that nobody counts."""
 

@@ -516,7 +516,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 ALIKE = "A bar reaches from the first to the last rank of those from whom an entrant is not separable."
 
-READ = "Entrants that share a letter are not separable, all pairs tested simultaneously; those that share none are."
+READ = "Entrants with a letter in common cannot be told apart; all others can."
 
 NOBODY = "Nobody is ranked and compared pair by pair yet."
 
@@ -586,7 +586,7 @@ def _columns(score: Column) -> tuple[Column, ...]:
           for end, title in zip(("low", "high"), ends, strict=True)),
         Column("alike_low", "Not told from, first rank", "integer", detail=True, glossary="n_alike"),
         Column("alike_high", "Not told from, last rank", "integer", detail=True, glossary="n_alike"),
-        Column("n_alike", "Not told from", "integer", glossary="n_alike"),
+        Column("n_alike", "How many", "integer", glossary="n_alike"),
         Column("letters", "Letters", "text", optional=True, glossary="letters"),
     )  # fmt: skip
 

@@ -175,13 +175,16 @@ def pairwise_table(
 
 
 def ruled_notes(n_tested: int, n_ruled: int) -> tuple[str, ...]:
-    """Say how many pairs are tested, where of others the rule for gaps decides who is better.
+    """Say how many pairs are decided without a test, by the rule for gaps.
 
-    >>> ruled_notes(3, 0), ruled_notes(3, 2)[0][:36]
-    ((), '3 of 5 pairs are tested; of 2 others')
+    >>> ruled_notes(3, 0), ruled_notes(3, 2)[0][:24]
+    ((), '2 of 5 pairs are decided')
     """
-    said = f"{n_tested:,} of {count(n_tested + n_ruled, 'pair')} are tested; of {n_ruled:,} others the rule for gaps "
-    return (f"{said}says who is better, because results are missing: without p-value and interval.",) if n_ruled else ()
+    if not n_ruled:
+        return ()
+    is_one = n_ruled == 1
+    said = f"{n_ruled:,} of {count(n_tested + n_ruled, 'pair')} {'is' if is_one else 'are'} decided by the rule for "
+    return (f"{said}missing results, so {'it has' if is_one else 'they have'} no p-value and no interval.",)
 
 
 def _pairwise(

@@ -23,6 +23,10 @@ TOO_MANY = "{n_entrants:,} entrants on {n_tasks:,} tasks are more than one pictu
 
 STATES = "The darker a cell, the better its place on its task. × failed, □ no result, ╱ imputed, • leaked."
 
+COUNTED_INSTEAD = "A leaked cell shows the entrant's own value; the board counts that of {model} there."
+
+NOT_COUNTED = "A leaked cell shows the entrant's own value; the board does not count it."
+
 NO_PLACE = "Without a place, for their values may be of a part of a task: {names}."
 
 Counted = Callable[[EntrantEvidence], ScoreTable]
@@ -145,8 +149,15 @@ def matrix_table(
     )
     plot = {"kind": "squares", "y": "entrant", "x": "task", "share": "beats", "state": "state"}
     apart = [name for name, is_apart in zip(by_task.entrants, is_partial.tolist(), strict=True) if is_apart]
-    notes = (STATES, *([NO_PLACE.format(names=names_in_words(apart))] if apart else []))
+    notes = (STATES, *_leaks(spec, by_task), *([NO_PLACE.format(names=names_in_words(apart))] if apart else []))
     return Table(f"matrix/{spec.name}", title, columns, rows, notes, {"plot": plot, "metric": by_task.metric})
+
+
+def _leaks(spec: Leaderboard, by_task: TaskValues) -> Iterator[str]:
+    """Yield what the board counts in place of a leaked value, which the picture shows as it was sent."""
+    model = spec.counts_for_leaks()
+    if model is not None and (by_task.leaked & by_task.present).any():
+        yield COUNTED_INSTEAD.format(model=in_words(model)) if model in by_task.entrants else NOT_COUNTED
 
 
 def _shares(by_task: TaskValues, metric: Metric, is_partial: BoolArray) -> FloatArray:
@@ -205,8 +216,8 @@ def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pa
         Column("a", pair[0], digits=4),
         Column("b", pair[1], digits=4),
         Column("effect", f"In favour of {pair[0]}", unit=ratios, digits=3),
-        Column("without", "Mean without it", digits=3),
-        Column("decides", "Decides", "flag"),
+        Column("without", "Mean without this task", unit=ratios, digits=3),
+        Column("decides", "Decides who leads", "flag"),
     )
     plot = {"kind": "bars_by_name", "label": "task", "x": "effect", "marked": "decides"}
     notes = tuple(_sentences(pair, own, mean, [row[0] for row in rows if row[-1]], len(by_task.tasks)))
@@ -224,10 +235,12 @@ def _sentences(
     yield f"{in_words(pair[0])} is ahead on {ahead} of {count(len(own), 'task')}, {in_words(pair[1])} on {behind}."
     if len(own) < n_tasks:
         yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
+    leader, other = map(in_words, pair if mean > 0 else pair[::-1])
     if deciding:
-        yield f"The sign of the mean depends on one task: without {first_few(deciding, 5)} it would be the opposite."
+        each = "" if len(deciding) == 1 else "any one of "
+        yield f"One task decides: without {each}{first_few(deciding, 5)} {other} would lead."
     elif len(own) > 1 and mean:
-        yield "No single task decides: without any one of them the mean keeps its sign."
+        yield f"Without any single task {leader} would still lead."
 
 
 # Who is best on one task, and how the scores on it are distributed.
@@ -241,12 +254,12 @@ def places_table(
     by_task: TaskValues,
     parts: Mapping[str, Collection[str]],
     entrant: str,
-    beside: Sequence[str] = (),
+    beside: Mapping[str, str] | None = None,
     title: str = "Task",
 ) -> Table:
     """Return an entrant's place in each part of the tasks, the best first, beside the values of some others.
 
-    `title` is what a part is called.
+    `title` is what a part is called, `beside` says by name what the column of another one is called.
 
     A part's value is the mean over its tasks, of errors compared as ratios the geometric mean, in the unit of the
     metric. Places are counted from 1 among those who have every task of the part; without one of them the value is
@@ -260,6 +273,7 @@ def places_table(
     ('a', 0.2, 2, 3)
     """
     at = by_task.entrants.index(entrant)
+    beside = beside or {}
     others = [by_task.entrants.index(name) for name in beside if name in by_task.entrants]
     sign = -1.0 if metric.direction == "maximize" else 1.0
     found = []
@@ -286,9 +300,10 @@ def places_table(
         Column("place", "Place", "integer"),
         Column("among", "Among", "integer"),
         Column("best", "Best", "text"),
-        *(Column(f"beside_{n}", by_task.entrants[o], unit=unit, digits=digits) for n, o in enumerate(others)),
+        *(Column(f"beside_{n}", beside[by_task.entrants[o]], unit=unit, digits=digits) for n, o in enumerate(others)),
     )
-    note = "Places are among those who have every task of a part; no place is tested against another."
+    has = "a result on the task" if title == "Task" else "all tasks of the group"
+    note = f"Places count only entrants with {has}. They are not tested."
     return Table("places", f"Places of {entrant}", columns, rows, (note,))
 
 
@@ -409,4 +424,4 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
         if apart:
             yield f"{in_words(better)} is better than {names_in_words(apart)}."
         if alike:
-            yield f"The data do not tell {in_words(better)} from {names_in_words(alike)}."
+            yield f"The data cannot tell {in_words(better)} from {names_in_words(alike, 'or')}."

@@ -18,7 +18,6 @@ READ = (
     "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
     "its interval reaches above every rival that costs no more."
 )
-APART = "Left out of the front, because they have no rank or results are missing"
 NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."
 
 
@@ -146,7 +145,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
     plot = {"kind": "tradeoff", "label": "entrant", "x": "x", "y": "y", "low": "y_low", "high": "y_high",
             "front": "on_front"}  # fmt: skip
     notes = [READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front."]
-    notes += [f"{APART}: {names_in_words([str(spot[0]) for spot in others])}."] if others else []
+    notes += [f"Left out of the front, {why}: {names_in_words(names)}." for why, names in _apart(complete).items()]
     is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
     columns = tuple(_columns(axes))
@@ -175,6 +174,16 @@ def is_compared(record: Mapping[str, Cell]) -> bool:
     # Who is ranked by a rule for its failures has costs of the other tasks alone.
     is_behind = lacks and "rank_low" in record and (record["rank_low"] is None or bool(record.get("n_imputed")))
     return record.get("rank", 1) is not None and not is_behind
+
+
+def _apart(records: Sequence[Mapping[str, Cell]]) -> Mapping[str, Sequence[str]]:
+    """Return who is left out of the front, by the reason."""
+    apart: dict[str, list[str]] = {}
+    for record in records:
+        if not is_compared(record):
+            why = "without a rank" if record.get("rank", 1) is None else "because results are missing"
+            apart.setdefault(why, []).append(str(record["entrant"]))
+    return apart
 
 
 def _spot(record: Mapping[str, Cell], axes: TradeoffColumns) -> tuple[Cell, ...]:

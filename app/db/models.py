@@ -1,7 +1,7 @@
 """Every table of the database, by subject: people, benchmarks, submissions and evidence, what is published."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal, get_args
 
 from sqlalchemy import (
     ARRAY,
@@ -508,7 +508,9 @@ class PreregAttestation(Base):
 
 # Submissions: what was uploaded, how it was checked, and which of it is current.
 
-STATUSES = ("received", "evaluated", "published", "not_admitted", "withdrawn", "superseded", "set_aside")
+Status = Literal["received", "evaluated", "published", "not_admitted", "withdrawn", "superseded", "set_aside"]
+
+STATUSES: tuple[Status, ...] = get_args(Status)
 
 ENTRY_STATES = ("pending", "current", "superseded", "withdrawn", "not_admitted", "set_aside")
 

@@ -264,10 +264,10 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     as_seen, least = ((reach / size) ** 2 for size in (abs(point), max(abs(low), abs(high))))
     said = f"at least {two_digits(least)} times; if they do not differ, no amount is enough"
     if not low <= 0.0 <= high:
-        said = f"{two_digits(least)} to {two_digits((reach / min(abs(low), abs(high))) ** 2)} times, by the interval"
+        said = f"plausibly {two_digits(least)} to {two_digits((reach / min(abs(low), abs(high))) ** 2)} times"
     return (
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
-        f"{two_digits(as_seen)} times the data ({said}).",
+        f"{'twice' if two_digits(as_seen) == '2' else f'{two_digits(as_seen)} times'} the data ({said}).",
     )
 
 

@@ -48,7 +48,8 @@ class Surroundings:
     """Where a reader is: the benchmark, its boards, the views of this one, its further tables; as (text, address).
 
     `board` and `view` are the addresses of the current ones. `measures` says what the board's numbers are, `origin` is
-    the address of this server, `cite` the BibTeX entry of the snapshot. `news` are its steward's, each a line.
+    the address of this server, `cite` the BibTeX entry of the snapshot. `news` are its steward's, each a line. With
+    `has_weights` a reader can weigh its tasks, groups or components.
     """
 
     title: str
@@ -62,6 +63,7 @@ class Surroundings:
     origin: str = ""
     cite: str = ""
     news: Sequence[str] = ()
+    has_weights: bool = False
 
     @property
     def board_title(self) -> str:
@@ -106,7 +108,8 @@ class Extent:
 class BoardRows:
     """The rows of a board that are shown: `start_apart` is the first without a rank, and `says_why` whether it says so.
 
-    In any other order than that of the ranks the axis of the scores is fitted to all rows shown.
+    In any other order than that of the ranks the axis of the scores is fitted to all rows shown. `chosen` are the
+    columns that a reader asked for beside rank, name and score, if any.
     """
 
     table: Table
@@ -114,6 +117,7 @@ class BoardRows:
     start_apart: int | None = None
     is_by_rank: bool = True
     says_why: bool = True
+    chosen: frozenset[str] = frozenset()
 
     @cached_property
     def _at(self) -> Mapping[str, int]:
@@ -274,7 +278,8 @@ class BoardRows:
         """Return the columns of the groups of tasks that some row has a value in."""
         listed = {each.column.name: each for each in shown_columns(self.table, detail=True)}
         found = [listed[name] for group in self.table.meta.get("groups", ()) if (name := f"mean:{group}") in listed]
-        return [each for each in found if self._in_order[each.column.name]]
+        filled = [each for each in found if self._in_order[each.column.name]]
+        return [each for each in filled if each.column.name in self.chosen] if self.chosen else filled
 
     @cached_property
     def _in_order(self) -> Mapping[str, Sequence[float]]:
@@ -304,8 +309,12 @@ class BoardRows:
 
     @cached_property
     def others(self) -> Sequence[ShownColumn]:
-        """Return the further columns: those whose cells differ between the rows of the board."""
+        """Return the further columns: those whose cells differ between the rows of the board, or those chosen."""
         score = self.score
+        if self.chosen:
+            shown = {"rank", "entrant", *([score.column.name] if score else []), *(g.column.name for g in self.groups)}
+            listed = [each for each in shown_columns(self.table, detail=True) if each.column.name in self.chosen]
+            return [each for each in listed if each.column.name not in shown]
         left_out = {*OWN_PLACE, *REMARKED, *([score.column.name] if score else [])}
         listed = [each for each in shown_columns(self.table, detail=False) if each.column.name not in left_out]
         return [each for each in listed if self._varies(each.column.name)]

@@ -198,7 +198,7 @@ MAX_ENTRANTS = 40
 # What fills the square: how probably A is better by the board's score; how often A wins where nothing was drawn.
 VALUES = ("p_a_beats_b", "win_rate")
 
-ONE_PERCENT = 0.01
+ONE_PERCENT, ABOVE = 0.01, ">99"
 
 EVEN_SHADE = 4
 """The shade of a pair of which no test says how probably one is better."""
@@ -228,6 +228,11 @@ class Matrix:
     cells: tuple[tuple[MatrixCell | None, ...], ...]
     title: str
     n_entrants: int
+
+    @property
+    def has_sure_but_open(self) -> bool:
+        """Say whether some cell is beyond 99 % although its pair is not separable."""
+        return any(cell.text == ABOVE and not cell.is_settled for row in self.cells for cell in row if cell)
 
 
 def is_pairwise(table: Table) -> bool:
@@ -297,7 +302,7 @@ def _without_rate(pair: Mapping[str, Cell], effect: Column | None) -> MatrixCell
 
 def _percent(share: float) -> str:
     """Return a probability in hundredths; what is beyond the first and the last is marked so."""
-    return "<1" if share < ONE_PERCENT else ">99" if share > 1.0 - ONE_PERCENT else format_number(100 * share, 0)
+    return "<1" if share < ONE_PERCENT else ABOVE if share > 1.0 - ONE_PERCENT else format_number(100 * share, 0)
 
 
 def entrant_numbers(entrants: Sequence[str]) -> list[tuple[int, str]]:

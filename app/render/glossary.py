@@ -118,8 +118,9 @@ SCORES = (
     GlossaryEntry(
         "median_time",
         "Time",
-        "The median over tasks of the reported seconds, per so many forecasts where the head of the column says so. "
-        "Times are reported by submitters from their own machines, so small differences mean little.",
+        "The median over tasks of the reported seconds. Where rows say how many forecasts a run made it is per a "
+        "number of them, which the head of the column says. Times are reported by submitters from their own machines, "
+        "so small differences mean little.",
     ),
 )
 
@@ -149,12 +150,11 @@ UNCERTAINTY = (
     GlossaryEntry(
         "calibrated",
         "Calibrated interval",
-        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets "
-        "wherever the "
-        "tables of [the statistics](/help/statistics) say so, also with few seeds and with rates near 0 or 1; it has a "
-        "width wherever "
-        "the truth can lie elsewhere, stays within the range of its number, and is the same whatever the unit of the "
-        "weights. The compatible interval in the columns beside it is the one that the system publishes "
+        "The interval that is drawn. It holds the true value in at least 93.5 of 100 simulated data sets wherever the "
+        "tables of [the statistics](/help/statistics) say so.\n\n"
+        "That is also so with few seeds and with rates near 0 or 1. It has a width wherever the truth can lie "
+        "elsewhere, stays within the range of its number, and is the same whatever the unit of the weights. The "
+        "compatible interval in the columns beside it is the one that the system publishes "
         "whose numbers "
         "a board gives, to the digit; it often holds less than it says. A column says how it was made: "
         "wilson_neff, Wilson's with the number of trials that the spread between the units amounts to; gamma and "
@@ -241,19 +241,16 @@ UNCERTAINTY = (
     GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
-        "What a board says of two entrants is one contrast: the difference between their scores, in "
-        "resamples in which "
-        "every task, seed, episode or example that both have weighs the same for both. Its interval and its p, of a "
-        "two-sided test, are of this pair by itself; separable means that it holds with all pairs of the "
-        "board tested "
-        "at once.",
+        "The difference of the two scores, resampled on the same tasks for both. The same holds of seeds, episodes and "
+        "examples that both have. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
+        "means that it holds with all pairs of the board tested at once.",
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
     GlossaryEntry(
         "letters",
         "Letters",
-        "Entrants that share a letter are not separable; those that share none are, all pairs of the board tested "
-        "simultaneously. A bar of the picture is a letter, broken where an entrant between does not have it.",
+        "Entrants with a letter in common cannot be told apart; all others can, all pairs of the board tested at once. "
+        "A bar of the picture is a letter, broken where an entrant between does not have it.",
         None,
         "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",
     ),
@@ -266,9 +263,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "separable",
         "Separable",
-        "Yes when the difference between the two scores is no chance, with all pairs of the board tested "
-        "simultaneously: at a level of 95 % any pair at all that does not differ looks separable on one board of "
-        "twenty. The square, the groups of the board and the page A against B say the same.",
+        "Yes when the difference between the two scores is no chance, with all pairs of the board tested at once. At "
+        "95 %: on one board in twenty, some pair is called separable although it is equal. The square, the groups of "
+        "the board and the page A against B say the same.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),
@@ -330,7 +327,9 @@ GAPS = (
         "conditions, seeds and items or records. Who submits cannot make it smaller.\n\n"
         "- Included: results with a value.\n"
         "- Absent: results without any row.\n"
-        "- Without a value: results whose row has none.\n\n"
+        "- Without a value: results whose row has none.\n"
+        "- Failed: tasks whose row is absent or has no value, both together.\n"
+        "- Imputed: failed tasks for which the board's rule put a value.\n\n"
         "The manifest says what becomes of an entrant that lacks some. It is ranked by a rule for what is missing, or "
         "it is partial: shown below the ranked ones, without a rank. Who can read private labels is shown there too, "
         "unless the manifest says otherwise.\n\n"
@@ -570,7 +569,7 @@ PROVENANCE = (
     GlossaryEntry(
         "flags",
         "Flags",
-        "What was noticed when the evidence arrived, in words that programs can read. Each has an innocent reason too; "
+        "Oddities found when the results arrived. Each has an innocent reason too; "
         "the submission's page says what was seen.\n\n"
         + "\n".join(f"- `{flag}`: {words[0].lower()}{words[1:]}" for flag, words in FLAGS.items()),
     ),

@@ -20,7 +20,7 @@ from app.render.glossary import brief_of
 from app.render.institution import Institution
 from app.render.plot import WHISKER_WIDTH
 from app.render.saved import asset_url, scripts
-from app.render.text import markdown, moment, path_of_name, plain_words, rule_in_words
+from app.render.text import known_anchor, markdown, moment, path_of_name, plain_words, rule_in_words
 
 __all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
@@ -85,6 +85,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "addressed": path_of_name,
         "brief": brief_of,
+        "known_anchor": known_anchor,
         "markdown": markdown,
         "moment": moment,
         "numbered": entrant_numbers,

@@ -14,10 +14,10 @@ from markupsafe import Markup
 from app.config import Settings, drawn_logo
 from app.render.text import markdown
 
-NO_CONTACT = """Whoever runs this server has stated no address here (the setting `PLUMBLINE_SITE_CONTACT`).
+NO_CONTACT = """Whoever runs this server has stated no address here.
 
-What is wrong with a result is told on the page of its submission (*Dispute it*): it reaches the stewards of the
-benchmark, and their answer is public.
+To report a wrong result, open its submission and choose *Dispute it*. That reaches the stewards of the benchmark, and
+their answer is public.
 """
 
 

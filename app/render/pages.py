@@ -70,10 +70,16 @@ class SearchPage(Page):
 
 @dataclass(frozen=True, kw_only=True)
 class AboutPage(Page):
-    """/about: who runs the server, as its settings say; `stewards` are by title and address of a benchmark."""
+    """/about: who runs the server, as its settings say; `stewards` are by title and address of a benchmark.
+
+    That it is alive: how many benchmarks it has, when something was published last, null for never, and its version.
+    """
 
     template = "about.html"
     stewards: Sequence[tuple[str, str, str]]
+    n_benchmarks: int
+    published_at: datetime | None
+    version: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -110,7 +116,8 @@ class BenchmarkPage(Page):
     `version` is the manifest's; `publish_error` says why the last publication failed; `base` is the address
     of this server where the settings give one; `example` is a small upload that the benchmark takes; `rules` and
     `links` are those of its kind of evidence; `stewards` are names. `first` are the first places of the first board,
-    `ranks` all boards and entrants in one table.
+    `ranks` all boards and entrants in one table. `submissions` are those of a `status`, empty for all; `by_status` has
+    how many there are in each state.
     """
 
     template = "benchmark.html"
@@ -127,6 +134,8 @@ class BenchmarkPage(Page):
     links: Links
     example: SubmitExample
     submissions: Sequence[ListedSubmission]
+    status: str
+    by_status: Mapping[str, int]
     first: Panel | None
     ranks: Table
     # Rows that are neither sorted nor pinned here: those of another page.
@@ -203,11 +212,14 @@ class SubmissionPage(Page):
 
     `waiting` says that its state will still change by itself; `tables` are its own: averages, claims, deviations, and
     what it brought with it. `reports` lead to what is shown of each task on a page of its own. `units` are
-    those of the metadata that the manifest declares.
+    those of the metadata that the manifest declares, `benchmark` is its title. `checks` are those of `s`, and name who
+    sent it, as no stored check does.
     """
 
     template = "submission.html"
     s: Mapping[str, Any]
+    benchmark: str
+    checks: Sequence[Mapping[str, Any]]
     waiting: bool
     tables: Sequence[ShownTable]
     reports: Links

@@ -28,9 +28,9 @@ from app.render.columns import (
     shown_columns,
 )
 from app.render.drawings import Drawing, Drawings, build_drawings
-from app.render.glossary import glossary_entries
+from app.render.glossary import brief_of, glossary_entries
 from app.render.html import Links, Page
-from app.render.text import compact, format_number, path_of_name, rows_in_words, two_digits
+from app.render.text import compact, format_number, known_anchor, path_of_name, rows_in_words, two_digits
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -77,6 +77,8 @@ class RowChoice:
     """One field of the form that narrows a table: every value of a column, and whether it is chosen.
 
     `shown_as` are the words of a value where they are others. Of one that `is_one` a value always holds.
+    `all_of_them` is what it says where none is chosen, by default how many values there are. What `is_shown` is ticked
+    without having been asked for.
     """
 
     name: str
@@ -84,11 +86,13 @@ class RowChoice:
     values: Sequence[tuple[str, bool]]
     shown_as: Mapping[str, str] = field(default_factory=dict)
     is_one: bool = False
+    all_of_them: str = ""
+    is_shown: bool = False
 
     @property
     def is_asked(self) -> bool:
         """Say whether some of the values are chosen."""
-        return not self.is_one and any(is_chosen for _, is_chosen in self.values)
+        return not self.is_one and not self.is_shown and any(is_chosen for _, is_chosen in self.values)
 
 
 # A table with its drawings inside the page of another table, as the pages of entrants and tasks have them.
@@ -129,11 +133,12 @@ class Panel:
 
 @dataclass(frozen=True)
 class TickBox:
-    """A value that can be chosen, the words that it is shown in, and whether it is chosen."""
+    """A value that can be chosen, the words that it is shown in, whether it is chosen, and what it means."""
 
     value: str
     words: str
     is_chosen: bool
+    meaning: str = ""
 
 
 @dataclass(frozen=True)
@@ -159,7 +164,6 @@ class ExploreForm:
     wish: Wish = field(default_factory=Wish)
     values: Sequence[tuple[str, Sequence[TickBox]]] = ()
     bounds: Sequence[tuple[str, Sequence[TickBox], Sequence[TickBox]]] = ()
-    columns: Sequence[TickBox] = ()
     hints: Sequence[str] = field(default_factory=tuple)
 
     @property
@@ -185,17 +189,6 @@ class ExploreForm:
                 ticks = _ticks_of(each, values, own)
                 listed += [(each.label, ticks)] if ticks else []
         return replace(self, wish=wish, values=listed, bounds=bounds)
-
-    def with_columns(self, table: Table, chosen: Collection[str]) -> "ExploreForm":
-        """Return the form with the columns that can be shown."""
-        return replace(
-            self,
-            columns=[
-                TickBox(c.name, c.title, c.name in chosen)
-                for c in table.columns
-                if c.name not in FOR_PROGRAMS and c.name not in always_shown(table)
-            ],
-        )
 
 
 # The view that the page, the CSV and the JSON of a table are made from, so that the three cannot disagree.
@@ -498,17 +491,15 @@ class TablePage(Page):
 
     @property
     def shown_so(self) -> Links:
-        """Return how the rows are shown, which the choice of other rows keeps: their order, the columns, all at once.
-
-        The columns of a board that is explored are fields of its form, where it could be computed.
-        """
-        are_fields = self.view.explore is not None and self.view.explore.columns
-        return self.look.all_but_columns if are_fields else [*self.look.all_but_columns, *self.look.columns]
+        """Return how the rows are shown, which a choice of other rows keeps: their order, the columns, all at once."""
+        return [*self.look.all_but_columns, *self.look.columns]
 
     @property
     def announcement(self) -> str:
         """Return what a screen reader says when the rows change: how many, of what, in which order."""
+        n_all = self.table.meta.get("n_rows")
         of_whom = ", ranked anew as a reader chose" if "choice" in self.table.meta else ""
+        of_whom = f" of {n_all:,}{of_whom}" if n_all and of_whom else of_whom
         column = next((each for each in self.view.table.columns if each.name == self.look.sorted_by), None)
         order = "descending" if self.look.descending else "ascending"
         sorted_so = "" if column is None else f", by {column.title}, {order}"
@@ -528,14 +519,38 @@ class TablePage(Page):
 
     @cached_property
     def board(self) -> BoardRows | None:
-        """Return the rows of a board as its page draws them; None where every column, or chosen ones, are asked for."""
-        is_asked = self.look.has_detail or self.look.columns
+        """Return the rows of a board as its page draws them; None where every column is asked for."""
         is_ranked = self.is_board or self.table.name.startswith("letters/")
-        if is_asked or not is_ranked or not {"rank", "entrant"} <= set(self.table.column_names()):
+        if self.look.has_detail or not is_ranked or not {"rank", "entrant"} <= set(self.table.column_names()):
             return None
         is_by_rank = self.look.sorted_by in (None, "rank") and not self.look.descending
         start, says_why = (self.apart.start, not self.apart.shown_elsewhere) if self.apart else (None, True)
-        return BoardRows(self.table, self.rows, start, is_by_rank, says_why)
+        return BoardRows(self.table, self.rows, start, is_by_rank, says_why, chosen=self._chosen_columns)
+
+    @property
+    def _chosen_columns(self) -> frozenset[str]:
+        return frozenset(name for _, name in self.look.columns)
+
+    @property
+    def column_choices(self) -> Sequence[TickBox]:
+        """Return the columns that an explored board can show, those shown ticked and first, each with its meaning.
+
+        Nothing of another page, and of a board that could not be computed.
+        """
+        if not self.view.explore or not self.table.columns:
+            return ()
+        board = self.board
+        listed = [*board.groups, *board.others] if board else self.columns
+        shown, fixed = {each.column.name for each in listed}, {*FOR_PROGRAMS, *always_shown(self.table)}
+        ticks = [TickBox(each.name, each.title, each.name in shown, brief_of(each.glossary))
+                 for each in self.table.columns if each.name not in fixed]  # fmt: skip
+        return sorted(ticks, key=lambda tick: not tick.is_chosen)
+
+    @property
+    def but_columns(self) -> Links:
+        """Return what a choice of columns keeps of the query: everything but columns, and the page of the rows."""
+        asked = [(name, value) for name, value in self.asked if value and name not in ("column", "detail")]
+        return [(name, value) for name, value in asked if name != "page" or value == EVERY]
 
     @property
     def is_pairwise(self) -> bool:
@@ -653,9 +668,12 @@ class TablePage(Page):
         return guide if not self.is_board or guide.startswith(RETIRED) else ""
 
     @property
-    def chips(self) -> Sequence[tuple[str, str]]:
-        """Return what a board rests on, each in a few words with the sentence behind them."""
-        return list(board_chips(self.view.frame.measures if self.view.frame else "", self.table, self.tally))
+    def chips(self) -> Sequence[tuple[str, str, str]]:
+        """Return what a board rests on, each in a few words with the sentence behind them, and where more is said."""
+        chips = board_chips(self.view.frame.measures if self.view.frame else "", self.table, self.tally)
+        headings = dict(self.known)
+        where = next((known_anchor(each) for each in (MISSING, "Results") if each in headings), "")
+        return [(words, why, where if words.split(" ")[-1] in LOST else "") for words, why in chips]
 
     @cached_property
     def known(self) -> Sequence[tuple[str, Sequence[str]]]:
@@ -861,10 +879,15 @@ def _total(table: Table, name: str) -> str:
 
 RETIRED = "Retired on"
 
+MISSING = "Missing results"
+
+LOST = ("missing", "imputed", "without a value")
+"""The counts of a board whose chip leads to whose results these are."""
+
 # Words by which a note is recognised, in the order in which they are looked for.
 HEADINGS = (
     ("Leaks", ("leak", "seen data", "seen a task")),
-    ("Missing results", ("imput", "missing", "lack", " gap", "failures of", "a failure counts")),
+    (MISSING, ("imput", "missing", "lack", " gap", "failures of", "a failure counts")),
     ("Intervals", ("interval", "resampl", "seeds", "units")),
     ("Win rates", ("win rate",)),
     ("Not ranked", ("without a rank", "label holder", "reference")),
@@ -1077,9 +1100,18 @@ def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[
         if column.glossary in known:
             titles.setdefault(column.glossary or "", set()).add(column.title)
     return [
-        (known[anchor].term if len(named) > 1 else named.pop(), _as_raised(known[anchor], table))
+        (known[anchor].term if len(named) > 1 else named.pop(), _on_this_board(known[anchor], columns, table))
         for anchor, named in titles.items()
     ]
+
+
+def _on_this_board(entry: GlossaryEntry, columns: Sequence[Column], table: Table | None) -> GlossaryEntry:
+    """Return an entry as it holds for these columns: with the unit of a time, and of flags those that are raised."""
+    unit = next((each.unit for each in columns if each.glossary == entry.anchor == "median_time" and each.unit), "s")
+    per = unit.removeprefix("s ")
+    if per == unit:
+        return _as_raised(entry, table)
+    return replace(entry, text=f"The median over tasks of the reported seconds {per} on this board.")
 
 
 def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
@@ -1088,7 +1120,7 @@ def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
     at = table.index("flags")
     raised = {flag for row in table.rows for flag in str(row[at] or "").split()}
     explained = "; ".join(f"{flag}: {flags_in_words(flag)}" for flag in FLAGS if flag in raised)
-    return replace(entry, text=f"What was noticed when the evidence arrived; here {explained}.") if explained else entry
+    return replace(entry, text=f"Oddities found when the results arrived; here {explained}.") if explained else entry
 
 
 MOST_TASKS = 150
@@ -1168,6 +1200,12 @@ def explore_form(
     )
 
 
+def offers_weights(manifest: Manifest, spec: Leaderboard) -> bool:
+    """Say whether the form of an explored board has weights."""
+    tasks = listed_tasks(manifest, spec)
+    return bool(_weighed(spec.weighable(tasks), [task.id for task in tasks], list(spec.groups_of_tasks(tasks))))
+
+
 def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Sequence[str]) -> list[str]:
     """Return what can be weighted in the form: groups of tasks, few tasks, or the board's own components."""
     if weighable is None or set(weighable) == set(groups):
@@ -1204,7 +1242,8 @@ def rows_matching(table: Table, text: str, within: Collection[str] | None = None
     if len(kept) == len(table.rows):
         return table
     how = "; ".join([*([f"with “{text}” in the name"] if text else []), *([described] if described else [])])
-    note = f"{len(kept):,} of {len(table.rows):,} rows are shown, {how}; ranks are among all {len(table.rows):,}."
+    among = f"Ranks are of all {len(table.rows):,}{', as you chose' if 'choice' in table.meta else ''}."
+    note = f"{len(kept):,} of {count(len(table.rows), 'entrant')} shown, {how}. {among}"
     return replace(table, rows=kept, notes=(note, *table.notes), meta={**table.meta, "n_rows": len(table.rows)})
 
 

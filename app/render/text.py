@@ -100,6 +100,15 @@ def plain_words(term: str) -> str:
     return term.replace("_", " ")
 
 
+def known_anchor(heading: str) -> str:
+    """Return the anchor of a heading of what stands behind a board's ranks.
+
+    >>> known_anchor("Missing results")
+    'known-missing-results'
+    """
+    return f"known-{heading.lower().replace(' ', '-')}"
+
+
 RULES = {
     "prereg": "preregistration", "prereg_form": "form of the preregistration", "min_seeds": "enough seeds",
     "prereg_benchmark": "benchmark of the preregistration", "prereg_unchanged": "preregistration unchanged",

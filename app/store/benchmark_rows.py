@@ -30,7 +30,7 @@ def find_benchmark(session: Session, slug: str) -> Benchmark:
     """Return a benchmark. Raises NotFound."""
     benchmark = session.scalar(select(Benchmark).where(Benchmark.slug == slug))
     if benchmark is None:
-        raise NotFound(f"There is no benchmark {slug}.")
+        raise NotFound(f"There is no benchmark “{slug}”.")
     return benchmark
 
 

@@ -1,4 +1,4 @@
-"""What is found by a text: benchmarks, their boards, groups of tasks and fields, entrants and tasks.
+"""What is found by a text: benchmarks, boards, groups of tasks, fields, states of submissions, entrants and tasks.
 
 Every word of the text must be somewhere in a name, in any order and by its stem: "qwen3 8b" is in
 Qwen/Qwen3-Embedding-8B, "forecasting" in "Forecasts of energy". Where nothing is, the most similar names are shown, by
@@ -17,7 +17,7 @@ from urllib.parse import quote
 from sqlalchemy import ColumnElement, Text, and_, cast, func, select, true
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
-from app.db.models import Benchmark, BenchmarkChange, Entrant, Entry, ManifestVersion, StoredTask
+from app.db.models import Benchmark, BenchmarkChange, Entrant, Entry, ManifestVersion, StoredTask, Submission
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from app.names import count
@@ -50,6 +50,7 @@ def search(session: Session, text: str) -> list[SearchMatch]:
     of_tasks = _named(StoredTask.name, StoredTask.benchmark_id, words)
     found = [
         *_in_manifests(session, words),
+        *_in_states(session, words),
         *(SearchMatch("entrant", name, slug) for name, slug in session.execute(of_entrants)),
         *(SearchMatch("task", name, slug) for name, slug in session.execute(of_tasks)),
     ]
@@ -102,6 +103,24 @@ def _parts(manifest: Manifest, words: Sequence[str]) -> Iterator[SearchMatch]:
     for field in manifest.entrant_fields:
         if _all_in(f"{field.name} {field.title or ''} {' '.join(field.values or ())}", words):
             yield SearchMatch("field", field.title or field.name, slug)
+
+
+TOLD_BY = {"withdrawn": "withdrawn withdraw withdrew withdrawal", "not_admitted": "not admitted refused"}
+"""The words by which one looks for the submissions in a state."""
+
+
+def _in_states(session: Session, words: Sequence[str]) -> Iterator[SearchMatch]:
+    """Yield how many submissions of each benchmark are in a state that is asked for, those with the most first."""
+    for status, told_by in TOLD_BY.items():
+        if not _all_in(told_by, words):
+            continue
+        n = func.count(Submission.id)
+        ours = and_(Submission.benchmark_id == Benchmark.id, Submission.status == status)
+        query = select(Benchmark.slug, n).outerjoin(Submission, ours).where(Benchmark.id.in_(listed()))
+        query = query.group_by(Benchmark.slug).order_by(n.desc(), Benchmark.slug).limit(MOST_MATCHES)
+        for slug, n_such in session.execute(query):
+            shown = f"{n_such:,} {status.replace('_', ' ')}"
+            yield SearchMatch("submissions", shown, slug, f"?status={status}#submissions")
 
 
 def _all_in(text: str, words: Sequence[str]) -> bool:

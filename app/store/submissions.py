@@ -172,24 +172,45 @@ def list_entries_of(session: Session, numbers: Collection[int]) -> list[tuple[En
     return list(session.execute(query).all())
 
 
-def list_submissions(session: Session, benchmark_id: int, limit: int = 1000) -> Sequence[Submission]:
-    """Return the submissions of a benchmark, the newest first."""
+def list_submissions(
+    session: Session, benchmark_id: int, limit: int = 1000, status: str | None = None
+) -> Sequence[Submission]:
+    """Return the submissions of a benchmark, the newest first; with a `status` those in that state."""
     query = select(Submission).where(Submission.benchmark_id == benchmark_id)
+    query = query if status is None else query.where(Submission.status == status)
     return session.scalars(query.order_by(Submission.id.desc()).limit(limit)).all()
+
+
+ALWAYS_COUNTED = ("published", "withdrawn", "not_admitted")
+"""The states of which a benchmark's page says also that nothing is in them."""
+
+
+def count_by_status(session: Session, benchmark_id: int) -> dict[str, int]:
+    """Return how many submissions of a benchmark are in each state; of the usual ones also that there are none."""
+    query = select(Submission.status, func.count()).where(Submission.benchmark_id == benchmark_id)
+    counted = dict.fromkeys(ALWAYS_COUNTED, 0)
+    counted.update(session.execute(query.group_by(Submission.status)).all())
+    return counted
 
 
 @dataclass(frozen=True)
 class ListedSubmission:
-    """A submission as a list shows it: with whom it is of and who made it."""
+    """A submission as a list shows it: with whom it is of, who made it, and where asked why it is in its state."""
 
     submission: Submission
     entrants: Sequence[str]
     submitter: str
+    reason: str = ""
 
 
-def list_with_names(session: Session, benchmark_id: int, limit: int) -> list[ListedSubmission]:
-    """Return the latest submissions of a benchmark with the names of their entrants and submitters."""
-    submissions = list_submissions(session, benchmark_id, limit)
+def list_with_names(
+    session: Session, benchmark_id: int, limit: int, status: str | None = None
+) -> list[ListedSubmission]:
+    """Return the latest submissions of a benchmark with the names of their entrants and submitters.
+
+    With a `status` those in that state, and why they are.
+    """
+    submissions = list_submissions(session, benchmark_id, limit, status)
     numbers = [each.id for each in submissions]
     names: dict[int, list[str]] = {}
     query = select(Entry.submission_id, Entrant.name).join(Entrant, Entrant.id == Entry.entrant_id)
@@ -197,7 +218,11 @@ def list_with_names(session: Session, benchmark_id: int, limit: int) -> list[Lis
         names.setdefault(number, []).append(name)
     makers = select(Token.id, Token.name).where(Token.id.in_({each.token_id for each in submissions}))
     submitters: dict[int, str] = dict(session.execute(makers).all())
-    return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id]) for each in submissions]
+    events = select(SubmissionEvent.submission_id, SubmissionEvent.reason).order_by(SubmissionEvent.id)
+    of_state = events.where(SubmissionEvent.submission_id.in_(numbers), SubmissionEvent.status == status)
+    reasons: dict[int, str] = {} if status is None else dict(session.execute(of_state).all())
+    return [ListedSubmission(each, names.get(each.id, ()), submitters[each.token_id], reasons.get(each.id, ""))
+            for each in submissions]  # fmt: skip
 
 
 def manifest_versions(session: Session, numbers: Iterable[int]) -> dict[int, int]:

@@ -12,7 +12,7 @@ from starlette.responses import PlainTextResponse, RedirectResponse, Response, S
 
 from app.boards.ranks import ranks_table
 from app.db.engine import EXPORTS, allow
-from app.db.models import Benchmark, Snapshot
+from app.db.models import Benchmark, Snapshot, Status
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
 from app.kinds.grid_rules import grid_rules
@@ -245,8 +245,15 @@ def manifest_schema() -> Response:
     responses=described(404, answer=BenchmarkDocument, also=("html", "csv", "yaml")),
     dependencies=PUBLIC,
 )
-def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
-    """Show a benchmark: boards, rules, how to submit."""
+def show_benchmark(
+    slug: str,
+    session: SessionDep,
+    state: StateDep,
+    status: Annotated[
+        Status | Literal[""], Query(description="on the page only the submissions in this state, with the reason")
+    ] = "",
+) -> Response:
+    """Show a benchmark: boards, rules, how to submit, and its submissions."""
     name, fmt = split_format(slug)
     refuse_other_formats(fmt, "csv", "json", "yaml")
     declared = benchmarks.find_declared(session, name)
@@ -287,7 +294,9 @@ def show_benchmark(slug: str, session: SessionDep, state: StateDep) -> Response:
         rules=(*grid_rules(declared.manifest, _items_put(session, declared)), *pages.rules(declared.manifest)),
         links=pages.links if snapshot else (),
         example=submit_example(declared.manifest),
-        submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50),
+        submissions=submissions.list_with_names(session, declared.benchmark.id, limit=50, status=status or None),
+        status=status,
+        by_status=submissions.count_by_status(session, declared.benchmark.id),
         first=first_places(session, declared, snapshot),
         ranks=_ranks(session, declared, snapshot),
     )

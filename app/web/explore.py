@@ -178,7 +178,6 @@ def explore_board(
     form = explore_form(evidence.manifest, chosen.spec, table, asked.text, chosen.choice, evidence.open_tasks())
     manifest = declared.manifest if snapshot is None else evidence.manifest
     form = form.with_fields(manifest.entrant_fields, chosen.values, chosen.wish)
-    form = form.with_columns(table, request.query_params.getlist("column"))
     seen = asked.change if snapshot is not None else entrant_fields.last_change(session, declared.benchmark.id)
     view = replace(
         view_of(session, declared, chosen.rows, chosen.snapshot),

@@ -35,6 +35,8 @@ Name = Annotated[str, Query(max_length=200)]
 
 PRIVATE = "The labels are private: of single items nothing is shown, not even who is right."
 
+NO_ITEMS = "This benchmark has no results for single items."
+
 PACKED = "Predictions are scored together and not handed out: there are no items to compare."
 
 
@@ -78,7 +80,8 @@ def _compared(
     evidence = snapshot_evidence(session, benchmark, view.snapshot, state.rows, only=pair)
     spec = evidence.manifest.leaderboard(board)
     refused = PRIVATE if scoring_of(evidence.manifest) is not None else ""
-    refused = refused or (PACKED if kind_of(evidence.manifest).rows.are_packed else "")
+    rows = kind_of(evidence.manifest).rows
+    refused = refused or (PACKED if rows.are_packed else "" if rows.have_items else NO_ITEMS)
     if refused:
         table = Table(f"items/{board}", f"{view.table.title}: items", (), (), (refused,), {"unavailable": refused})
         return replace(view, table=table)
@@ -100,7 +103,7 @@ def _compared(
         RowChoice("a", "A", [(name, name == pair[0]) for name in order], is_one=True),
         RowChoice("b", "B", [(name, name == pair[1]) for name in order], is_one=True),
         RowChoice("task", "Task", [(name, name == task) for name in tasks]),
-        RowChoice("better", "Where", [(side, side == better) for side in sides], sides),
+        RowChoice("better", "Where", [(side, side == better) for side in sides], sides, all_of_them="all items"),
     ]
     return replace(view, table=table, choices=choices)
 

@@ -223,7 +223,7 @@ def show_against(
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
     view = _beside(request, session, view, board, AGAINST)
-    return _page(view, board, (a, b), compared, snapshot, by_task)
+    return _page(view, board, (a, b), compared, snapshot, by_task, load_table(session, view, f"leaderboard/{board}"))
 
 
 def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
@@ -291,8 +291,10 @@ def _page(
     compared: ComparedTables | None,
     snapshot: int | None,
     by_task: Panel | None,
+    ranked: Table | None,
 ) -> Response:
     a, b = names
+    has_items = view.frame is not None and any(address.endswith("/items") for _, address in view.frame.views)
     home = f"/benchmarks/{view.slug}/leaderboards/{board}"
     kept = [] if snapshot is None else [("snapshot", str(snapshot))]
     query = urlencode([("a", a), ("b", b), *kept])
@@ -305,14 +307,14 @@ def _page(
         slug=view.slug,
         a=a,
         b=b,
-        entrants=entrants_of(view.table) if view.table.columns else (),
+        entrants=_by_rank(entrants_of(view.table) if view.table.columns else (), ranked),
         sentences=compared.sentences if compared else (),
         tables=_tables(compared) if compared else (),
         by_task=by_task,
         frame=view.frame,
         exports=exports if compared else (),
         turned=f"{home}/against?{urlencode([('a', b), ('b', a), *kept])}" if compared else "",
-        items=f"{home}/items?{query}" if compared else "",
+        items=f"{home}/items?{query}" if compared and has_items else "",
         hidden=kept,
         notes=view.table.notes,
         facts=view.facts,
@@ -320,6 +322,13 @@ def _page(
         here=f"{home}/against{'?' if here else ''}{here}",
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )
+
+
+def _by_rank(names: Sequence[str], ranked: Table | None) -> list[str]:
+    """Return entrants in the order of the board, any others after them."""
+    order = [] if ranked is None or not ranked.rows else [str(row["entrant"]) for row in ranked.records()]
+    known = set(names)
+    return list(dict.fromkeys([*(name for name in order if name in known), *names]))
 
 
 def _tables(compared: ComparedTables) -> list[ShownTable]:
@@ -488,9 +497,8 @@ def show_compared(
     kept = set(named)
     ranked = replace(view.table, rows=tuple(row for row in view.table.rows if row[view.table.index("entrant")] in kept))
     table = side_by_side(_matrix(session, state, view, board), [name for name in known if name in kept], pairwise)
-    # Ticked is who was asked for: who is shown because nobody was need not be taken away first.
-    asked = set(wanted.get("entrant", ()))
-    choice = RowChoice("entrant", view.facts.nouns.say("Entrant"), [(name, name in asked) for name in known])
+    ticks = [(name, name in kept) for name in known]
+    choice = RowChoice("entrant", view.facts.nouns.say("Entrant"), ticks, is_shown=not wanted.get("entrant"))
     shown = replace(view, table=table, choices=[choice], ranked=ranked)
     return _answer(request, session, shown, board, "compare")
 

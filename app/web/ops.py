@@ -32,7 +32,7 @@ from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
-from app.store import benchmarks, health, sql
+from app.store import benchmarks, health, news, sql
 from app.telemetry import PAGES, Gauges, of_processes, render
 from app.web.caller import PUBLIC, Caller, Handler, may
 from app.web.checked_first import CheckedFirst
@@ -96,12 +96,21 @@ MOST_BENCHMARKS = 50
 @router.get("/about", summary="Who runs this server", responses=described(also=("html",)))
 def about(session: SessionDep) -> Response:
     """Show who runs this server, its imprint and how to reach them, as its settings say, and who cares for what."""
-    listed = benchmarks.list_names(session)[:MOST_BENCHMARKS]
+    everything = benchmarks.list_names(session)
+    listed = everything[:MOST_BENCHMARKS]
     named = roles.stewards_by_slug(session, [each.slug for each in listed])
     stewards = [
         (each.title, f"/benchmarks/{each.slug}#rules", names_in_words(named.get(each.slug, ()))) for each in listed
     ]
-    return page("about.html", title="About", stewards=stewards)
+    latest = news.list_news(session, limit=1)
+    return page(
+        "about.html",
+        title="About",
+        stewards=stewards,
+        n_benchmarks=len(everything),
+        published_at=latest[0].at if latest else None,
+        version=release(),
+    )
 
 
 @router.get("/static/{name}", include_in_schema=False)

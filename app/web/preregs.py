@@ -201,7 +201,7 @@ def _warnings(session: Session, parsed: ParsedPrereg, slug: str | None) -> list[
     try:
         declared = benchmarks.find_declared(session, slug)
     except NotFound:
-        return [f"There is no benchmark {slug} yet, so its tasks and metrics could not be looked up."]
+        return [f"There is no benchmark “{slug}” yet, so its tasks and metrics could not be looked up."]
     manifest = declared.manifest
     rules = kind_of(manifest).rules
     unknown = unknown_names(parsed, manifest, rules.computed_metrics(manifest), rules.enrolled(manifest))

@@ -131,7 +131,7 @@ def show_entrant(
     ]
     address = f"/benchmarks/{slug}/entrants/{path_of_name(name)}"
     if declared.manifest.entrant_fields:
-        history.append(("Correct it, as its owner", f"/edit/{slug}/{path_of_name(name)}"))
+        history.append(("Wrong? Its owner can correct it", f"/edit/{slug}/{path_of_name(name)}"))
     view = around(view_of(session, declared, table, shown), address, history, name_links(declared))
     if fmt in ("html", *PICTURES):
         # What it is and where it stands come first, what was sent and changed last.
@@ -200,7 +200,9 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
         return []
     order = [str(row[board.index("entrant")]) for row in board.rows]
     at = order.index(name) if name in order else None
-    beside = [] if at is None else [*order[max(0, at - 1) : at], *order[at + 1 : at + 2]]
+    above, below = ([], []) if at is None else (order[max(0, at - 1) : at], order[at + 1 : at + 2])
+    beside = {other: f"{words}: {other}" for words, some in (("Next above", above), ("Next below", below))
+              for other in some}  # fmt: skip
     values = task_values(evidence.manifest, spec, scores, counted_rows(evidence.manifest, spec))
     metric = evidence.manifest.metrics[values.metric]
     listed = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
@@ -211,9 +213,13 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
     rows, n = by_task.rows, MOST_TASKS_OF_CARD
     links = {**name_links(declared), "part": name_links(declared)["task"], "best": name_links(declared)["entrant"]}
     panels = [Panel("Groups of tasks", by_group, {"best": links["best"]})] if by_group.rows else []
+    # How places count is said once.
+    by_task = replace(by_task, notes=() if panels else by_task.notes)
     if len(rows) > 2 * n:
         ends = (("Best tasks", rows[:n]), ("Worst tasks", rows[-n:]))
-        return [*panels, *(Panel(title, replace(by_task, rows=some), links) for title, some in ends)]
+        said = (by_task.notes, ())
+        return [*panels, *(Panel(title, replace(by_task, rows=some, notes=notes), links)
+                           for (title, some), notes in zip(ends, said, strict=True))]  # fmt: skip
     return [*panels, *([Panel("Tasks, the best first", by_task, links)] if len(rows) > 1 else [])]
 
 

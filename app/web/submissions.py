@@ -39,7 +39,7 @@ from app.render.exports import parts_to_csv, table_to_json
 from app.render.pages import ReportSection, ShownTable, checks_table
 from app.render.table_page import narrow_table
 from app.render.text import name_in_path, path_of_name
-from app.rights import roles
+from app.rights import roles, tokens
 from app.rights.policy import refuse_elsewhere, refuse_other_entrants
 from app.store import audit, benchmark_rows, benchmarks, current, disputes, submissions, web_processes
 from app.store.audit import Change
@@ -469,12 +469,21 @@ def show(submission: str, session: SessionDep) -> Response:
         "submission.html",
         title=f"Submission {stored.id}",
         s=described_now,
+        benchmark=manifest.title,
+        checks=[_naming(check, tokens.get_token(session, stored.token_id).name) for check in described_now["checks"]],
         waiting=described_now["waiting_for"] is not None,
         tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),
         facts=pages.facts(manifest),
         units=units_of(manifest.entrant_fields),
     )
+
+
+def _naming(check: Mapping[str, Any], submitter: str) -> Mapping[str, Any]:
+    """Return a check that names who sent the submission where the stored one has the number of a token."""
+    if check["rule"] == "registered_by" and check["outcome"] == "passed":
+        return {**check, "reason": f"Sent by {submitter}, who also registered it."}
+    return check
 
 
 @views_router.get(
@@ -609,7 +618,7 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
         task=task,
         entrants=_entrants(section.table for section in sections),
         facts=pages.facts(manifest),
-        trail=[(slug, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
+        trail=[(manifest.title, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
         others=[link for link in report_links(pages, stored.id, tables) if link[0] != task],
         sections=[section for section in sections if section.table.rows],
     )

@@ -34,6 +34,7 @@ from app.render.table_page import (
     choices,
     field_filters,
     narrow_table,
+    offers_weights,
     only_columns,
 )
 from app.render.text import FORMATS, name_in_path, path_of_name
@@ -204,7 +205,9 @@ def view_of(session: Session, declared: Declared, table: Table, snapshot: Snapsh
     """Return a table with the snapshot it belongs to, and what every page of its benchmark shows."""
     version = None if snapshot is None else snapshots.manifest_version_number(session, snapshot)
     table = in_nouns(table, declared.manifest.nouns)
-    return TableView(declared.benchmark.slug, "", table, snapshot, version, facts=facts_of(session, declared))
+    slug, facts = declared.benchmark.slug, facts_of(session, declared)
+    trail = [(declared.manifest.title, f"/benchmarks/{slug}")]
+    return TableView(slug, "", table, snapshot, version, trail=trail, facts=facts)
 
 
 def facts_of(session: Session, declared: Declared) -> PageFacts:
@@ -219,8 +222,7 @@ def facts_of(session: Session, declared: Declared) -> PageFacts:
 
 def around(view: TableView, address: str, links: Sequence[tuple[str, str]], row_links: RowLinks) -> TableView:
     """Return the view at its address, with the links beside it and in its rows."""
-    trail = [(view.slug, f"/benchmarks/{view.slug}")]
-    return replace(view, address=address, trail=trail, links=links, row_links=row_links)
+    return replace(view, address=address, links=links, row_links=row_links)
 
 
 MORE_TITLES = {
@@ -292,7 +294,9 @@ def framed(request: Request, session: Session, view: TableView, declared: Declar
         origin=origin,
         cite=_cite(view, declared.manifest, board, origin, request if name == "explore" else None),
         news=[f"{each.at}: {each.text}" for each in declared.manifest.newest()],
-    )
+        has_weights=any(each.name == board and offers_weights(declared.manifest, each)
+                        for each in declared.manifest.leaderboards),
+    )  # fmt: skip
     return replace(view, frame=frame)
 
 

@@ -128,8 +128,8 @@ def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_ea
     }
 
     assert list(of_pair.values()) == [
-        ("No single task decides: without any one of them the mean keeps its sign.",),
-        ("The sign of the mean depends on one task: without hard1 it would be the opposite.",),
+        ("Without any single task org/Alpha would still lead.",),
+        ("One task decides: without hard1 lab/Gamma would lead.",),
         (),
     ]
 

@@ -66,7 +66,7 @@ def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
         "Sly": (False, False), "Quick": (True, True), "Near": (False, True), "Beaten": (False, False),
         "Slow": (True, True),
     }  # fmt: skip
-    assert with_sly.notes[-1] == "Left out of the front, because they have no rank or results are missing: Sly."
+    assert with_sly.notes[-1] == "Left out of the front, without a rank: Sly."
 
 
 def test_how_much_was_delivered_is_no_cost() -> None:

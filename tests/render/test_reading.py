@@ -91,7 +91,7 @@ def test_the_legend_explains_the_flags_that_are_raised() -> None:
     ((_, none),) = legend(columns, board((1, "model", True, None)))
 
     assert raised.brief == (
-        "What was noticed when the evidence arrived; here near_rows: rows that are nearly another entrant's, as they "
+        "Oddities found when the results arrived; here near_rows: rows that are nearly another entrant's, as they "
         "are, moved or scaled; exact_best: values that are exactly the best possible."
     )
-    assert none.brief == "What was noticed when the evidence arrived, in words that programs can read."
+    assert none.brief == "Oddities found when the results arrived."

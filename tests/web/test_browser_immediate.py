@@ -79,14 +79,14 @@ def test_ticks_are_kept_while_one_looks_for_more_and_ranked_when_one_says_so(rea
     assert kept == ["Ticked", "and", "not", "shown:", "Base"]
     assert reading.current_url in {f"{board}/explore?entrant=Base&entrant=Great",
                                    f"{board}/explore?entrant=Great&entrant=Base"}  # fmt: skip
-    assert "not a board of this benchmark" in reading.find_element(By.CSS_SELECTOR, "#board .alert").text
+    assert "not an official board" in reading.find_element(By.CSS_SELECTOR, "#board .alert").text
 
 
 def test_columns_tasks_and_orders_change_at_once(reading: Chrome, board: str) -> None:
     """A tick of a column or a task is an address; so is the order of a column, and its head keeps the focus."""
     reading.get(f"{board}/explore")
     reading.execute_script(MARK)
-    reading.execute_script("document.querySelectorAll('details').forEach(each => { each.open = true; })")
+    reading.execute_script("document.querySelectorAll('#explore details').forEach(each => { each.open = true; })")
     reading.find_element(By.CSS_SELECTOR, "input[name=task][value=t1]").send_keys(Keys.SPACE)
     WebDriverWait(reading, WITHIN_S).until(url_contains("?task=t1"))
     opened = reading.execute_script("return document.activeElement.closest('details').open")

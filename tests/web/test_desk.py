@@ -51,6 +51,23 @@ def test_a_withdrawal_from_the_desk_has_its_reason_in_public(site: Site) -> None
     assert "the wrong weights" in site.http.get(DESK, headers=site.auth("steward")).text
 
 
+def test_a_benchmark_says_how_many_submissions_are_in_each_state(site: Site) -> None:
+    """Also that nobody withdrew any; those of a state are listed with the reason, and the search leads there."""
+    before = site.http.get("/benchmarks/tiny").text
+    site.http.post(f"{DESK}/withdraw", data={"submission": "2", "reason": "the wrong weights"},
+                   headers=site.auth("steward"), follow_redirects=False)  # fmt: skip
+    site.work()
+    after = site.http.get("/benchmarks/tiny?status=withdrawn").text
+    found = site.http.get("/search", params={"q": "withdrew"}).text
+
+    assert '<a href="?status=withdrawn#submissions">0 withdrawn</a>' in before
+    assert 'aria-current="true">1 withdrawn</a>' in after
+    assert "the wrong weights" in after
+    assert 'href="/submissions/1"' not in after
+    assert '<a href="/benchmarks/tiny?status=withdrawn#submissions">1 withdrawn</a>' in found
+    assert site.http.get("/benchmarks/tiny?status=lost").status_code == 422
+
+
 def test_a_submission_of_another_benchmark_is_not_withdrawn_here(site: Site) -> None:
     """Who is a steward of one is none of the other."""
     other = MANIFEST.replace("slug: tiny", "slug: other")

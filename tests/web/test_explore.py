@@ -46,10 +46,10 @@ def test_the_page_of_a_filter_speaks_of_no_board_of_these_rows(published: Site) 
     filtered = published.http.get(f"{EXPLORE}?snapshot=1&q=goo", headers={"accept": "text/html"}).text
     both = published.http.get(f"{EXPLORE}?snapshot=1&q=goo&task=t1", headers={"accept": "text/html"}).text
 
-    assert "1 of 3 rows are shown" in filtered
+    assert "1 of 3 entrants shown" in filtered
     assert "First: " not in filtered
-    assert '<p class="alert">A reader' in both
-    assert both.count("not a board of this benchmark") == 1 + both.count('content="A reader')
+    assert '<p class="alert">Your selection' in both
+    assert both.count("not an official board") == 1 + both.count('content="Your selection')
 
 
 def test_ranking_among_the_found_is_a_new_board(published: Site) -> None:
@@ -96,7 +96,7 @@ def test_the_page_of_a_choice_says_so_and_has_its_link(published: Site) -> None:
     page = published.http.get(f"{EXPLORE}?{CHOICE}", headers={"accept": "text/html"}).text
 
     assert "a reader&#39;s choice" in page
-    assert "not a board of this benchmark" in page
+    assert "Your selection, not an official board" in page
     assert f"{EXPLORE}?snapshot=2&amp;task=t1" in page
     assert f"{EXPLORE}.csv?task=t1" in page
     assert page.count(" checked>") == 3
@@ -148,7 +148,7 @@ def test_a_choice_that_cannot_be_computed_says_why(published: Site) -> None:
     answer = published.http.get("/benchmarks/tiny/leaderboards/skill/explore.json?baseline=Great&task=t1").json()
 
     assert answer["rows"] == []
-    assert "reader's own choice" in answer["notes"][0]
+    assert "Your selection, not an official board" in answer["notes"][0]
     assert "Great" in answer["notes"][0]
 
 
@@ -166,8 +166,47 @@ def test_a_reader_chooses_columns(published: Site) -> None:
     page = published.http.get(f"{TINY}?column=entrant", headers={"accept": "text/html"}).text
 
     assert chosen == "rank,entrant"
-    # A row without its rank, name and score says nothing of anybody.
-    assert page.count('<th scope="col"') == 3
+    # A row without its rank, name and score says nothing of anybody, and its bars are part of these.
+    assert 'class="board' in page or 'class="ranks"' in page
     assert re.findall(r'id="sort-[^"]*"[^>]*>([^<]+)', page)[:2] == ["Rank", "Entrant"]
     assert "P(best)" not in page
     assert published.http.get(f"{TINY}.csv?column=price").status_code == 422
+
+
+def test_the_menu_of_columns_has_ticks_at_what_is_shown(published: Site) -> None:
+    """One more is added to what is there; the menu has its own button, what each means, and leads to all columns."""
+    usual = published.http.get(EXPLORE, headers={"accept": "text/html"}).text
+    ticked = re.findall(r'name="column" value="([^"]+)" checked', usual)
+    more = "&".join(f"column={name}" for name in (*ticked, "n_attempted"))
+    wider = published.http.get(f"{EXPLORE}?sort=rank&{more}", headers={"accept": "text/html"}).text
+
+    assert ticked
+    assert re.findall(r'name="column" value="([^"]+)" checked', wider) == [*ticked, "n_attempted"]
+    assert '<input type="hidden" name="sort" value="rank">' in wider
+    assert 'title="Results that the benchmark asks for: N of “n of N”."' in usual
+    assert "Choose the columns to show." in usual
+    assert usual.count(">All columns</a>") == 2
+    assert "Attempted</a>" in wider
+    assert wider.count('<td class="bar">') == usual.count('<td class="bar">')
+
+
+def test_weights_are_one_link_away_where_a_board_has_some(published: Site) -> None:
+    """A board without any has neither the link nor the word in its menu."""
+    skill = "/benchmarks/tiny/leaderboards/skill"
+    pages = {address: published.http.get(address, headers={"accept": "text/html"}).text
+             for address in (TINY, EXPLORE, skill, f"{skill}/explore")}  # fmt: skip
+
+    assert f'href="{EXPLORE}#weights"' in pages[TINY]
+    assert 'id="weights"' in pages[EXPLORE]
+    assert "Tasks, weights</summary>" in pages[EXPLORE]
+    assert "#weights" not in pages[skill]
+    assert "Tasks</summary>" in pages[f"{skill}/explore"]
+
+
+def test_the_shown_are_ticked_where_some_stand_side_by_side(published: Site) -> None:
+    """Also the first ones, whom nobody asked for; then there is nothing to reset."""
+    for query, shown, has_reset in (("", ["Good", "Base", "Great"], False), ("?entrant=Base&entrant=Good", None, True)):
+        page = published.http.get(f"{TINY}/compare{query}", headers={"accept": "text/html"}).text
+        ticked = re.findall(r'name="entrant"\s+value="([^"]+)" checked', page)
+        assert sorted(ticked) == sorted(shown or ["Base", "Good"])
+        assert ('id="choose-all"' in page) is has_reset

@@ -105,7 +105,7 @@ def test_a_choice_is_labelled_in_a_picture(published: Site) -> None:
     )
     page = published.http.get(f"{BOARD}/explore?{asked}", headers={"accept": "text/html"}).text
 
-    assert "A reader's own choice, not a board of this benchmark" in picture
+    assert "Your selection, not an official board" in picture
     assert "1 of 3 tasks (t1)" in picture
     assert published.http.get(f"{BOARD}/embed.png?{asked}").content[1:4] == b"PNG"
     assert f"{BOARD}/embed.svg?task=t1&amp;entrant=Base" in page
@@ -115,7 +115,7 @@ def test_a_filtered_picture_says_so(published: Site) -> None:
     """Ranks stay, and who is not there was looked past; what is not asked rightly is refused."""
     picture = published.http.get(f"{BOARD}/embed.svg?q=bas").text
 
-    assert "Filtered by a reader. 1 of 2 rows are shown" in picture
+    assert "Filtered by a reader. 1 of 2 entrants shown" in picture
     assert ODD not in picture
     assert published.http.get(f"{BOARD}/embed.svg?task=none").status_code == 422
 
