@@ -7,12 +7,13 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from bench import claims, families, few_seeds, interval_failures, looks
+from bench import claims, families, few_seeds, interval_failures, looks, ranks
 from bench.written import run
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "statistics.md"
 PARTS: Mapping[str, Callable[[], object]] = {
     "families": families.main,
+    "ranks": ranks.main,
     "few-seeds": few_seeds.main,
     "claims": claims.main,
     "failures": interval_failures.main,

@@ -273,12 +273,13 @@ class Precision:
 class DrawnSpread:
     """Replicates [n_resamples, n_entrants] of a board's scores, larger being better, each with its precision.
 
-    None for an entrant without replicates; its column holds its point. `wide`: see `Contests`.
+    None for an entrant without replicates; its column holds its point. `wide` and `are_ranks`: see `Contests`.
     """
 
     replicates: FloatArray
     precision: Sequence[Precision | None]
     wide: FloatArray | None = None
+    are_ranks: bool = False
 
     @classmethod
     def of_units(cls, replicates: FloatArray, n_units: float) -> "DrawnSpread":

@@ -386,7 +386,8 @@ def stand(
     ranks = competition_ranks(points)
     if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
-    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, over_snapshots)
+    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
+                        over_snapshots)  # fmt: skip
     lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
     sets = rank_sets(contests, level, above=None if lacking is None else lacking.above, smallest=smallest)
     known = np.flatnonzero(contests.has_spread)

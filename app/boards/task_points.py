@@ -306,7 +306,8 @@ class _Contenders:
         precision = Precision.of_strata(drawn)
         if (n_units := units.number()) < precision.freedom + 1.0:  # a family may lie in several groups
             precision = Precision(n_units - 1.0, precision.inflation)
-        return DrawnSpread(means, [precision if complete else None for complete in self.complete.tolist()])
+        of_each = [precision if complete else None for complete in self.complete.tolist()]
+        return DrawnSpread(means, of_each, are_ranks=spec.is_of_opponents)
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""

@@ -39,6 +39,9 @@ from app.stats.resample import TIE, probability_beats
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
 
+MANY_SIGNS = 20.0
+"""With so many degrees of freedom a sign test of all units is below the critical value of any board."""
+
 WIDER = 3.0
 """How far replicates of discrete scores are spread: a difference of nine standard errors is then turned in one of a
 thousand resamples."""
@@ -108,6 +111,8 @@ class Contests:
     are made of WIDER times as far from its value. A difference of one step may by chance be large relative to its
     standard error, or the same in every resample, though a little more would turn it; so a size is at most WIDER times
     the normal quantile of the share in which it is turned there.
+    `are_ranks` says that scores are means of ranks, wins or points per unit. Over a few units these may differ by the
+    same step by chance, so a size is at most that of a sign test in which every unit has the same sign.
     `over_snapshots` means that the tail of a difference is that of its largest size at any look, however often one
     looks while units are added: `reach_over_looks` instead of Student's quantile.
     Raises InvalidArgument for arrays of mismatched shapes, for a number that is not finite, and for freedom below 1.
@@ -118,6 +123,7 @@ class Contests:
     freedom: FloatArray
     inflation: FloatArray | None = None
     wide: FloatArray | None = None
+    are_ranks: bool = False
     over_snapshots: bool = False
 
     def __post_init__(self) -> None:
@@ -126,6 +132,11 @@ class Contests:
         require_shape("replicates", self.replicates, "[n_resamples]", len(self.points))
         require_finite("replicates", self.replicates)
         require_shape("freedom", self.freedom, len(self.points))
+
+    @property
+    def n_tests(self) -> int:
+        """Return the number of pairs; of ranks twice, since over a few units they pass Student's quantile too often."""
+        return _n_pairs(len(self.points)) * (2 if self.are_ranks else 1)
 
     @cached_property
     def has_spread(self) -> BoolArray:
@@ -211,12 +222,20 @@ class Contests:
     def _turned(self) -> FloatArray | None:
         """Return the sizes of all differences of discrete scores; None where a size is just |difference| / error."""
         if self.wide is None:
-            return None
+            return self._at_most_signs() if self.are_ranks else None
         won, n_drawn = probability_beats(self.wide), len(self.wide)
         # None of so many resamples is not never.
         lost = (np.minimum(won, won.T) * n_drawn + 0.5) / (n_drawn + 1.0)
         turned = -WIDER * ndtri(lost) / np.maximum(self._roots[:, None], self._roots[None, :])
         return np.asarray(np.minimum(self._sizes(EVERY), turned))
+
+    def _at_most_signs(self) -> FloatArray | None:
+        steps, place = self._grid
+        if not len(steps) or steps.min() >= MANY_SIGNS:
+            return None
+        tails = np.maximum(ndtr(-self._sign_test(steps)), np.finfo(np.float64).tiny)
+        most = self._reaches(steps, tails)[np.minimum(place[:, None], place[None, :])]
+        return np.asarray(np.minimum(self._sizes(EVERY), most))
 
     def strips(self, n_rows: int) -> Iterator[slice]:
         """Yield a few rows at a time, so that intermediate arrays stay in the processor's cache."""
@@ -227,10 +246,11 @@ class Contests:
         """Return 1 where row beats column by more than the critical value, −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
-        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, and of discrete scores, it is at least
-        `safe`, because their resamples have no tails to take a quantile from. Where a difference is the same in every
-        resample, its error is unknown; its sign in each unit is used instead, as in a sign test. An entrant without
-        replicates is above nobody: uncertainty about a score counts against that score alone.
+        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, of ranks with up to MANY_SIGNS, and of
+        discrete scores, it is at least `safe`, because their resamples have no tails to take a quantile from. Where a
+        difference is the same in every resample, its error is unknown; its sign in each unit is used instead, as in a
+        sign test. An entrant without replicates is above nobody: uncertainty about a score counts against that score
+        alone.
         """
         steps, place = self._grid
         values = np.where(self.without_tails(steps), max(critical, safe), critical)
@@ -242,7 +262,8 @@ class Contests:
 
     def without_tails(self, freedom: FloatArray) -> BoolArray:
         """Say where resamples have no tails to take a quantile of the largest difference from, [n_freedom]."""
-        return np.asarray((freedom < FEW_UNITS - 1.0) | (self.wide is not None))
+        few = MANY_SIGNS if self.are_ranks else FEW_UNITS - 1.0
+        return np.asarray((freedom < few) | (self.wide is not None))
 
     def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
         """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
@@ -366,7 +387,7 @@ def rank_sets(
         decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
         critical = _quantile(every, level)
         if contests.without_tails(contests.freedom).any():
-            critical = max(critical, _bonferroni(level, len(contests.points)))
+            critical = max(critical, _bonferroni(level, contests.n_tests))
         first_p = _first_p(contests, level, every, left, roots)
     tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
     sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
@@ -486,7 +507,7 @@ def _step_down(contests: Contests, level: float, most_rounds: int) -> tuple[Sign
     """
     studentized = Studentized.of(contests.deviations, contests.drawn)
     contests.let_go()
-    bounds, safe = studentized.largest(), _bonferroni(level, len(contests.points))
+    bounds, safe = studentized.largest(), _bonferroni(level, contests.n_tests)
     every = left = bounds.max(axis=0)
     critical = _quantile(every, level)
     rejected, most = contests.signs(critical, safe), None
@@ -564,7 +585,7 @@ def _first_p(contests: Contests, level: float, every: Real, left: Real, rivals: 
     tested again, so that it is by the maxima of what is `left`.
     """
     leads, steps = contests.leads(rivals)
-    n_tests = np.where(contests.without_tails(steps), _n_pairs(len(leads)), 1.0)
+    n_tests = np.where(contests.without_tails(steps), contests.n_tests, 1.0)
     of_single = 2.0 * n_tests * ndtr(-leads)
     of_every, of_left = (
         np.minimum(np.maximum(of_single, _share_above(maxima, leads)), 1.0).min(axis=1) for maxima in (every, left)
@@ -588,8 +609,8 @@ def _n_pairs(n_entrants: int) -> int:
     return n_entrants * (n_entrants - 1) // 2
 
 
-def _bonferroni(level: float, n_entrants: int) -> float:
-    return float(-ndtri((1.0 - level) / (2.0 * max(_n_pairs(n_entrants), 1))))
+def _bonferroni(level: float, n_tests: int) -> float:
+    return float(-ndtri((1.0 - level) / (2.0 * max(n_tests, 1))))
 
 
 def _quantile(maxima: Real, level: float) -> float:

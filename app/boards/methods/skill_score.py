@@ -444,7 +444,7 @@ def _rank(
         return Own((), rank_by, None)
     standing = stand(
         points,
-        spread,
+        None if spread is None else replace(spread, are_ranks=rank_by == "win_rate"),
         spec.uncertainty.level,
         gaps=gaps,
         smallest=spec.smallest_difference,
