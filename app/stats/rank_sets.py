@@ -39,8 +39,9 @@ from app.stats.resample import TIE, probability_beats
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
 
-MANY_SIGNS = 20.0
-"""With so many degrees of freedom a sign test of all units is below the critical value of any board."""
+MANY_SIGNS, MANY_RANKS = 14.0, 20.0
+"""With so many degrees of freedom a sign test of all units is no bound for ranks any more, and with the second number
+the quantile of the resamples holds of them: `bench.ranks`."""
 
 WIDER = 3.0
 """How far replicates of discrete scores are spread: a difference of nine standard errors is then turned in one of a
@@ -246,7 +247,7 @@ class Contests:
         """Return 1 where row beats column by more than the critical value, −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
-        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, of ranks with up to MANY_SIGNS, and of
+        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, of ranks with up to MANY_RANKS, and of
         discrete scores, it is at least `safe`, because their resamples have no tails to take a quantile from. Where a
         difference is the same in every resample, its error is unknown; its sign in each unit is used instead, as in a
         sign test. An entrant without replicates is above nobody: uncertainty about a score counts against that score
@@ -262,7 +263,7 @@ class Contests:
 
     def without_tails(self, freedom: FloatArray) -> BoolArray:
         """Say where resamples have no tails to take a quantile of the largest difference from, [n_freedom]."""
-        few = MANY_SIGNS if self.are_ranks else FEW_UNITS - 1.0
+        few = MANY_RANKS if self.are_ranks else FEW_UNITS - 1.0
         return np.asarray((freedom < few) | (self.wide is not None))
 
     def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
