@@ -100,7 +100,7 @@ def test_a_metric_that_no_episode_has_is_told_beside_the_columns_that_are_there(
     [
         ("/benchmarks/tiny/leaderboards/skill.csv?snapshoot=1", "snapshoot", "did you mean snapshot?"),
         ("/benchmarks/tiny/leaderboards/skill?columns=rank", "columns", "known are fields_to, snapshot"),
-        ("/benchmarks/tiny?q=x", "q", "none is known"),
+        ("/benchmarks/tiny?q=x", "q", "known are status"),
     ],
 )
 def test_an_unknown_parameter_is_refused_by_name(tiny: Site, address: str, column: str, hint: str) -> None:

@@ -209,7 +209,7 @@ def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(shared_site:
     assert len(shared_site.http.get(f"/benchmarks/{slug}/tables/records.json").json()["rows"]) == 6
     assert f'href="/benchmarks/{slug}/tables/records"' in page
     assert "Ranked behind the others, because something is absent: DMA (4 of 24 included)" in page
-    assert ">20 missing</span>" in page
+    assert ">20 missing</a>" in page
 
 
 def checks_of(site: Site, submission: int) -> dict[str, tuple[str, str]]:
