@@ -28,8 +28,7 @@ def is_found(scores: FloatArray) -> tuple[bool, bool]:
     named = draw_named_tasks(DRAWN, [f"t{at}" for at in range(n_tasks)])
     if named is None:
         raise RuntimeError("a board without resamples separates nobody")
-    of_units = DrawnSpread.of_units(named.means(ranks), n_tasks)
-    spread = DrawnSpread(of_units.replicates, of_units.precision, are_ranks=True)
+    spread = DrawnSpread.of_units(named.means(ranks), n_tasks, are_ranks=True)
     sets = stand(ranks.mean(axis=0), spread, LEVEL).sets
     return sets is not None and bool(sets.separated.any()), sets is not None and bool(sets.separated[0, 1])
 

@@ -282,9 +282,9 @@ class DrawnSpread:
     are_ranks: bool = False
 
     @classmethod
-    def of_units(cls, replicates: FloatArray, n_units: float) -> "DrawnSpread":
+    def of_units(cls, replicates: FloatArray, n_units: float, *, are_ranks: bool = False) -> "DrawnSpread":
         """Return a spread in which every score has the same number of units."""
-        return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1])
+        return cls(replicates, [Precision.of_units(n_units)] * replicates.shape[1], are_ranks=are_ranks)
 
     @property
     def freedom(self) -> FloatArray:

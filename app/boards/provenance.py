@@ -126,9 +126,9 @@ def with_flags_of(table: Table, published: Table) -> Table:
         " ".join([*(each for each in known.get(row[at], ()) if each != LEAK_SERVES), *[LEAK_SERVES] * served]) or None
         for row, served in zip(table.rows, _served_by_leaks(table), strict=True)
     ]
-    column = next(each.column for each in FRAME.fields if each.column.name == "flags")
     rows = tuple((*row, said) for row, said in zip(table.rows, flags, strict=True))
-    return with_statement(replace(table, columns=(*table.columns, column), rows=rows))
+    columns = (*table.columns, published.columns[published.index("flags")])
+    return with_statement(replace(table, columns=columns, rows=rows))
 
 
 def _exactly_best(table: Table, best: Mapping[str, float]) -> list[bool]:

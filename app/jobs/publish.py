@@ -330,13 +330,12 @@ def _standing_changes(old: PublishedState, new: PublishedState) -> list[dict[str
 
 def _rank_moves(old: PublishedState, new: PublishedState) -> list[dict[str, Any]]:
     moves: list[dict[str, Any]] = []
-    # Whoever enters or leaves is said to; a rank without one before or after is of who stays, as where a board begins.
-    stay = old.standings.keys() & new.standings.keys()
+    # Whoever enters or leaves is said to. Who stays has no rank before or after where a board begins or cannot be made.
+    stay = sorted(old.standings.keys() & new.standings.keys())
     for board, after in sorted(new.ranks.items()):
         before = old.ranks.get(board, {})
-        ranked = (before.keys() & after.keys()) | (stay & (before.keys() | after.keys()))
         said = " ".join(new.statements.get(board, ()))
-        for entrant in sorted(ranked):
+        for entrant in stay:
             was, now = before.get(entrant), after.get(entrant)
             if was != now:
                 move = {"kind": "rank", "board": board, "entrant": entrant, "from": was, "to": now}

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
@@ -673,10 +673,10 @@ class TablePage(Page):
         chips = board_chips(self.view.frame.measures if self.view.frame else "", self.table, self.tally)
         headings = dict(self.known)
         where = next((known_anchor(each) for each in (MISSING, "Results") if each in headings), "")
-        return [(words, why, where if words.split(" ")[-1] in LOST else "") for words, why in chips]
+        return [(words, why, where if words.endswith(LOST) else "") for words, why in chips]
 
     @cached_property
-    def known(self) -> Sequence[tuple[str, Sequence[str]]]:
+    def known(self) -> "Sequence[tuple[str, Sequence[str | FoldedLine]]]":
         """Return how the board is known: headings, each with its lines."""
         # What stands above the rows of a choice is not said again.
         n_above = len(self.filter_note) + bool({"choice", "last_good"} & set(self.table.meta))
@@ -894,14 +894,25 @@ HEADINGS = (
 )
 
 
+MOST_UNFOLDED = 400
+"""Characters of a line of what stands behind a board's ranks that is shown whole."""
+
+
+class FoldedLine(NamedTuple):
+    """A long line of what stands behind a board's ranks: `summary` is shown, and `text` where it is opened."""
+
+    summary: str
+    text: str
+
+
 def how_it_is_known(
     table: Table, statement: Sequence[str], notes: Sequence[str], board: BoardRows | None
-) -> Sequence[tuple[str, Sequence[str]]]:
+) -> Sequence[tuple[str, Sequence[str | FoldedLine]]]:
     """Return what stands behind a board's ranks: headings with lines, the statement first."""
     # Above a board is room for two lines; whom these only count is named here.
     everybody = list(_all_first(table))
     said = [line for each in statement for line in (everybody if everybody and " may be first" in each else [each])]
-    known: dict[str, list[str]] = {"Who may be first": [*said, *_looks(table)]} if statement else {}
+    known: dict[str, list[str | FoldedLine]] = {"Who may be first": [*said, *_looks(table)]} if statement else {}
     if delivered := _delivered(table):
         known["Results"] = [delivered]
     for note in notes:
@@ -956,7 +967,7 @@ def _looks(table: Table) -> Iterator[str]:
         )
 
 
-def _other_boards(table: Table) -> Iterator[str]:
+def _other_boards(table: Table) -> Iterator[str | FoldedLine]:
     """Yield on how many other boards the first is first, and what the order hangs on; nothing where none is asked."""
     found = table.meta.get("stability")
     if not isinstance(found, Mapping) or not found.get("clause"):
@@ -968,11 +979,18 @@ def _other_boards(table: Table) -> Iterator[str]:
     n_chosen = 1 if found.get("n_fewest") else 0
     chosen, lost = found["without"][:n_chosen], found["without"][n_chosen:]
     if lost:
-        yield f"Somebody else is first: {first_few(lost, MOST_LOST, _who_leads, '; ')}."
+        yield _folded("Somebody else is first", first_few(lost, MOST_LOST, _who_leads, "; "), len(lost))
     if chosen:
         yield f"No variant, since its tasks are chosen after the fact, and as few as possible: {_who_leads(chosen[0])}."
     if found.get("shared"):
-        yield f"The first place is shared: {first_few(found['shared'], MOST_LOST, between='; ')}."
+        shared = found["shared"]
+        yield _folded("The first place is shared", first_few(shared, MOST_LOST, between="; "), len(shared))
+
+
+def _folded(what: str, listed: str, n: int) -> str | FoldedLine:
+    """Return a sentence that lists something, behind how many there are where it is long."""
+    text = f"{what}: {listed}."
+    return FoldedLine(f"{what}: {n:,}", text) if len(text) > MOST_UNFOLDED else text
 
 
 def _who_leads(line: Mapping[str, str]) -> str:

@@ -465,12 +465,13 @@ def show(submission: str, session: SessionDep) -> Response:
     manifest = benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest
     pages = kind_of(manifest).pages
     described_now = describe(session, stored)
+    submitter = tokens.get_token(session, stored.token_id).name
     return page(
         "submission.html",
         title=f"Submission {stored.id}",
         s=described_now,
         benchmark=manifest.title,
-        checks=[_naming(check, tokens.get_token(session, stored.token_id).name) for check in described_now["checks"]],
+        checks=[_naming(check, submitter) for check in described_now["checks"]],
         waiting=described_now["waiting_for"] is not None,
         tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),

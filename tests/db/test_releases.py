@@ -12,7 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Event, Thread
-from typing import Any
 
 import pandas as pd
 import pyarrow as pa
@@ -28,6 +27,7 @@ from app.db.models import Base
 from tests.cases import patient, secret_labels
 from tests.cases.offline import plumbline
 from tests.cases.packaging import ROOT
+from tests.cases.processes import wait_until_settled
 from tests.cases.release_database import ABOUT, RELEASES, data_addresses, digests, initial_digest
 from tests.cases.running_server import RunningServer, fresh_data_dir, running_server
 from tests.cases.walkthrough import PREREG
@@ -162,7 +162,7 @@ def test_a_server_that_published_a_thousand_times_is_upgraded_and_carried_over(t
             begin_private(old)
             for number in range(N_PUBLICATIONS):
                 slug, more = ("fev-bench", fev) if (number + 1) % WIDE_EVERY else ("mteb-eng-v2", mteb)
-                settle(old, send(old, slug, more(number % 7, number)))
+                publish(old, slug, more(number % 7, number))
             with running_addresses(data_dir) as addresses:
                 asked = data_addresses(addresses.owner)
             known = answered(old, asked)
@@ -192,7 +192,7 @@ def begin(server: RunningServer, folder: Path) -> Callable[[int, int], Files]:
     made = patient.post(f"{server.address}/benchmarks", content=yaml.safe_dump(manifest), headers=ADMIN)
     assert made.status_code == 201, made.text[:1000]
     files: Files = [("files", (path.name, path.read_bytes())) for path in sorted(folder.glob("results/*.csv"))]
-    settle(server, send(server, folder.name, files))
+    publish(server, folder.name, files)
     rows = pd.read_csv(io.BytesIO(files[-1][1][1]), dtype=str, keep_default_na=False)
     who = manifest["columns"]["entrant"]
     last = rows[rows[who] == rows[who].iloc[-1]]
@@ -220,21 +220,15 @@ def begin_private(server: RunningServer) -> None:
     for share in (0.6, 0.75, 0.9):
         predicted = list(zip(named, secret_labels.knowing(labels, share), strict=True))
         files = [("files", ("A.csv", table(["item", "prediction"], predicted)))]
-        settle(server, send(server, secret_labels.SLUG, files, entrant=f"A{share}"))
+        publish(server, secret_labels.SLUG, files, entrant=f"A{share}")
 
 
-def send(server: RunningServer, slug: str, files: Files, **data: str) -> Any:
-    """Submit files and return the answer, which is that they are admitted."""
+def publish(server: RunningServer, slug: str, files: Files, **data: str) -> None:
+    """Submit files, which are admitted, and wait until they are on the board."""
     address = f"{server.address}/benchmarks/{slug}/submissions"
     answer = patient.post(address, files=files, data=data, headers=ADMIN)
-    assert answer.status_code == 202, answer.text
-    return answer
-
-
-def settle(server: RunningServer, answer: Any) -> None:
-    """Wait until a submission is on the board."""
-    while patient.get(f"{server.address}{answer.headers['location']}.json").json()["waiting_for"] is not None:
-        signal.sigtimedwait([], 0.02)
+    assert answer.status_code == 202, answer.text[:1000]
+    wait_until_settled(server, answer.json()["id"])
 
 
 def wait_for_some(users: Users) -> None:

@@ -400,7 +400,7 @@ def _ranked(
     if named is not None and units.number() >= MIN_DRAWN_UNITS:
         is_rate = rank_by == "win_rate"
         means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
-        spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number())
+        spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number(), are_ranks=is_rate)
     return rank_by, by_task.points()[rank_by], spread
 
 
@@ -444,7 +444,7 @@ def _rank(
         return Own((), rank_by, None)
     standing = stand(
         points,
-        None if spread is None else replace(spread, are_ranks=rank_by == "win_rate"),
+        spread,
         spec.uncertainty.level,
         gaps=gaps,
         smallest=spec.smallest_difference,
