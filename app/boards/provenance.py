@@ -172,11 +172,12 @@ def _of_copies(table: Table) -> Iterator[str]:
     if not _is_of_opponents(table) or not n_copies:
         return
     have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(table.rows) - 1)
-    scores = "Borda points" if table.meta.get("method") == "borda" else "Scores here"
+    # Added where a board is read, so also to those of earlier versions, whose data answer the bytes of their
+    # publication: its words are not to be changed.
     yield (
-        f"{n_copies} of the {len(table.rows)} entrants {have} the rows of another one, or nearly. {scores} "
-        f"depend on who takes part, so these duplicates can shift the difference of two others by up to {most:.2f} of "
-        "the range of a score."
+        f"{n_copies} of the {len(table.rows)} entrants {have} the rows of another one, or nearly. Scores here are "
+        f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a "
+        "score."
     )
 
 
