@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         has_cluster = starts(item, CLUSTERS)
         if has_cluster or "postgres_url" in item.fixturenames:
             item.add_marker(pytest.mark.database)
-        if has_cluster or starts(item, COMMANDS):
+        if has_cluster or item.get_closest_marker("browser") or starts(item, COMMANDS):
             item.add_marker(pytest.mark.processes)
 
 

@@ -1,6 +1,9 @@
 """The tests themselves: which of them need a database, and what they leave behind."""
 
 import subprocess
+import sys
+
+import pytest
 
 from tests.cases.databases import passing_folder
 from tests.cases.running_server import fresh_data_dir, running_server
@@ -34,6 +37,14 @@ def test_a_test_is_marked_by_what_it_starts() -> None:
         "by_a_command": (False, True),
         "passing_folder": (False, False),
     }
+
+
+def test_what_drives_a_browser_is_no_test_for_a_machine_without_one() -> None:
+    """`make test` has to pass there."""
+    chosen = ("--collect-only", "-q", "-m", "browser and not processes", "tests/web")
+    listed = subprocess.run([sys.executable, "-m", "pytest", *chosen], capture_output=True, text=True, check=False)
+
+    assert listed.returncode == pytest.ExitCode.NO_TESTS_COLLECTED, listed.stdout
 
 
 def test_the_folder_of_the_database_is_removed() -> None:
