@@ -13,7 +13,7 @@ import pytest
 from app.kinds.registry import KINDS
 
 # They read all sources.
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.unmutated]
 
 APP = Path(__file__).parent.parent / "app"
 

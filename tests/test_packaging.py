@@ -23,7 +23,7 @@ from app.db.embedded import MAJOR_VERSION
 from bench.dependencies import TABLES, declared
 from tests.cases.packaging import ROOT
 
-pytestmark = pytest.mark.heavy
+pytestmark = [pytest.mark.heavy, pytest.mark.unmutated]
 
 
 LOCKS = ("requirements.lock", "requirements-dev.lock")

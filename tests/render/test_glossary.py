@@ -18,6 +18,7 @@ def test_no_term_is_explained_twice() -> None:
     assert len(ANCHORS) == len(glossary_entries())
 
 
+@pytest.mark.unmutated
 def test_every_term_that_a_column_names_is_explained() -> None:
     """The names stand in the definitions of the columns."""
     named = {
