@@ -12,7 +12,7 @@ PIP_AUDIT_VERSION := 2.10.1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test test-fast test-ci test-long faults test-postgres release-database licences sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
+.PHONY: help run test test-fast test-ci test-long faults test-postgres release-database licences bases sbom audit wheel-test coverage mutate fuzz lint format bench lock clean
 
 help:
 	@echo "make run       start plumbline on http://127.0.0.1:8000 with its examples; PLUMBLINE_* settings apply"
@@ -25,6 +25,7 @@ help:
 	@echo "make release-database NAME=0.1.0 keeps a small database of this version, which every later one must upgrade"
 	@echo "make fuzz      ten minutes of made-up submissions; FUZZ_S says how many seconds"
 	@echo "make wheel-test install the wheel into an empty environment and walk one row through it"
+	@echo "make bases     pin the images that ours stands on to what their tags name now; asks a registry, with skopeo"
 	@echo "make licences  write the licences of all that is shipped, and fail for one that may not be"
 	@echo "make sbom      write a CycloneDX bill of materials of the locks; make audit looks for known vulnerabilities"
 	@echo "make coverage  hold the branch coverage of the pure rooms to its gate"
@@ -104,6 +105,18 @@ fuzz: $(VENV)/.development
 
 wheel-test: $(VENV)/.development
 	$(PYTEST) -m wheel tests/test_wheel.py tests/client $(ARGS)
+
+# Debian's skopeo asks without an engine. REGISTRY may name a mirror.
+REGISTRY := docker.io/library
+SKOPEO := skopeo inspect --no-tags --format {{.Digest}}
+STOOD_ON := (FROM|image:) (python|postgres):[^@ ]+
+
+bases:
+	@for image in $$(grep -ohE '$(STOOD_ON)' Dockerfile docker-compose.yml | cut -d' ' -f2 | sort -u); do \
+	  digest=$$($(SKOPEO) docker://$(REGISTRY)/$$image) || exit; \
+	  sed -i -E "s,((FROM|image:) $$image)(@[^ ]+)?,\1@$$digest," Dockerfile docker-compose.yml; \
+	  echo "$$image@$$digest"; \
+	done
 
 licences: $(VENV)/.development
 	$(BIN)/python bench/licences.py build/licences.txt requirements.lock

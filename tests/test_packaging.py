@@ -192,7 +192,7 @@ def test_compose_has_a_postgres_that_the_image_can_copy_and_that_has_room() -> N
     """Programs of Postgres copy no server newer than themselves; two web processes and four workers take 130 places."""
     postgres = yaml.safe_load((ROOT / "docker-compose.yml").read_text())["services"]["postgres"]
 
-    assert postgres["image"] == f"postgres:{MAJOR_VERSION}"
+    assert postgres["image"].partition("@")[0] == f"postgres:{MAJOR_VERSION}"
     assert "max_connections=200" in postgres["command"]
 
 

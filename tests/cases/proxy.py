@@ -36,7 +36,7 @@ def nginx_before(*servers: str, **others: str) -> Iterator[str]:
         }
         configuration = folder / "nginx.conf"
         configuration.write_text(with_values(SHIPPED.read_text(), changed))
-        with _running([NGINX or "nginx", "-c", str(configuration), "-e", "stderr", "-g", "daemon off;"], place, folder):
+        with running([NGINX or "nginx", "-c", str(configuration), "-e", "stderr", "-g", "daemon off;"], place, folder):
             yield place
 
 
@@ -53,12 +53,13 @@ def caddy_before(*servers: str) -> Iterator[str]:
         configuration = folder / "Caddyfile"
         configuration.write_text(with_values((DEPLOY / "Caddyfile").read_text(), changed))
         command = [CADDY or "caddy", "run", "--adapter", "caddyfile", "--config", str(configuration)]
-        with _running(command, place, folder, XDG_DATA_HOME=name, XDG_CONFIG_HOME=name):
+        with running(command, place, folder, XDG_DATA_HOME=name, XDG_CONFIG_HOME=name):
             yield place
 
 
 @contextmanager
-def _running(command: Sequence[str], place: str, folder: Path, **environ: str) -> Iterator[None]:
+def running(command: Sequence[str], place: str, folder: Path, **environ: str) -> Iterator[None]:
+    """Run what listens at host:port, which is ready when one enters; its words are in the folder."""
     with (
         (folder / "log").open("w+") as log,
         subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | environ) as process,
@@ -90,7 +91,7 @@ def _wait_for(place: str, process: "subprocess.Popen[bytes]", log: str) -> None:
     give_up_at = time.monotonic() + STARTS_WITHIN_S
     while not _listens(host, int(port)):
         if process.poll() is not None or time.monotonic() > give_up_at:
-            raise AssertionError(f"the proxy did not start: {Path(log).read_text()}")
+            raise AssertionError(f"it did not start: {Path(log).read_text()}")
         time.sleep(0.05)
 
 
