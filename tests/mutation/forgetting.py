@@ -9,6 +9,7 @@ import sys
 from functools import _lru_cache_wrapper
 
 from app.cache import COMPUTED
+from app.reading import fork_server
 
 ROOMS = ("app.", "tests.")
 
@@ -22,10 +23,13 @@ def forget_everything() -> None:
 
 
 def forget_results() -> None:
-    """Clear the process's cache, and the caches of the test modules: what one test leaves to the next."""
+    """Clear the process's cache, and the caches of the test modules: what one test leaves to the next.
+
+    But for the process that reads, which would live on beside its successors.
+    """
     COMPUTED.clear()
     for name, module in list(sys.modules.items()):
         if name.startswith("tests.") and name != "tests.fixtures":
             for each in list(vars(module).values()):
-                if isinstance(each, _lru_cache_wrapper):
+                if isinstance(each, _lru_cache_wrapper) and each is not fork_server:
                     each.cache_clear()
