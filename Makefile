@@ -172,12 +172,12 @@ clean:
 $(BIN)/python:
 	@set -e; \
 	for candidate in $(PYTHON) $(if $(PYTHON),,python3.13 python3.12 python3.11 python3 python); do \
-	  if "$$candidate" -c 'import sys; sys.exit(not (3, 11, 4) <= sys.version_info[:3] < (3, 14))' 2>/dev/null; then \
+	  if "$$candidate" -c 'import sys; sys.exit(not (3, 11, 7) <= sys.version_info[:3] < (3, 14))' 2>/dev/null; then \
 	    found=$$candidate; break; \
 	  fi; \
 	done; \
 	if [ -z "$$found" ]; then \
-	  echo "plumbline needs Python 3.11 (from 3.11.4), 3.12 or 3.13$(if $(PYTHON),; $(PYTHON) is none of them,; none of python3.13 python3.12 python3.11 python3 python is one)." >&2; \
+	  echo "plumbline needs Python 3.11 (from 3.11.7), 3.12 or 3.13$(if $(PYTHON),; $(PYTHON) is none of them,; none of python3.13 python3.12 python3.11 python3 python is one)." >&2; \
 	  echo "Name one: make run PYTHON=/path/to/python3.12" >&2; \
 	  exit 1; \
 	fi; \

@@ -305,7 +305,7 @@ def test_make_says_which_python_it_needs(tmp_path: Path) -> None:
     )
 
     assert created.returncode == 2
-    assert "plumbline needs Python 3.11 (from 3.11.4), 3.12 or 3.13; /nowhere/python is none of them." in created.stderr
+    assert "plumbline needs Python 3.11 (from 3.11.7), 3.12 or 3.13; /nowhere/python is none of them." in created.stderr
     assert not (tmp_path / ".venv").exists()
 
 
