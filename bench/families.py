@@ -17,7 +17,7 @@ from app.manifest.model import Uncertainty
 from app.stats.arrays import FloatArray
 
 N_DATASETS, N_EACH, ICC, LEVEL, FIRST_SEED = 2_000, 4, 0.5, 0.95, 20_500_000
-SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 40))
+SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 32), (20, 40), (50, 40))
 """Entrants and tasks."""
 DRAWN = Uncertainty(n_resamples=1_000)
 

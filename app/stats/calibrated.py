@@ -438,8 +438,9 @@ def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, lev
     With few ties, it comes from the standard error of a trimmed mean between clusters. With many, from writing the
     interquartile mean as x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three quarters,
     and taking the ends of the shares. Where the whole middle half is surely at one score the interval has zero width,
-    because no other value is compatible with the data. There is none with fewer than two clusters, nor where all scores
-    are equal and the range is unknown.
+    because no other value is compatible with the data: surely also if every cluster counts as one trial only, as those
+    not sampled may be unlike the others. There is none with fewer than two clusters, nor where all scores are equal and
+    the range is unknown.
     Raises InvalidArgument for no item, arrays of different lengths, values that are not finite or outside the range.
     Source: Tukey & McLaughlin 1963 for the error of trimmed means; the band is monotone in the survival function, so
     its ends map to those of the mean.
@@ -583,10 +584,18 @@ class _Steps:
         """Return the interval of the interquartile mean."""
         if len(self._grid) == 1:
             return Calibrated(None, None, None, float(self._n_clusters), ALL_EQUAL)
-        low, high = (np.clip(2.0 * (ends[:-1] - 0.25), 0.0, 1.0) for ends in self.shares(level))
+        spread = self._spread()
+        low, high = self._iqm_between(intervals(spread, SHARE, level))
+        if low == high:
+            none = np.zeros_like(spread.error)
+            low, high = self._iqm_between(intervals(replace(spread, error=none, least=none), SHARE, level))
+        return Calibrated(low, high, BAND, float(self._n_clusters))
+
+    def _iqm_between(self, shares: Ends) -> tuple[float, float]:
+        """Return the interquartile mean at the ends of the shares above each score."""
+        low, high = (np.clip(2.0 * (ends[:-1] - 0.25), 0.0, 1.0) for ends in shares)
         steps = np.diff(self._grid)
-        ends = (float(self._grid[0] + steps @ low), float(self._grid[0] + steps @ high))
-        return Calibrated(*ends, BAND, float(self._n_clusters))
+        return float(self._grid[0] + steps @ low), float(self._grid[0] + steps @ high)
 
     def lean(self) -> tuple[float, float]:
         """Return the one-sided biases of the interquartile mean, below and above the truth."""

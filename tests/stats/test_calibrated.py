@@ -1,6 +1,7 @@
 """Calibrated intervals: inside the range, with width, and the same when weights are rescaled or numbers mirrored."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -165,15 +166,38 @@ def test_a_point_outside_of_its_range_is_refused() -> None:
 @few
 @given(values=UNITS, seed=st.integers(0, 9))
 def test_an_iqm_of_yes_and_no_follows_the_interval_of_the_mean(values: FloatArray, seed: int) -> None:
-    """Its ends are 2 (share − ¼), within 0 and 1, of the ends of the share."""
+    """Its ends are 2 (share − ¼), within 0 and 1, of the share's; without width, of as many equal clusters."""
     yes = (values > 0.3).astype(np.float64)
     clusters = np.random.default_rng(seed).integers(0, 4, len(yes))
     clusters[:2] = (0, 1)
     cells = [np.bincount(clusters, w, minlength=4).astype(np.float64) for w in (yes, np.ones(len(yes)))]
-    low, high = intervals(cluster_spread(cells[0], cells[1], cells[0]), SHARE, LEVEL)
+    spread = cluster_spread(cells[0], cells[1], cells[0])
+    none = np.zeros_like(spread.error)
+    surely, apart = (
+        [float(np.clip(2 * (end - 0.25), 0, 1)) for end in intervals(each, SHARE, LEVEL)]
+        for each in (spread, replace(spread, error=none, least=none))
+    )
     actual = calibrated_iqm(yes, clusters, within=SHARE, level=LEVEL)
 
-    assert ends(actual) == pytest.approx([float(np.clip(2 * (end - 0.25), 0, 1)) for end in (low, high)], abs=1e-9)
+    assert ends(actual) == pytest.approx(surely if surely[0] < surely[1] else apart, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("n_seeds", "fails", "rate", "at_most"), [(5, 0.3, 0.95, 0), (11, 0.0, 0.97, 0), (30, 0.3, 0.98, 2)]
+)
+def test_an_iqm_without_width_is_sure_with_each_seed_as_one_trial(
+    n_seeds: int, fails: float, rate: float, at_most: int
+) -> None:
+    """Of five seeds of which three in ten fail, 15 of 100 intervals had none, and the truth was elsewhere."""
+    rng = np.random.default_rng([n_seeds, 5])
+    rates = np.where(rng.random((100, n_seeds, 1)) < fails, 0.0, rate)
+    yes = (rng.random((100, n_seeds, 20)) < rates).astype(np.float64)
+    of = np.repeat(np.arange(n_seeds), 20)
+    found = [ends(calibrated_iqm(each.ravel(), of, within=SHARE, level=LEVEL)) for each in yes]
+    truth = min(2.0 * ((1.0 - fails) * rate - 0.25), 1.0)
+
+    assert sum(low == high for low, high in found) <= at_most
+    assert sum(low <= truth <= high for low, high in found) >= 94
 
 
 def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:

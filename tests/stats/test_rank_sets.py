@@ -283,6 +283,18 @@ def random_board(rng: np.random.Generator) -> Contests:
     return Contests(points, drawn, freedom, wide=wide, are_ranks=wide is None and rng.random() < 0.4)
 
 
+@pytest.mark.parametrize(("n_units", "n_entrants"), [(8, 20), (10, 50)])
+def test_of_few_units_many_pairs_need_the_level_of_all_of_them(n_units: int, n_entrants: int) -> None:
+    """The resamples' quantile of the largest difference told some apart on 8 and 10 of 100 boards of equals."""
+    n_pairs = n_entrants * (n_entrants - 1) / 2
+    for seed in range(60):
+        values = np.random.default_rng([seed, n_units]).normal(size=(n_units, n_entrants))
+        actual = contests(values)
+        sizes = actual.sizes(np.arange(n_entrants))[rank_sets(actual, 0.95).separated]
+
+        assert (sizes > stats.t.isf(0.025 / n_pairs, n_units - 1)).all()
+
+
 def ranked(n_tasks: int, n_entrants: int, ahead: float, seed: int) -> Contests:
     """Return the mean ranks of normal scores on a few tasks, the first of which may be ahead."""
     scores = np.random.default_rng([seed, n_tasks]).normal(size=(n_tasks, n_entrants))
