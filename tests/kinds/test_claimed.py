@@ -106,10 +106,11 @@ def test_a_request_leaves_what_takes_long_to_the_evaluation() -> None:
 
 
 def test_summaries_that_are_not_drawn_again_cost_nothing() -> None:
-    """More resamples than are drawn, or a summary without any."""
+    """More resamples than are drawn, one, or a summary without any."""
     scores = table(grid())
 
     assert episodes_drawn(scores, summarised(n_resamples=10**9).bundles) == 0
+    assert episodes_drawn(scores, summarised(n_resamples=1).bundles) == 0
     assert episodes_drawn(scores, [facts(summary={})]) == 0
     assert episodes_drawn(scores, summarised().bundles) == 2000 * 540
 

@@ -261,7 +261,7 @@ tiny_error_of_a_mean = partial(positive_mean, skewness=np.array(0.0), n_units=np
 @few
 @given(seed=st.integers(0, 50), times=st.sampled_from([1e-3, 1e6]))
 def test_a_root_mean_square_has_the_unit_of_the_errors_and_none_of_the_weights(seed: int, times: float) -> None:
-    """Errors in millimetres, weights in grams."""
+    """Errors in millimetres, weights in grams; what weighs nothing is not there."""
     rng = np.random.default_rng(seed)
     errors, weights = rng.standard_t(4, 30), rng.uniform(0.1, 3.0, 30)
     root = partial(calibrated_root_mean_square, level=LEVEL)
@@ -269,6 +269,7 @@ def test_a_root_mean_square_has_the_unit_of_the_errors_and_none_of_the_weights(s
 
     assert low < np.sqrt(np.average(errors**2, weights=weights)) < high
     assert ends(root(errors**2, times * weights)) == pytest.approx((low, high))
+    assert ends(root(np.append(errors, 99.0) ** 2, np.append(weights, 0.0))) == pytest.approx((low, high))
     assert ends(root((1000 * errors) ** 2, weights)) == pytest.approx((1000 * low, 1000 * high))
 
 
