@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, claims_table, decide_claims
+from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, claims_table, contrasts_of, decide_claims
 from app.boards.example import benchmark, rows
+from app.boards.methods.mean import Mean
 from app.manifest.model import Leaderboard, Manifest
+from app.prereg.fields import Hypothesis, Prereg
 from app.stats.claimed import Side, holm, judge, p_value
 from app.stats.spreads import SHARE, Range
 from app.values.table import Cell
@@ -110,3 +112,15 @@ def test_claims_between_entrants_of_the_same_tasks_are_paired() -> None:
     (decided,) = decide_claims(manifest(), [contrast], rows(), AskedClaim(1))
     record = dict(zip(NAMES, decided, strict=True))
     assert (record["n_pairs"], record["alone"], record["gap_rule"]) == (3, "supported", "supported")
+
+
+@pytest.mark.parametrize(("most", "expected"), [(1.0, ["error"]), (2.0, [])])
+def test_a_hypothesis_without_a_metric_is_about_the_rate_that_ranks(most: float, expected: list[str]) -> None:
+    """Where nothing is a rate, there is nothing that it could be about."""
+    whole = manifest()
+    rate = whole.metrics["error"].model_copy(update={"min": 0.0, "max": most})
+    ranked = Mean(name="main", method="mean", metric="error")
+    declared = whole.model_copy(update={"metrics": {"error": rate}, "leaderboards": (ranked,)})
+    prereg = Prereg("evaluation", {}, hypotheses=(Hypothesis(("A", "B"), None, 0.1, "greater"),))
+
+    assert [each.metric for each in contrasts_of(declared, prereg, "0" * 64)] == expected

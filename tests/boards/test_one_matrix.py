@@ -1,6 +1,6 @@
 """What a board says comes from one matrix of decisions: rows, pairs, letters, sentence and badge never disagree."""
 
-from itertools import cycle, islice, permutations
+from itertools import combinations, cycle, islice, permutations
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -9,6 +9,7 @@ import pytest
 
 from app.boards.standing import letters_table
 from app.boards.tables import BoardTables
+from app.boards.task_values import side_by_side
 from app.manifest.model import Manifest, Metric
 from app.render.against import find_pair, measured_by, verdict
 from app.render.syndication import place_of
@@ -81,6 +82,11 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
     assert all(
         bool(shared[a] & shared[b]) == ((a, b) not in better and (b, a) not in better) for a in rows for b in rows
     )
+    told = side_by_side(Table("matrix/error", "Error, entrants by tasks", (), ()), list(map(str, rows)), pairwise).notes
+    for a, b in combinations(map(str, rows), 2):
+        begins = (f"{a} is better than ", f"The data cannot tell {a} from ")
+        (said_of,) = [note for note in told if note.startswith(begins) and b in note]
+        assert said_of.startswith(f"{a} is better") == ((a, b) in better)
     for name, row in rows.items():
         low, high = row["rank_low"], row["rank_high"]
         assert f"({low})" in (words := place_of(board, str(name), is_current=True, snapshot=1).words) or (

@@ -88,8 +88,9 @@ def test_who_joins_changes_no_score_where_opponents_are_named(method: type[Oppon
 
 @pytest.mark.parametrize("method", METHODS)
 def test_named_opponents_are_everybody_where_all_are_named(method: type[OpponentsBoard]) -> None:
-    """Shares, and so the order, are those of the method; a Borda count is of one more, since nobody beats itself. Either
-    has a range with two ends.
+    """Shares, and so the order, are those of the method; a Borda count is of one more, since nobody beats itself.
+
+    Either has a range with two ends.
     """
     everybody = computed(board(method, opponents=list(RIVALS)), RIVALS)
     free = computed(board(method), RIVALS)
