@@ -121,6 +121,8 @@ BROKEN: dict[str, tuple[bytes | str, str, int | None, str | None, str]] = {
     "another version of a run": (run(schema_version=9), "run.json", None, "schema_version", ""),
     "a run without episodes": (
         run(episode_results=[]), "run.json", None, "episode_results", "expected a list of episodes"),
+    "an episode of a run that is a number": (
+        run(episode_results=[episode(0, 0), 7]), "run.json", 2, "episode_results", "an episode is an object"),
     "an episode of a run twice": (
         run(episode_results=[episode(0, 0)] * 2), "run.json", 2, None, "there already: row 1 of run.json"),
     **{f"a declared seed of {seed!r}": (run(seeds=[0, seed]), "run.json", None, "seeds", "a seed is a whole number")

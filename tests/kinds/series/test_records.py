@@ -203,6 +203,7 @@ def test_the_board_and_the_table_of_records_tell_of_a_cherry_picker(shared_site:
 
     assert checks_of(shared_site, first["id"])["records"][0] == "passed"
     assert (outcome, reason.startswith("DMA lacks 5 of 6 records that others have (")) == ("warned", True)
+    assert " and 2 more)" in reason
     assert ranks["DMA"] == ("3", "24", "20")
     assert sorted(rank for rank, _, _ in ranks.values()) == ["1", "2", "3"]
     assert [row["lacking"] for row in records].count("DMA") == 5
