@@ -259,6 +259,7 @@ def lay_out(site: Site) -> dict[str, str]:
     until = f"{datetime.now(UTC) + timedelta(days=30):%Y-%m-%dT%H:%M:%SZ}"
     registered = ask("alice", "POST /preregs", content=PREREG, headers=YAML)["sha256"]
     ask("alice", "POST /preregs", content=prereg("Kept"), headers=YAML)
+    ask("alice", "POST /preregs?benchmark=open", content=PREREG.replace(b"tiny", b"open"), headers=YAML)
     embargoed = ask("alice", f"POST /preregs?embargo_until={until}", content=prereg("Secret"), headers=YAML)["sha256"]
     for rows in (GOOD, GOOD.replace(b"Good", b"Fair")):
         files = [("files", ("r.csv", rows)), ("prereg", ("p.yaml", PREREG))]
