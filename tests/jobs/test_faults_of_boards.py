@@ -8,7 +8,7 @@ import pytest
 from app.boards import evidence as evidences
 from app.boards.measured import MeasuredMethod, Measurement
 from app.boards.methods.estimate import METHOD
-from app.jobs import refresh
+from app.jobs import publish, refresh
 from app.store import benchmark_rows
 from tests.cases.publications import CLASSES, predictions
 from tests.fixtures import Site
@@ -267,3 +267,20 @@ def test_a_faulty_snapshot_never_serves_as_the_same(roomy_site: Site, break_boar
         assert entrants(roomy_site) == expected
     snapshots = roomy_site.http.get("/benchmarks/guess/snapshots.json").json()
     assert len(snapshots) == 5
+
+
+def test_what_another_version_computed_never_serves_as_the_same(
+    roomy_site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same inputs are the same snapshot for one version of the code, and another one for the next."""
+    declare(roomy_site)
+    arrive(roomy_site, HONEST, "alice", "Honest")
+    numbers = []
+    for version in ("one", "one", "another"):
+        monkeypatch.setattr(publish, "code_version", lambda said=version: said)
+        with roomy_site.sessions.begin() as session:
+            benchmark_rows.mark_data_changed(session, benchmark_rows.find_benchmark(session, "guess").id)
+        roomy_site.work()
+        numbers.append(max(each["number"] for each in roomy_site.http.get("/benchmarks/guess/snapshots.json").json()))
+
+    assert numbers == [2, 2, 3]
