@@ -1,4 +1,5 @@
-"""Every CSV of the boards that the examples publish, compared with the digests of what they were.
+"""Every CSV of the boards that the examples publish, compared with the digests of what they were, and what their JSON
+says of each column, as text.
 
 They change only where a change of the numbers, columns or words is meant. Then write them anew, look at which
 addresses differ (`git diff`) and say why in the commit:
@@ -28,6 +29,11 @@ from tests.cases.examples import load
 from tests.fixtures import Site, new_database, open_site
 
 DIGESTS = Path(__file__).parent / "data" / "published_bytes.txt"
+COLUMNS = Path(__file__).parent / "data" / "published_columns.txt"
+FIELDS = ("name", "title", "kind", "unit", "direction", "digits", "glossary", "interval")
+"""Of a column, in this order; null is a dash."""
+MOST_ASKED = 100_000
+"""Characters of a CSV whose JSON is asked for: of one table of pairs the columns are those of the next."""
 HTML = {"Accept": "text/html"}
 MAX_FIELD = 1 << 24
 LARGEST_PAGE = 60_000
@@ -133,16 +139,27 @@ def sizes() -> dict[str, int]:
 
 
 @pytest.fixture(scope="module")
-def now(postgres_url: str, migrated: str, sizes: dict[str, int]) -> Mapping[str, Digest]:
+def columns() -> set[str]:
+    """What is said of each column, once `now` has come by it."""
+    return set()
+
+
+@pytest.fixture(scope="module")
+def now(postgres_url: str, migrated: str, sizes: dict[str, int], columns: set[str]) -> Mapping[str, Digest]:
     """The digests of every board that the examples publish by this code."""
     with new_database(postgres_url, migrated) as url, open_site(url, Settings()) as site:
         for example in find_examples(EXAMPLES):
             load(site, example)
         site.work()
-        digests = {address: digest_of(content) for address, content in sorted(published(site, sizes))}
+        tables = dict(sorted(published(site, sizes)))
+        digests = {address: digest_of(content) for address, content in tables.items()}
+        for address in (address for address, content in tables.items() if len(content) < MOST_ASKED):
+            said = site.http.get(f"{address.removesuffix('.csv')}.json").json()["columns"]
+            columns |= {" | ".join("-" if each[name] is None else str(each[name]) for name in FIELDS) for each in said}
     if os.environ.get("REWRITE_DIGESTS"):
         lines = [" ".join((*digest, address)) for address, digest in digests.items()]
         DIGESTS.write_text("\n".join([arithmetic(), *lines, ""]))
+        COLUMNS.write_text("\n".join([*sorted(columns), ""]))
     return digests
 
 
@@ -156,6 +173,12 @@ def before(now: Mapping[str, Digest]) -> Mapping[str, Digest]:
 def test_the_examples_publish_at_the_same_addresses(now: Mapping[str, Digest], before: Mapping[str, Digest]) -> None:
     """No table appears or disappears unseen."""
     assert sorted(now) == sorted(before)
+
+
+def test_what_is_said_of_a_column_is_what_it_was(now: Mapping[str, Digest], columns: set[str]) -> None:
+    """Titles, units, directions, and where the glossary explains it."""
+    assert now
+    assert sorted(columns) == COLUMNS.read_text().splitlines()
 
 
 def test_the_examples_publish_the_same_numbers(now: Mapping[str, Digest], before: Mapping[str, Digest]) -> None:
