@@ -100,3 +100,21 @@ def test_a_claim_that_came_later_is_decided_from_what_stands(roomy_site: Site) -
     assert (claim["submission"], claim["entrant"], claim["status"]) == (sent["id"], "concerto", "current")
     assert (claim["gap_rule"], claim["verdict"]) == ("not supported", "inconclusive")
     assert claim["note"].startswith("too few seeds (5 of 35): one that fails altogether may not have been seen; noth")
+
+
+def test_a_bundle_of_another_commit_than_the_submission_says_is_flagged(site: Site) -> None:
+    """What the submission is described by is held against what the bundle itself says."""
+    register(site, MANIFEST, THRESHOLDS)
+    rows = [episode(seed, at, "left", success=True) for seed in SEEDS for at in range(4)]
+    content = zipped(bundle(rows, THRESHOLDS, seed_schedule=FOUR), "reference")
+    said = [
+        site.http.post(
+            "/benchmarks/arm/submissions?dry_run=true",
+            files=[("files", ("reference.zip", content)), ("prereg", ("p.yaml", THRESHOLDS))],
+            data={"entrant": "reference"} | stated,
+            headers=site.auth(),
+        ).text
+        for stated in ({}, {"metadata": f'{{"code_commit": "{"1" * 40}"}}'})
+    ]
+
+    assert [f"the submission's code_commit is {'1' * 40}" in each for each in said] == [False, True]

@@ -320,15 +320,25 @@ def test_rows_of_an_old_release_are_evidence(tmp_path: Path) -> None:
     assert any(warning.column == "trained_on_this_dataset" for warning in unflagged.warnings)
 
 
-@pytest.mark.parametrize(("old", "new"), [(",24,-24,", ",12,-12,"), (",ercot,", ",nn5,"), (",1,25,", ",1,30,")])
-def test_a_row_of_an_old_release_that_defines_no_task_is_refused(tmp_path: Path, old: str, new: str) -> None:
-    """Its data, its horizon and its shortest series must be a task's."""
+OF_NO_TASK = [
+    (",24,-24,", ",12,-12,", "horizon 12"),
+    (",ercot,", ",nn5,", "dataset_config nn5"),
+    (",1,25,", ",1,30,", "min_context_length 6"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "foreign"), OF_NO_TASK)
+def test_a_row_of_an_old_release_that_defines_no_task_is_refused(
+    tmp_path: Path, old: str, new: str, foreign: str
+) -> None:
+    """Its data, its horizon and its shortest series must be a task's; what no task has is named."""
     manifest = parse(yaml.safe_dump(zero_shot(tmp_path)).encode())
     first = "\n".join([*old_rows("A").replace(old, new).splitlines()[:2], ""])
     (problem,) = problems(tmp_path, {"r.csv": first}, manifest)
 
     assert (problem.row, problem.column) == (2, "dataset_config")
     assert "match no single task of zero-shot" in problem.message
+    assert f"; none has {foreign}" in problem.message
 
 
 def test_the_command_gives_what_the_list_and_the_results_say(tmp_path: Path) -> None:
