@@ -300,11 +300,12 @@ class _Contenders:
         named, weighed = draw_named_tasks(spec.uncertainty, units.names), self.sheet.n_weighed
         ends = np.cumsum([0, *strata]).tolist()
         drawn = [units.only(range(*each)).number() for each in pairwise(ends)] if weighed is None else [weighed]
-        if named is None or max(drawn) < MIN_DRAWN_UNITS:
+        n_units = units.number()
+        if named is None or min(n_units, max(drawn)) < MIN_DRAWN_UNITS:
             return None
         means = stratified_means(named, strata, self.points)
         precision = Precision.of_strata(drawn)
-        if (n_units := units.number()) < precision.freedom + 1.0:  # a family may lie in several groups
+        if n_units < precision.freedom + 1.0:  # a family may lie in several groups
             precision = Precision(n_units - 1.0, precision.inflation)
         of_each = [precision if complete else None for complete in self.complete.tolist()]
         return DrawnSpread(means, of_each, are_ranks=spec.is_of_opponents)

@@ -135,6 +135,17 @@ def test_units_are_drawn_in_families_even_where_a_family_lies_in_two_groups(valu
     assert board.meta["dependence"]["n_units"] == 3
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_families_worth_less_than_two_units_have_no_rank_intervals(method: str, values: FloatArray) -> None:
+    """Also where a group alone has two: that stopped the board, and with it every publication."""
+    board = board_of(
+        manifest_of({"t00": "a", "t01": "b", "t02": "a", "t03": "a"}, method, TASKS[:4]), values[:4], TASKS[:4]
+    )
+
+    assert {row["rank_low"] for row in board.records()} == {None}
+    assert len(board.rows) == 3
+
+
 @pytest.mark.parametrize(
     ("families", "key", "message"),
     [
