@@ -348,13 +348,14 @@ def _side(
     """Return values with their units: seeds or items, or the families of tasks where rows have no seeds."""
     if scores.seed is None:
         return Side(values, TaskUnits.of(manifest, scores.task.words).place[clusters], within, are_tasks=True)
-    are_few = manifest.part.has_seeds() and len(np.unique(clusters)) < FEWEST_SEEDS
-    further = extremes if are_few and within.is_bounded else None
+    further = extremes if manifest.part.has_seeds() and within.is_bounded else None
     return Side(values, clusters, within, further, are_differences=are_differences)
 
 
 def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
+    p = p_value(sides, contrast.threshold, contrast.direction)
+    sides = [side.held_to((1.0 - LEVEL) / 2.0) for side in sides]
     judged = judge(sides, contrast.threshold, contrast.direction, LEVEL)
     interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
     if judged.reason == "few_seeds":
@@ -370,7 +371,7 @@ def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
         AskedClaim(),
         verdict=judged.verdict,
         calibrated=CalibratedCells(interval.low, interval.high, interval.how or interval.reason, interval.n_units),
-        p_value=p_value(sides, contrast.threshold, contrast.direction),
+        p_value=p,
         detectable=found,
         note="; ".join(notes) or None,
     )

@@ -460,11 +460,12 @@ CLAIMS = (
     GlossaryEntry(
         "verdict",
         "Verdict",
-        "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: the "
-        "whole interval falls short of it. With fewer than 35 seeds of a bounded score, that must also hold with one "
-        "more seed that failed altogether. Inconclusive: the interval holds the threshold, or there is none, as where "
-        "one side was never delivered; and wherever a part of what is asked is absent, or rows of one side have none "
-        "of the other, because that may be what spoke against the claim.",
+        "Supported: the whole calibrated interval of the difference is at the threshold or beyond. Not supported: "
+        "the whole interval falls short of it. With fewer than 35 seeds of a bounded score, more for one claim of "
+        "several, that must also hold with one more seed that failed altogether. Inconclusive: the interval holds "
+        "the threshold, or there is none, as where one side was never delivered; and wherever a part of what is "
+        "asked is absent, or rows of one side have none of the other, because that may be what spoke against the "
+        "claim.",
         "supported if low ≥ threshold; not supported if high < threshold; else inconclusive, as is all that is partial",
         "Zou & Donner 2008 for two entrants whose seeds are their own",
     ),

@@ -5,6 +5,7 @@ by a percentile bootstrap. With few seeds of a bounded score the verdict must al
 of the range that speaks against it: a seed that fails altogether may not have been among so few.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import NormalDist
@@ -20,8 +21,15 @@ from app.stats.spreads import Range, Spread, cluster_spread, family_spread
 FEWEST_SEEDS = 35
 """With fewer seeds than this, a verdict must stand with one more seed that fails, or succeeds, altogether.
 
-Of so many seeds one of which in ten fails altogether none has failed in 2.5 %: 0.9 ** 35.
+Of so many seeds one of which in ten fails altogether none has failed in 2.5 %: 0.9 ** 35. Where a claim is held to a
+smaller level than that, because it is one of several, more seeds are needed: `Side.held_to`.
 """
+
+ALONE = 0.025
+"""The one-sided level of a claim that is held to no others."""
+
+RARE = 1.0 / 10.0
+"""How often a seed fails altogether that a verdict must not overlook."""
 
 SUPPORT = 0.6
 """`Spread.support` of few seeds in a claim, half of a board's: they imagine a failing one instead (`bench.claims`)."""
@@ -30,6 +38,8 @@ Direction = Literal["greater", "less"]
 
 Extremes = tuple[float, float]
 """The least and the greatest value that one more unit may have."""
+
+ROUNDING = 1e-9
 
 STEPS = 24
 """Halvings of the interval of a p-value: to 3 parts in 100 million."""
@@ -40,7 +50,7 @@ class Side:
     """The values of one side, or the paired differences of two, [n_values], with the unit of each.
 
     `within` is the range of the values. Units are seeds, or tasks, each value of which is all that is known of it.
-    `extremes` is None where no further unit is imagined: without bounds, of tasks, or of many seeds. Those of paired
+    `extremes` is None where no further unit is imagined: without bounds, or of tasks. Those of paired
     differences depend on both sides' means, so they move with the mean of the differences.
     Raises InvalidArgument for no value, arrays of different lengths, and a value that is not finite.
     """
@@ -61,6 +71,11 @@ class Side:
     def point(self) -> float:
         """Return the mean of all values."""
         return float(self.values.mean())
+
+    def held_to(self, error_rate: float) -> "Side":
+        """Return the side, without `extremes` where so many seeds overlook one that rarely fails no more often."""
+        n_units, fewest = len(np.unique(self.units)), FEWEST_SEEDS + math.log(error_rate / ALONE) / math.log(1.0 - RARE)
+        return self if n_units < fewest - ROUNDING else replace(self, extremes=None)
 
     def mirrored(self) -> "Side":
         """Return the side with each value negated."""
@@ -130,6 +145,7 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
 def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> float | None:
     """Return the least one-sided level at which `judge` supports the claim, 1 if there is none up to a quarter.
 
+    Of seeds with `Side.extremes` the further one is imagined at each level that so few of them cannot be held to.
     None without an interval. Raises InvalidArgument as `judge` does. Source: the inversion of `judge`.
 
     >>> from app.stats.spreads import SHARE
@@ -143,10 +159,12 @@ def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> fl
     low, high = 1e-9, 0.25
 
     def holds(at: float) -> bool:
-        return _lowest(turned, 1.0 - 2.0 * at, with_further=True) >= least
+        return _lowest([side.held_to(at) for side in turned], 1.0 - 2.0 * at, with_further=True) >= least
 
     if not holds(high):
         return 1.0
+    # Met exactly: just below it so many seeds may not do, where a further one is imagined.
+    high = ALONE if holds(ALONE) else high
     for _ in range(STEPS):
         middle = float(np.sqrt(low * high))
         low, high = (low, middle) if holds(middle) else (middle, high)

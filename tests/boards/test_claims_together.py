@@ -106,6 +106,21 @@ def test_a_verdict_of_few_seeds_must_stand_with_one_that_fails() -> None:
     assert judge([Side(values, units, Range())], 0.55, "greater", 0.95).verdict == "supported"
 
 
+@pytest.mark.parametrize(
+    ("n_seeds", "alone", "of_two", "of_five"), [(34, 0, 0, 0), (35, 1, 0, 0), (42, 1, 1, 0), (51, 1, 1, 1)]
+)
+def test_a_claim_among_others_needs_more_seeds_to_overlook_one_that_fails(
+    n_seeds: int, alone: int, of_two: int, of_five: int
+) -> None:
+    """Nineteen of twenty in each seed is above nine tenths, and with one more seed that fails it is not."""
+    values = np.tile(np.repeat([0.0, 1.0], [1, 19]), n_seeds)
+    side = Side(values, np.repeat(np.arange(n_seeds), 20), SHARE, (0.0, 1.0))
+    p = p_value([side], 0.9, "greater")
+
+    assert p is not None
+    assert [p <= 0.025 / m for m in (1, 2, 5)] == [alone, of_two, of_five]
+
+
 def test_claims_between_entrants_of_the_same_tasks_are_paired() -> None:
     """The example's rows are of tasks: the differences of pairs decide."""
     contrast = ClaimedContrast("faster", "manifest", "Fair", "Poor", "error", 0.0, "less")
