@@ -39,7 +39,7 @@ from app.stats.resample import TIE, probability_beats
 DEVIATIONS = 2.0
 """Standard errors added to a resampled quantile, because it is itself uncertain."""
 
-MANY_SIGNS, MANY_RANKS = 14.0, 20.0
+MANY_SIGNS, MANY_RANKS = 14.0, 40.0
 """With so many degrees of freedom a sign test of all units is no bound for ranks any more, and with the second number
 the quantile of the resamples holds of them: `bench.ranks`."""
 
@@ -378,7 +378,7 @@ def rank_sets(
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
     >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
     >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist(), sets.first_p.round(2).tolist())
-    ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 0.95, 1.0])
+    ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 1.0, 1.0])
     """
     require_level(level)
     roots = np.ones(len(contests.points), dtype=np.bool_) if above is None else above < 0
@@ -649,8 +649,8 @@ SMALLEST_STEP = 1e-9
 
 FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
 
-FEW_UNITS = 16
-"""With fewer units the resamples' quantile of many differences is too low: `bench.families`."""
+FEW_UNITS = 41
+"""With fewer units the resamples' quantile of many differences is too low: `bench.families`, docs/statistics.md."""
 
 
 def _rounded_down(freedom: FloatArray) -> FloatArray:
