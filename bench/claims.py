@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from app.stats.arrays import FloatArray
-from app.stats.claimed import FEWEST_SEEDS, Side, judge
+from app.stats.claimed import ALONE, Side, judge
 from app.stats.spreads import SHARE, Range
 from bench.few_seeds import N_EPISODES, Seeds
 
@@ -32,8 +32,7 @@ def _episodes(seeds: Seeds, rng: np.random.Generator, n_seeds: int) -> FloatArra
 
 def _side(values: FloatArray, within: Range, extremes: tuple[float, float] | None) -> Side:
     n_units, n_each = values.shape
-    imagined = extremes if n_units < FEWEST_SEEDS else None
-    return Side(values.ravel(), np.repeat(np.arange(n_units), n_each), within, imagined)
+    return Side(values.ravel(), np.repeat(np.arange(n_units), n_each), within, extremes).held_to(ALONE)
 
 
 def paired(first: Seeds, second: Seeds) -> Draw:
