@@ -82,6 +82,7 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "mean over seeds, 0.8, fails with 0.2": (SEEDS, 0.64, partial(seeds, rate=0.8, fails=0.2)),
     "mean over seeds of 10 to 200 episodes, ICC 0.2": (SEEDS, 0.8, unequal),
     "IQM over seeds, collapses with 0.2": (SEEDS, 0.0, partial(trims, fails=0.2)),
+    "IQM over seeds, collapses with 0.3": (SEEDS, 0.0, partial(trims, fails=0.3)),
     "IQM over seeds, collapses with 0.4": (SEEDS, 0.0, partial(trims, fails=0.4)),
     "mean over tasks near 0.9, one in 20 at 0": (TASKS, 0.95 * 0.9, partial(tasks, zeros=0.05)),
     "mean over tasks near 0.9, one in 10 at 0": (TASKS, 0.9 * 0.9, partial(tasks, zeros=0.1)),

@@ -24,7 +24,7 @@ from app.stats.arrays import (
     require_weights,
     require_within,
 )
-from app.stats.spreads import MOST_TRIALS, SHARE, Range, Spread, cluster_spread, influence_spread
+from app.stats.spreads import SHARE, Range, Spread, cluster_spread
 
 ROUNDING = 1e-9
 
@@ -411,16 +411,16 @@ def _hall(quantile: FloatArray, skewness: FloatArray) -> FloatArray:
 
 # Calibrated intervals of interquartile means and of quantiles over items in clusters; pure.
 #
-# Called when episodes are measured. Where many scores are tied, as with success or failure, a statistic of the middle
-# can stay constant while the scores change; its interval is then derived from intervals for the share above each
-# score.
-
-TIED = 1 / 8
-"""Largest share of items tied at one score for which the interquartile mean still varies smoothly."""
+# Called when episodes are measured. A statistic of the middle can stay constant while the scores change: where many are
+# tied, as with success or failure, and where a quarter of the seeds may collapse. So its interval is derived from
+# intervals for the share above each score.
 
 BAND, ORDER = "share_band", "order_statistics"
 
 NO_TWO_SIDED = "no_two_sided_interval"
+
+MOST_STEPS = 1000
+"""Most scores at which the share above is bounded; of more, neighbours count as their mean."""
 
 TURNS = (0.75, 0.25)
 """The shares above a score at which the interquartile mean stops rising with it, and begins to rise."""
@@ -435,15 +435,13 @@ MOST_MISSED = 1.3
 def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, level: float) -> Calibrated:
     """Return the interval of the interquartile mean of items [n_items] in their `clusters`, in the items' unit.
 
-    With few ties, it comes from the standard error of a trimmed mean between clusters. With many, from writing the
-    interquartile mean as x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three quarters,
-    and taking the ends of the shares. Where the whole middle half is surely at one score the interval has zero width,
-    because no other value is compatible with the data: surely also if every cluster counts as one trial only, as those
-    not sampled may be unlike the others. There is none with fewer than two clusters, nor where all scores are equal and
-    the range is unknown.
+    The interquartile mean is x₁ + Σ g(share above x) × (next x − x), g rising from 0 at a quarter to 1 at three
+    quarters; the interval's ends are those of the shares. Where the whole middle half is surely at one score the
+    interval has zero width, because no other value is compatible with the data: surely also if every cluster counts as
+    one trial only, as those not sampled may be unlike the others. There is none with fewer than two clusters, nor where
+    all scores are equal and the range is unknown.
     Raises InvalidArgument for no item, arrays of different lengths, values that are not finite or outside the range.
-    Source: Tukey & McLaughlin 1963 for the error of trimmed means; the band is monotone in the survival function, so
-    its ends map to those of the mean.
+    Source: the mean is monotone in the survival function, so the ends of a band of it map to those of the mean.
 
     >>> right = np.array([1.0] * 9 + [0.0])
     >>> iqm = calibrated_iqm(right, np.arange(10) // 2, within=SHARE, level=0.95)
@@ -451,74 +449,20 @@ def calibrated_iqm(values: FloatArray, clusters: IntArray, *, within: Range, lev
     ('share_band', 0.229, 1.0)
     """
     require_level(level)
-    spread = iqm_spread(values, clusters)
-    if spread is not None:
-        return calibrate(spread, within, level)
+    _require_items(values, clusters)
     n_clusters = len(np.unique(clusters))
     if n_clusters < MIN_UNITS:
         return Calibrated(None, None, None, float(n_clusters), TOO_FEW_UNITS)
-    return _Steps(values, clusters, within).iqm(level)
-
-
-def iqm_spread(values: FloatArray, clusters: IntArray) -> Spread | None:
-    """Return the spread of the interquartile mean of items [n_items] in clusters, or None.
-
-    None where scores are tied, since the mean may then not vary, and with fewer than two clusters.
-    Raises InvalidArgument for no item, arrays of different lengths, and values that are not finite.
-    Source: Tukey & McLaughlin 1963.
-
-    >>> spread = iqm_spread(np.arange(16.0), np.arange(16))
-    >>> (float(spread.point), round(float(spread.error), 3)) if spread else None
-    (7.5, 1.528)
-    >>> iqm_spread(np.array([1.0] * 9 + [0.0]), np.arange(10)) is None
-    True
-    """
-    _require_items(values, clusters)
-    _, cluster = np.unique(clusters, return_inverse=True)
-    n_clusters = int(cluster.max()) + 1
-    if n_clusters < MIN_UNITS or np.unique(values, return_counts=True)[1].max() > TIED * len(values):
-        return None
-    return _trimmed_spread(values, cluster.reshape(-1), n_clusters)
-
-
-def iqm_bias(values: FloatArray, clusters: IntArray) -> float:
-    """Return the jackknife estimate of the bias of the interquartile mean of items [n_items]; positive is too high.
-
-    Skewed scores bias it by a fraction of its standard error, which averaging over many tasks does not remove; 0.0 for
-    one cluster.
-    Raises InvalidArgument for no item, arrays of different lengths, and values that are not finite.
-    Source: Quenouille 1956, Notes on bias in estimation, with clusters as the units left out.
-
-    >>> round(abs(iqm_bias(np.arange(16.0), np.arange(16))), 9), round(iqm_bias(np.arange(16.0) ** 2, np.arange(16)), 2)
-    (0.0, 6.0)
-    """
-    _require_items(values, clusters)
-    names = np.unique(clusters)
-    if len(names) < MIN_UNITS:
-        return 0.0
-    without = [_exact_middle(values[clusters != name]) for name in names.tolist()]
-    return (len(names) - 1.0) * (float(np.mean(without)) - _exact_middle(values))
-
-
-def _exact_middle(values: FloatArray) -> float:
-    """Return the mean of the middle half with fractional items: whole ones would jump when an item is left out."""
-    edges = np.clip(np.arange(len(values) + 1) / len(values), 0.25, 0.75)
-    return float(2.0 * np.diff(edges) @ np.sort(values))
-
-
-def _middle_half(ordered: FloatArray) -> FloatArray:
-    n_dropped = len(ordered) // 4
-    return ordered[n_dropped : len(ordered) - n_dropped]
+    return _Steps(_in_steps(values), clusters, within).iqm(level)
 
 
 def iqm_lean(values: FloatArray, clusters: IntArray, *, within: Range) -> tuple[float, float]:
     """Return the one-sided biases of an interquartile mean of items [n_items]: how far below, how far above the truth.
 
-    With many ties it is x₁ + Σ g(share above x) × (next x − x), and g stops rising at three quarters: near there, an
-    estimate of the share that is too low lowers the mean, and one that is too high does not raise it. Averaging over
-    many tasks does not remove that. The result is the bias at the estimated share, with normal noise, times 1 + √2,
-    which bounds it whatever the true share. Zero for scores without many ties, where the bias is negligible, and for
-    fewer than two clusters.
+    It is x₁ + Σ g(share above x) × (next x − x), and g stops rising at three quarters: near there, an estimate of the
+    share that is too low lowers the mean, and one that is too high does not raise it. Averaging over many tasks does
+    not remove that. The result is the bias at the estimated share, with normal noise, times 1 + √2, which bounds it
+    whatever the true share. Zero for fewer than two clusters.
     Raises InvalidArgument as `calibrated_iqm` does.
     Source: E(Z − |Z′|)₊ = (√2 − 1) E(Z)₊ for independent standard normal Z, Z′, which gives the factor.
 
@@ -526,9 +470,10 @@ def iqm_lean(values: FloatArray, clusters: IntArray, *, within: Range) -> tuple[
     >>> round(below, 3), round(above, 3)
     (0.191, 0.0)
     """
-    if iqm_spread(values, clusters) is not None or len(np.unique(clusters)) < MIN_UNITS:
+    _require_items(values, clusters)
+    if len(np.unique(clusters)) < MIN_UNITS:
         return 0.0, 0.0
-    return _Steps(values, clusters, within).lean()
+    return _Steps(_in_steps(values), clusters, within).lean()
 
 
 def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, level: float) -> Calibrated:
@@ -557,6 +502,16 @@ def calibrated_quantile(values: FloatArray, clusters: IntArray, q: float, *, lev
     if one_sided > MOST_MISSED * (1.0 - level) or not len(leaves) or not len(reaches):
         return Calibrated(None, None, None, float(n_clusters), NO_TWO_SIDED)
     return Calibrated(float(distinct[reaches[0]]), float(distinct[leaves[0]]), ORDER, float(n_clusters))
+
+
+def _in_steps(values: FloatArray) -> FloatArray:
+    """Return scores [n_items] of which at most MOST_STEPS are distinct: neighbours are replaced by their mean."""
+    distinct, place = np.unique(values, return_inverse=True)
+    if len(distinct) <= MOST_STEPS:
+        return values
+    group = (np.arange(len(distinct)) * MOST_STEPS // len(distinct))[place.reshape(-1)]
+    means: FloatArray = (np.bincount(group, values) / np.bincount(group))[group]
+    return means
 
 
 class _Steps:
@@ -628,17 +583,6 @@ def _lean_at(turn: float, share: FloatArray, error: FloatArray) -> FloatArray:
     away = np.abs(share - turn) / known
     lean: FloatArray = np.exp(-(away**2) / 2.0) / np.sqrt(2.0 * np.pi) - away * ndtr(-away)
     return np.where(error > 0.0, MOST_HIDDEN * 2.0 * error * np.maximum(lean, 0.0), 0.0)
-
-
-def _trimmed_spread(values: FloatArray, cluster: IntArray, n_clusters: int) -> Spread:
-    """Return the spread of the interquartile mean from the influence of each cluster."""
-    kept = _middle_half(np.sort(values))
-    winsorized = np.clip(values, kept[0], kept[-1])
-    moved = (winsorized - winsorized.mean()) / len(kept)
-    influence = np.bincount(cluster, moved, minlength=n_clusters).astype(np.float64)
-    least = np.sqrt(float((moved**2).sum()) / MOST_TRIALS)
-    n_units = np.array(float(n_clusters))
-    return influence_spread(np.array(float(kept.mean())), influence, n_units, n_units - 1.0, least)
 
 
 def _require_items(values: FloatArray, clusters: IntArray) -> None:

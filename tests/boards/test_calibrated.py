@@ -15,8 +15,8 @@ from app.kinds.predictions.measure import measure_predictions
 from app.kinds.registry import measured_kind
 from app.manifest.model import Manifest
 from app.stats.arrays import FloatArray
-from app.stats.calibrated import ALL_EQUAL, calibrate, iqm_bias, iqm_spread
-from app.stats.spreads import SHARE, Range, averaged_spread, side_by_side
+from app.stats.calibrated import ALL_EQUAL
+from app.stats.spreads import SHARE, Range
 from app.values.scores import Coded, Labels, PredictionBlock, ScoreTable
 from tests.cases.boards import CASES, Case, built, declare
 
@@ -172,22 +172,6 @@ def test_shared_seeds_have_one_degree_of_freedom_less_than_there_are() -> None:
     assert None not in (wide.low, wide.high, narrow.low, narrow.high)
     ratio = (wide.high - wide.low) / (narrow.high - narrow.low)  # type: ignore[operator]
     assert ratio == pytest.approx(stdtrit(4, 0.995) / stdtrit(4, 0.975))
-
-
-@pytest.mark.parametrize("is_turned", [False, True])
-def test_an_average_of_interquartile_means_reaches_further_where_their_bias_comes_from(*, is_turned: bool) -> None:
-    """Squares are skewed to the right, so their mean is too high by more than it is too low: the low end moves."""
-    squares, seeds = np.arange(16.0) ** 2, np.arange(16)
-    tasks = [SeedScores(-squares if is_turned else squares, seeds + 16 * at) for at in range(4)]
-    weights = np.full(4, 0.25)
-    spreads = [spread for task in tasks if (spread := iqm_spread(task.values, task.seeds)) is not None]
-    without = calibrate(averaged_spread(side_by_side(spreads), weights), Range(), 0.95)
-    actual = iqm_over_tasks(tasks, weights, Range(), 0.95)
-
-    assert None not in (without.low, without.high, actual.low, actual.high)
-    moved = (actual.low - without.low, actual.high - without.high)  # type: ignore[operator]
-    bias = iqm_bias(squares, seeds)
-    assert moved == pytest.approx((0.0, bias) if is_turned else (-bias, 0.0))
 
 
 def test_one_shared_seed_lends_no_degrees_to_an_interval() -> None:

@@ -200,6 +200,30 @@ def test_an_iqm_without_width_is_sure_with_each_seed_as_one_trial(
     assert sum(low <= truth <= high for low, high in found) >= 94
 
 
+def test_the_iqm_of_smooth_scores_holds_where_seeds_collapse() -> None:
+    """Of 30 seeds three in ten collapse on average, a quarter often: the error of a trimmed mean held 69 of 100."""
+    rng, of = np.random.default_rng(33), np.repeat(np.arange(30), 20)
+    centres = np.where(rng.random((100, 30, 1)) < 0.3, 0.1, 0.8)
+    scores = np.clip(centres + 0.03 * rng.normal(size=(100, 30, 1)) + 0.05 * rng.normal(size=(100, 30, 20)), 0.0, 1.0)
+    many = np.where(rng.random(1_000_000) < 0.3, 0.1, 0.8) + np.hypot(0.03, 0.05) * rng.normal(size=1_000_000)
+    truth = float(trim_mean(many, 0.25))
+    found = [ends(calibrated_iqm(each.ravel(), of, within=SHARE, level=LEVEL)) for each in scores]
+
+    assert sum(low <= truth <= high for low, high in found) >= 94
+    assert np.mean([high - low for low, high in found]) < 0.4
+
+
+def test_the_iqm_of_very_many_scores_groups_neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 6,000 scores in 30 seeds a thousand steps are taken: a thousandth of the width apart from taking all."""
+    scores, of = np.random.default_rng(34).exponential(size=6_000), np.repeat(np.arange(30), 200)
+    grouped = ends(calibrated_iqm(scores, of, within=Range(), level=LEVEL))
+    monkeypatch.setattr("app.stats.calibrated.MOST_STEPS", len(scores))
+    every = ends(calibrated_iqm(scores, of, within=Range(), level=LEVEL))
+
+    assert grouped != every
+    assert grouped == pytest.approx(every, abs=0.001 * (every[1] - every[0]))
+
+
 def test_the_iqm_of_smooth_scores_is_inside_and_mirrored() -> None:
     """Forces of eight seeds, and their negatives."""
     forces = np.random.default_rng(4).gamma(2.0, size=160)

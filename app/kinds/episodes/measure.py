@@ -28,9 +28,7 @@ from app.stats.calibrated import (
     calibrated_iqm,
     calibrated_quantile,
     intervals,
-    iqm_bias,
     iqm_lean,
-    iqm_spread,
     over_parts,
 )
 from app.stats.cluster import (
@@ -532,14 +530,9 @@ def iqm_over_tasks(tasks: Sequence[SeedScores], weights: FloatArray, within: Ran
     intervals = [calibrated_iqm(task.values, task.seeds, within=held, level=level) for task in tasks]
     if len(tasks) == 1:
         return intervals[0]
-    points = np.array([_iqm(task.values) for task in tasks])
     leans = np.array([iqm_lean(task.values, task.seeds, within=held) for task in tasks])
     if not _share_seeds(tasks):
-        spreads = [spread for task in tasks if (spread := iqm_spread(task.values, task.seeds)) is not None]
-        if len(spreads) == len(tasks) and all(each.low is not None for each in intervals):
-            average = calibrate(averaged_spread(side_by_side(spreads), weights), held, level)
-            bias = float(weights @ np.array([iqm_bias(task.values, task.seeds) for task in tasks]))
-            return _inside(_further(average, max(-bias, 0.0), max(bias, 0.0)), held)
+        points = np.array([_iqm(task.values) for task in tasks])
         return _inside(over_parts(points, intervals, weights, leans), held)
     lows = [each.low for each in intervals if each.low is not None]
     highs = [each.high for each in intervals if each.high is not None]
