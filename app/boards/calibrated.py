@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from statistics import NormalDist
 
 import numpy as np
 
@@ -144,7 +143,7 @@ def few_units_note(
 
     Of a score that `is_rate` it says how low the rate may be where every unit succeeded.
 
-    Source: the lower end of the interval of n successes of n, n / (n + z²): Wilson 1927.
+    Source: the lower end of the exact interval of n successes of n: Clopper & Pearson 1934.
 
     >>> [note.split(":")[0] for note in few_units_note([("A", 3.0), ("B", 9.0)], "tasks", 0.95)]
     ['The results of A are worth fewer than eight independent tasks']
@@ -153,12 +152,12 @@ def few_units_note(
     if not below:
         return
     fewest = min(n_units for _, n_units in below)
-    least = fewest / (fewest + NormalDist().inv_cdf((1 + level) / 2) ** 2)
+    least = ((1 - level) / 2) ** (1 / fewest)
     whose = names_in_words([name for name, _ in below])
     rate = f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}."
     yield (
         f"The results of {whose} are worth fewer than eight independent {units}: these say little about how much they "
-        f"differ, and the intervals are wide.{rate if is_rate else ''}"
+        f"differ.{rate if is_rate else ''}"
     )
 
 

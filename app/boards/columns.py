@@ -109,12 +109,12 @@ def board_table(
 
 
 def _excluded(places: Sequence[BoardRow]) -> Iterator[str]:
-    """Yield who may not be first by the rule for gaps, of whom nothing was tested."""
+    """Yield who may not be first by the rule for gaps, and so has no p-value."""
     known = [each for each in places if not each.rank_status.is_provisional]
     ruled = [each.entrant for each in known if each.may_be_first is False and each.first_p is None]
     if ruled:
         who = f"{count(len(ruled), 'entrant')} ({names_in_words(ruled)})"
-        yield f"Excluded as first by the rule for gaps, without a test and so without a p: {who}."
+        yield f"Excluded as first by the rule for gaps, whatever a test says, and so without a p: {who}."
 
 
 def _decisions(spec: Leaderboard, places: Sequence[BoardRow]) -> dict[str, Any]:

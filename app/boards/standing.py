@@ -241,7 +241,7 @@ class BoardStanding:
     def place(self, at: int, entrant: str) -> BoardRow:
         """Return the place of the entrant at a position; one that is alone on its board has a rank and nothing else.
 
-        Who may not be first by the rule for gaps has no p-value for it: nothing was tested.
+        Who may not be first by the rule for gaps has no p-value for it: the rule decides whatever a test says.
         """
         rank, sets = int(self.ranks[at]), self.sets
         if sets is None or self.first_share is None or self.groups is None or not self.has_spread[at]:
@@ -408,7 +408,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
 
     With all pairs tested at once: `difference` by the median of the pairs, and `of_first` that of the first two, None
-    where these are not tested. In the unit of the board's points times `scale`. Empty where nothing is tested.
+    where these are not tested; either is None where it would be larger than any two scores can differ. In the unit of
+    the board's points times `scale`. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -426,10 +427,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     if not len(known):
         return {}
     critical = round(standing.contests.one_look(standing.sets.critical), 4)
-    of_first = finite(float(found[0, 1]))
-    return {
-        "power": {"power": POWER, "difference": float(np.median(known)), "of_first": of_first, "critical": critical}
-    }
+    typical, of_first = (
+        finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
+    )
+    return {"power": {"power": POWER, "difference": typical, "of_first": of_first, "critical": critical}}
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:

@@ -220,7 +220,9 @@ def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pa
         Column("decides", "Decides who leads", "flag"),
     )
     plot = {"kind": "bars_by_name", "label": "task", "x": "effect", "marked": "decides"}
-    notes = tuple(_sentences(pair, own, mean, [row[0] for row in rows if row[-1]], len(by_task.tasks)))
+    said = _sentences(pair, own, mean, [row[0] for row in rows if row[-1]], len(by_task.tasks))
+    alone = (f"Here {metric.title or by_task.metric} alone is compared, one component of the score.",)
+    notes = (*(alone if spec.combines_metrics() else ()), *said)
     return Table(f"differences/{spec.name}", "Task by task", columns, rows, notes, {"plot": plot} if rows else {})
 
 
@@ -238,9 +240,9 @@ def _sentences(
     leader, other = map(in_words, pair if mean > 0 else pair[::-1])
     if deciding:
         each = "" if len(deciding) == 1 else "any one of "
-        yield f"One task decides: without {each}{first_few(deciding, 5)} {other} would lead."
+        yield f"One task decides: without {each}{first_few(deciding, 5)} {other} would lead on average."
     elif len(own) > 1 and mean:
-        yield f"Without any single task {leader} would still lead."
+        yield f"Without any single task {leader} would still lead on average."
 
 
 # Who is best on one task, and how the scores on it are distributed.

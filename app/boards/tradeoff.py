@@ -16,8 +16,9 @@ COUNTED = ("counts", "coverage", "attempts", "rank_if", "n_attempted", "n_includ
 COSTS = ("time", "cost", "size", "parameters", "energy", "memory", "params", "latency", "duration", "price")
 READ = (
     "An entrant is on the front if no rival is at least as good in both and better in one. It may belong there if "
-    "its interval reaches above every rival that costs no more."
+    "no rival that costs no more is shown to be better{how}."
 )
+BY_PAIRS, BY_INTERVALS = ", with all pairs of the board tested at once", ": its interval reaches above every such rival"
 NOTHING = "The board has no cost to compare the score with: no time, size, price or energy."
 
 
@@ -113,11 +114,12 @@ def _is_named_a_cost(column: Column) -> bool:
     return any(word in column.name.lower() for word in COSTS)
 
 
-def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
+def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | None = None) -> Table:
     """Return the entrants with both numbers, by cost, and whether each is, or may be, on the front.
 
     Costs and scores are in the units of their columns; a column without a direction is a cost, less being better. An
-    end of an interval is null where the board has none.
+    end of an interval is null where the board has none. Who may be on the front follows from the board's `pairs` where
+    they are known and the score is that of the ranks, elsewhere from the intervals.
     Raises KeyError for a table without entrants.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("time", "T"))
@@ -133,18 +135,25 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None) -> Table:
     complete = [
         record for record in board.records() if record[axes.x.name] is not None and record[axes.y.name] is not None
     ]
+    decided = _decided(board, pairs) if axes.y.name == board.meta.get("rank_by") else {}
     spots = [_spot(record, axes) for record in complete if is_compared(record)]
     others = [_spot(record, axes) for record in complete if not is_compared(record)]
     rows = sorted(
         [
-            *((*spot, is_on, may_be) for spot, is_on, may_be in zip(spots, *_fronts(spots, axes), strict=True)),
+            *(
+                (*spot, is_on, may_be)
+                for spot, is_on, may_be in zip(spots, *_fronts(spots, axes, decided), strict=True)
+            ),
             *((*spot, False, False) for spot in others),
         ],
         key=lambda row: (float(str(row[1])), not row[5], str(row[0])),
     )
     plot = {"kind": "tradeoff", "label": "entrant", "x": "x", "y": "y", "low": "y_low", "high": "y_high",
             "front": "on_front"}  # fmt: skip
-    notes = [READ, f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front."]
+    notes = [
+        READ.format(how=BY_PAIRS if decided else BY_INTERVALS),
+        f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front.",
+    ]
     notes += [f"Left out of the front, {why}: {names_in_words(names)}." for why, names in _apart(complete).items()]
     is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
@@ -207,17 +216,42 @@ def _direction(column: Column, otherwise: Direction) -> Direction:
     return column.direction or otherwise
 
 
-def _fronts(spots: Sequence[tuple[Cell, ...]], axes: TradeoffColumns) -> tuple[list[bool], list[bool]]:
-    """Return, for each entrant, whether it is on the front by points, and by the better end of its interval."""
+Decided = Mapping[tuple[Cell, Cell], bool]
+"""Whether the first of two entrants is shown to be better than the second."""
+
+
+def _decided(board: Table, pairs: Table | None) -> Decided:
+    """Return what is decided of the pairs of a board that were tested, or whose order a rule gives.
+
+    Of two that are separable the better one has the lower first rank: whoever is better than it is better than both.
+    """
+    if pairs is None or not {"separable", "entrant_a", "entrant_b"} <= set(pairs.column_names()):
+        return {}
+    lows = {row["entrant"]: float(str(row.get("rank_low") or "inf")) for row in board.records()}
+    return {
+        (row["entrant_a"], row["entrant_b"]): bool(row["separable"]) and lows[row["entrant_a"]] < lows[row["entrant_b"]]
+        for row in pairs.records()
+        if row["separable"] is not None and {row["entrant_a"], row["entrant_b"]} <= set(lows)
+    }
+
+
+def _fronts(
+    spots: Sequence[tuple[Cell, ...]], axes: TradeoffColumns, decided: Decided
+) -> tuple[list[bool], list[bool]]:
+    """Return, for each entrant, whether it is on the front by points, and whether it may be.
+
+    Not where a rival that costs no more is better: by what is decided, else by the better end of the own interval.
+    """
     x_sign = 1.0 if _direction(axes.x, "minimize") == "minimize" else -1.0
     is_up = _direction(axes.y, "maximize") == "maximize"
     points = [(x_sign * float(str(spot[1])), (1.0 if is_up else -1.0) * float(str(spot[2]))) for spot in spots]
     bests = [_best(spot, is_up=is_up) for spot in spots]
     on, may = [], []
     for at, (x, y) in enumerate(points):
-        rivals = [other for place, other in enumerate(points) if place != at]
-        on.append(not any(ox <= x and oy >= y and (ox, oy) != (x, y) for ox, oy in rivals))
-        may.append(on[-1] or not any(ox <= x and oy > bests[at] for ox, oy in rivals))
+        rivals = [(spots[place][0], *other) for place, other in enumerate(points) if place != at and other[0] <= x]
+        on.append(not any(oy >= y and (ox, oy) != (x, y) for _, ox, oy in rivals))
+        own = spots[at][0]
+        may.append(on[-1] or not any(decided.get((name, own), oy > bests[at]) for name, _, oy in rivals))
     return on, may
 
 

@@ -136,9 +136,11 @@ class TaskUnits:
             )
             yield f"Tasks are treated as independent: no family of tasks is declared.{alike}"
         elif not self.are_tasks:
+            n_families, effective = len(set(self.names)), round(self.number())
+            worth = f" Unequal in size, they are worth about {effective} of equal size."
             yield (
-                f"The {n_tasks} tasks are of {len(set(self.names))} families. Tasks of a family tend to agree, so each "
-                f"family counts once: together they say as much as about {self.number():.0f} independent tasks."
+                f"The {n_tasks} tasks are of {n_families} families, which are the units here, since tasks of a family "
+                f"tend to agree.{worth if effective < n_families else ''}"
             )
 
 

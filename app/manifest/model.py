@@ -300,6 +300,10 @@ class Leaderboard(Part):
         """Say whether two entrants are compared by the ratio of their values, not the difference."""
         return False
 
+    def combines_metrics(self) -> bool:
+        """Say whether the score is made of several metrics."""
+        return False
+
     def groups_of_tasks(self, tasks: Sequence[Task]) -> Mapping[str, Collection[str]]:
         """Return the tasks of each group that a reader can choose or weigh, by the group's name."""
         return common_values((task.id, task.described) for task in tasks)

@@ -170,13 +170,13 @@ UNCERTAINTY = (
     GlossaryEntry(
         "rank_interval",
         "Rank and rank interval",
-        "The rank comes from the point scores, and equal scores share it. In brackets: the best and the worst rank "
-        "that this entrant may have. Every opponent that is better for certain takes a rank from above, every one "
-        "that is worse one from below. All pairs of the board are compared at once: with the stated level all brackets "
-        "hold their true ranks together, ties and all. What two results imply counts too: who is better than one who "
-        "is better than a third is better than the third. Who may be first, the groups, the letters and separable are "
-        "read from the same results: whoever's bracket begins at 1 may be first, and nobody else. An entrant that is "
-        "alone on its board has a rank and no bracket.",
+        "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. In"
+        " brackets: the best and the worst rank that this entrant may have. Every opponent that is shown to be better"
+        " takes a rank from above, every one that is shown to be worse one from below. All pairs of the board are "
+        "compared at once: with the stated level all brackets hold their true ranks together, ties and all. What two "
+        "results imply counts too: who is better than one who is better than a third is better than the third. Who "
+        "may be first, the groups, the letters and separable are read from the same results: whoever's bracket begins"
+        " at 1 may be first, and nobody else. An entrant that is alone on its board has a rank and no bracket.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -197,7 +197,7 @@ UNCERTAINTY = (
         "Front",
         "An entrant is on the front where no other one is at least as good in both numbers and better in one "
         "of them. "
-        "It may be on the front where its interval reaches above every rival that costs no more.",
+        "It may be on the front where no rival that costs no more is shown to be better.",
         None,
         "Pareto 1906, Manuale di economia politica; the efficient set",
     ),
@@ -217,8 +217,8 @@ UNCERTAINTY = (
         "An entrant that is first in truth has 0.05 or less in at most 5 % of such data sets, and 0.01 or less in 1 %. "
         "All pairs are tested at once, cautiously: the number is at least the p-value of the pair that decides it, "
         "also where there is one pair, and with 1,000 resamples at least 0.006. Who may not be first by the rule for "
-        "gaps has none, since nothing was tested; nor has an entrant that is alone on its board, nor anybody on a "
-        "provisional one.",
+        "gaps has none: the rule decides whatever a test says; nor has an entrant that is alone on its board, nor "
+        "anybody on a provisional one.",
         "1 − level at which the largest lead of a better entrant equals the critical value of all pairs, stepped down",
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing, JASA 100",
     ),
@@ -262,7 +262,7 @@ UNCERTAINTY = (
     GlossaryEntry(
         "separable",
         "Separable",
-        "Yes when the difference between the two scores is no chance, with all pairs of the board tested at once. At "
+        "Yes when the difference between the two scores is shown, with all pairs of the board tested at once. At "
         "95 %: on one board in twenty, some pair is called separable although it is equal. The square, the groups of "
         "the board and the page A against B say the same.",
         None,
@@ -272,7 +272,7 @@ UNCERTAINTY = (
         "decided_by",
         "Decided by",
         "A test of the difference, or the rule for gaps: who lacks results and with the worst value in each gap would "
-        "be behind is separable without a test. Then there is no p and no interval, and the square says gap.",
+        "be behind is separable whatever a test says. Then there is no p and no interval, and the square says gap.",
     ),
     GlossaryEntry(
         "equivalent",

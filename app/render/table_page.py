@@ -1005,12 +1005,17 @@ def _power(table: Table) -> str | None:
     titles = {column.name: column.title for column in table.columns}
     # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
-    of_first = power.get("of_first")
+    typical, of_first = power["difference"], power.get("of_first")
     beside = ""
-    if isinstance(of_first, float) and of_first != power["difference"]:
+    if isinstance(of_first, float) and of_first != typical:
         beside = f"; for the first two it is {two_digits(of_first)}"
+    if typical is None:
+        return (
+            f"No difference in {score} that is possible would be found here {share:g} times in 100, for a typical pair "
+            f"and with all pairs tested simultaneously{beside}."
+        )
     return (
-        f"A true difference of {two_digits(float(power['difference']))} in {score} would be found here about {share:g} "
+        f"A true difference of {two_digits(float(typical))} in {score} would be found here about {share:g} "
         f"times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
     )
 
@@ -1034,7 +1039,8 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
         alone = " alone" if stability.get("n_shared") else ""
         yield (
             f"first{alone} in {stability['n_first']:,} of {count(stability['n_boards'], 'variant')}",
-            "How often the leader stays first when one thing of the board is changed: a task, a weight, the metric",
+            "How often the leader stays first when one thing of the board is changed: a family, a task, a weight, the "
+            "metric",
         )
     if measures:
         yield measures, "What the board measures"
@@ -1053,7 +1059,9 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
         effective = dependence.get("n_effective", n_units)
         return (
             f"{n_tasks:,} tasks of {n_units:,} families",
-            f"They say as much as about {effective:.0f} independent ones",
+            f"Families, unequal in size, are the units: worth about {effective:.0f} of equal size"
+            if round(effective) < n_units
+            else "Families are the units: tasks of a family tend to agree",
         )
     if dependence.get("unit") == "cluster":
         effect = dependence.get("design_effect") or 1.0

@@ -7,12 +7,13 @@ import pytest
 
 from app.boards.calibrated import DrawnSpread, Precision
 from app.boards.registry import compute_board
-from app.boards.standing import Contrasts, Verdict, stand
+from app.boards.standing import Contrasts, Verdict, power_meta, stand
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.render.against import evidence_needed, find_pair, measured_by, verdict
+from app.render.table_page import how_it_is_known
 from app.values.scores import Coded, ScoreTable
-from app.values.table import ColumnarRows
+from app.values.table import Column, ColumnarRows, Table
 
 
 def contrasts(widest: float = 1.0) -> Contrasts:
@@ -121,3 +122,19 @@ def test_pairs_are_better_worse_equivalent_or_undecided(method: str) -> None:
         said = verdict(find_pair(tables.pairwise, "A", "B"), measured_by(tables.pairwise, manifest))
         assert "differ by less than 0.02, which does not matter" in said
         assert "times the data" in evidence_needed(find_pair(tables.pairwise, "A", "D"))[0]
+
+
+@pytest.mark.parametrize(
+    ("widest", "said"),
+    [(np.inf, "A true difference of "), (1.0, "No difference in Score that is possible would be found here 80 times")],
+)
+def test_no_difference_that_cannot_be_is_said_to_be_found(widest: float, said: str) -> None:
+    """Three replicates as far apart as their range: what it would take is more than two scores can differ."""
+    drawn = DrawnSpread.of_units(np.random.default_rng(1).uniform(size=(200, 2)), 4)
+    found = power_meta(stand(np.array([0.9, 0.1]), drawn, 0.95, widest=widest))
+    columns = (Column("entrant", "Entrant", "text"), Column("score", "Score"))
+    board = Table("leaderboard/b", "B", columns, (("A", 0.9), ("B", 0.1)), (), {"rank_by": "score", **found})
+    ((_, (sentence, *_)),) = [line for line in how_it_is_known(board, (), (), None) if line[0] == "Power"]
+
+    assert (found["power"]["difference"] is None) is (found["power"]["of_first"] is None) is (widest == 1.0)
+    assert str(sentence).startswith(said)

@@ -128,8 +128,8 @@ def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_ea
     }
 
     assert list(of_pair.values()) == [
-        ("Without any single task org/Alpha would still lead.",),
-        ("One task decides: without hard1 lab/Gamma would lead.",),
+        ("Without any single task org/Alpha would still lead on average.",),
+        ("One task decides: without hard1 lab/Gamma would lead on average.",),
         (),
     ]
 

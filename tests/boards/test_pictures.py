@@ -56,6 +56,22 @@ def test_the_front_is_who_nobody_beats_in_both() -> None:
     assert rows == {"Quick": (True, True), "Near": (False, True), "Beaten": (False, False), "Slow": (True, True)}
 
 
+def test_who_is_shown_to_be_worse_than_a_cheaper_one_may_not_be_on_the_front() -> None:
+    """The pairs of the board decide, not whether intervals overlap; of a pair that they lack, the intervals do."""
+    columns = (Column("entrant_a", "A", "text"), Column("entrant_b", "B", "text"), Column("separable", "", "flag"))
+    ranked = replace(board(), columns=(*COLUMNS, Column("rank_low", "Rank, low", "integer")),
+                     rows=tuple((*row, low) for row, low in zip(ROWS, (1, 1, 2, 3), strict=True)))  # fmt: skip
+
+    def may_be(*pairs: tuple[Cell, ...]) -> bool:
+        each = Table("pairwise/main", "Pairs", columns, pairs)
+        return {row[0]: row[-1] for row in tradeoff_table(ranked, axes_of(ranked, None, None), each).rows}["Near"]
+
+    assert not may_be(("Quick", "Near", True), ("Near", "Quick", True))
+    assert may_be(("Quick", "Near", False), ("Near", "Quick", False))
+    assert may_be(("Quick", "Beaten", True))
+    assert may_be(("Slow", "Near", True))
+
+
 def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
     """Whoever leaves out what is hard or slow has the best score at the least cost."""
     sly = (None, "Sly", 9.0, 8.5, 9.5, 0.1)

@@ -232,8 +232,8 @@ def test_an_error_as_large_as_the_one_in_its_place_is_no_gain() -> None:
     board = SkillScore(name="m", method="skill_score", metric="error", baseline="Base", leakage_model="Model")
     notes = notes_of(board, treat_missing(cells, clipped_errors(cells, board), "error"))
 
-    assert notes[-1].startswith("1 entrant gains from tasks declared as leaked")
-    assert notes[-1].endswith("of Model counts there: Seen (on 1 of 3 tasks).")
+    assert notes[-1].startswith("On some tasks declared as leaked 1 entrant gains")
+    assert notes[-1].endswith("of Model, which counts, is smaller: Seen (on 1 of 3 tasks).")
     assert "1 entrant has seen data of some tasks (Seen); its errors there are those of Model." in notes
 
 

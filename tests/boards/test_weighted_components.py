@@ -38,6 +38,26 @@ def ranks(table: Table) -> dict[str, int]:
     return {row["entrant"]: row["rank"] for row in table.records()}
 
 
+def test_a_tie_stays_a_tie_where_weights_are_divided_by_their_sum() -> None:
+    """0.6 × 1 + 0.15 × 6 = 0.6 × 2 + 0.15 × 2: without the third component A and B tie, and A has the smaller error.
+
+    As fractions of 0.75 the weights are rounded, by which B led.
+    """
+    values = {
+        name: [0.1 * at, runtime, 0.9]
+        for at, (name, runtime) in enumerate(zip("ABCDEF", (6, 2, 1, 3, 4, 5), strict=True))
+    }
+    weights = "{mae: 0.6, runtime: 0.15, coverage_error@0.95: 0.25}"
+    columns = ("mae", "runtime", "coverage@0.95")
+    shown = board("[mae, runtime, coverage@0.95, coverage_error@0.95]", f"weights: {weights}", values, columns)
+
+    assert ranks(shown)["A"] == 1
+    assert "without coverage_error@0.95" not in str(shown.meta["stability"]["without"])
+    assert [note for note in shown.notes if note.startswith("Equal scores, whose order is by")] == [
+        "Equal scores, whose order is by Mean absolute error: A, B."
+    ]
+
+
 def test_a_component_of_several_levels_is_their_mean() -> None:
     """By hand: coverage errors 0.5 and 0.05 of A have the mean 0.275, those of B 0.25 and 0.05 the mean 0.15."""
     use = "[coverage@0.5, coverage@0.95, coverage_error@0.5, coverage_error@0.95]"

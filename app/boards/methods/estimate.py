@@ -676,7 +676,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     if flat := list(_without_width(spec, ranked)):
         notes.append(
             f"Every resample gives the same value, so the compatible interval has no width: {'; '.join(flat)}. The "
-            "calibrated intervals, which are drawn, still say how far the truth may be."
+            "calibrated intervals still say how far the truth may be."
         )
     if lacking := list(_lacking(spec, ranked, is_withheld=False)):
         notes.append(f"Left out of an average, for want of a value: {'; '.join(lacking)}.")
@@ -751,11 +751,15 @@ def _reason_in_words(reason: str, units: str) -> str:
     return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
 
 
+STATISTICS = {"iqm": "IQM", "mean": "mean"}
+
+
 def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
-    for metric in spec.metrics:
-        equal = [m.entrant for m in (*ranked.contenders, *ranked.others) if _reason(m, metric) == ALL_EQUAL]
-        if equal:
-            yield f"{metric} of {names_in_words(equal)}"
+    shown = (*ranked.contenders, *ranked.others)
+    for name in (*spec.metrics, f"{spec.ranked}:iqm", f"{spec.ranked}:mean"):
+        metric, _, kind = name.partition(":")
+        if equal := [m.entrant for m in shown if _reason(m, name) == ALL_EQUAL]:
+            yield f"{metric}{f', {STATISTICS[kind]},' if kind else ''} of {names_in_words(equal)}"
 
 
 def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Iterator[str]:

@@ -3,6 +3,7 @@
 Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -493,7 +494,7 @@ def _effects(
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
-    yield from hidden_tasks_note(len(scored.errors), Range())
+    yield from hidden_tasks_note(math.floor(drawn.number()), Range())
     if len(units) > 1:
         yield "With other opponents the win rates would differ; the interval covers only the choice of tasks."
 
@@ -1040,7 +1041,7 @@ def notes_of(spec: SkillScore, relative: Relative) -> tuple[str, ...]:
 
 
 def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
-    """Yield who gains from the leakage model's errors replacing its own larger ones on tasks that it has seen."""
+    """Yield for whom errors of the leakage model replace its own larger ones on tasks that it has seen."""
     if spec.leakage_model is None or spec.leakage_model not in cells.entrants:
         return
     others = cells.values[:, [cells.column(spec.leakage_model)]]
@@ -1053,6 +1054,7 @@ def _gained(spec: SkillScore, cells: CellMatrix) -> Iterator[str]:
     ]
     if gained:
         yield (
-            f"{count(len(gained), 'entrant')} {'gains' if len(gained) == 1 else 'gain'} from tasks declared as leaked, "
-            f"because the smaller error of {spec.leakage_model} counts there: {sentences(gained)}."
+            f"On some tasks declared as leaked {count(len(gained), 'entrant')} "
+            f"{'gains' if len(gained) == 1 else 'gain'}, because the error of {spec.leakage_model}, which counts, is "
+            f"smaller: {sentences(gained)}."
         )

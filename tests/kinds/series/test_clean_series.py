@@ -61,6 +61,8 @@ def test_a_run_that_does_not_say_its_clean_series_changes_no_interval(shared_sit
     silent = submit(shared_site, slug, archive_of(with_clean(of(["DFA", "DMA"]), None)), "bob")
     shared_site.work()
 
+    notes = shared_site.http.get(f"/benchmarks/{slug}/{BOARD.replace('.csv', '.json')}").json()["notes"]
+    assert "The 24 records are 4 series, as they are and changed: each series is one unit" in " ".join(notes)
     assert (silent["status"], len(table(shared_site, slug, BOARD))) == ("received", 3)
     assert own_numbers(shared_site, slug, ["RS"]) == before
 

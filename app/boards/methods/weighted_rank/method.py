@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from app.boards.calibrated import DrawnSpread, how_of, range_of
+from app.boards.calibrated import DrawnSpread, few_units_note, how_of, range_of
 from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Roster
 from app.boards.methods.weighted_rank.coverage import (
@@ -70,7 +70,7 @@ from app.boards.tables import (
 )
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Explored, Manifest, part_of
-from app.names import names_in_words
+from app.names import first_few, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, intervals
 from app.stats.resample import percentile_interval
@@ -81,6 +81,9 @@ from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table, finite
 
 NOISE_DIGITS = 12
+
+TIES = 12
+"""Decimals to which scores are compared: weights that were divided by their sum are rounded, and a tie is a tie."""
 """Component values of magnitude one that agree to this many decimals are tied."""
 
 
@@ -124,6 +127,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
             scored,
             spread,
             spec.uncertainty.level,
+            widest=float(of.n_enrolled - 1),
             gaps=_gaps(spec, of),
             smallest=spec.smallest_difference,
             over_snapshots=spec.over_snapshots,
@@ -131,6 +135,7 @@ def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> Board
         others=others,
         held=of.held,
         groups=of.groups,
+        series=_series(of, names_of_units),
         roster=of.roster,
         behind=_behind(spec, components, others, of.n_enrolled),
         bounds={
@@ -284,7 +289,8 @@ def rank_points(
         components = replace(components, oriented=oriented)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
-    return RankPoints(components, ranks, [float(score) for score in exact], _order(spec, components, exact))
+    scores = [float(score) for score in exact]
+    return RankPoints(components, ranks, scores, _order(spec, components, [round(score, TIES) for score in exact]))
 
 
 def _stability(manifest: Manifest, spec: WeightedRank, of: RankedRows) -> dict[str, Any] | None:
@@ -380,7 +386,7 @@ def _with_end(
 def _rank_of(spec: WeightedRank, components: Components, own: FloatArray) -> int:
     together = np.vstack([components.oriented, own])
     ranks = _ranks(spec, together, len(together))
-    scores = exact_scores(ranks, list(spec.weights.values()))
+    scores = [round(score, TIES) for score in exact_scores(ranks, list(spec.weights.values()))]
     return 1 + sum(score < scores[-1] for score in scores[:-1])
 
 
@@ -459,6 +465,8 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
 
 METHOD = TableMethod(WeightedRank, compute)
 
+MOST_TOLD_APART = 5
+
 VALIDITY = "validity_rate"
 
 
@@ -480,7 +488,8 @@ class RankedBoard:
 
     `again` are scores of widened replicates [n_resamples, n_estimators], and `calibrated` the plotted intervals from
     them. `others` are the estimators listed below, `behind` their scores if added to the ranked, larger being better,
-    and `bounds` their ranks if missing values were worst and best. `groups` are the rows on the benchmark's records.
+    and `bounds` their ranks if missing values were worst and best. `groups` are the rows on the benchmark's records,
+    and `series` those of which these are.
     """
 
     components: Components
@@ -494,6 +503,7 @@ class RankedBoard:
     others: Components
     held: HeldRecords
     groups: Sequence[Group]
+    series: Sequence[str]
     roster: Roster
     behind: Mapping[str, float]
     bounds: Mapping[str, tuple[int, int] | None]
@@ -560,6 +570,13 @@ def _other_rows(shown: RankedBoard) -> Iterator[tuple[BoardRow, _Line]]:
             replace(place, rank_status=rank_status),
             _Line(values[place.entrant], _invalid_rate(shown.groups, place.entrant)),
         )
+
+
+def _series(of: RankedRows, units: Sequence[str]) -> list[str]:
+    """Return the series of each record that ranks are over, from the `units` of those with rows."""
+    known = {} if of.scores.item is None else dict(zip(of.scores.item.words, units, strict=True))
+    asked = zip(of.held.records, of.held.of_benchmark.tolist(), strict=True)
+    return [known.get(record, record) for record, is_asked in asked if is_asked]
 
 
 def _places(shown: RankedBoard) -> Iterator[tuple[BoardRow, int]]:
@@ -630,6 +647,11 @@ COUNTS: tuple[FrameField[_Line], ...] = (
 
 def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
     yield from record_notes(shown.held)
+    if (n_series := len(set(shown.series))) < len(shown.series):
+        yield (
+            f"The {len(shown.series):,} records are {n_series:,} series, as they are and changed: each series is one "
+            "unit of intervals and ranks."
+        )
     yield from strata_note(shown.held, strata_of_grid(manifest.asked))
     yield from shown.roster.notes("records")
     if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
@@ -637,13 +659,33 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
     missing = np.isnan(shown.components.values).any(axis=1)
     if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
         yield f"A missing component takes the worst rank: {names_in_words(lacking)}."
+    yield from _told_apart(manifest, spec, shown)
     if spec.ranking_rule == 1:
         yield "Rule 1: ties are broken in the order of the names; a column says how much of the weight that decided."
         yield (
             "Rule 1 has no interval of the score: resamples share ranks between ties and the score does not, so it "
             "could lie outside of its own interval. Rank intervals are there."
         )
-    yield "The score is a rank among these estimators: its interval is about other records, not about other opponents."
+    if shown.calibrated is not None:
+        units = [(name, shown.calibrated.n_units) for name in shown.components.names]
+        yield from few_units_note(units, "records", spec.uncertainty.level)
+    if shown.spread is not None:
+        yield (
+            "The score is a rank among these estimators: its interval is about other records, not about other "
+            "opponents."
+        )
+
+
+def _told_apart(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
+    """Yield whose scores are equal and ranks are not, and which component decides."""
+    ranks: dict[float, dict[str, int]] = {}
+    for at, rank in shown.placed:
+        ranks.setdefault(round(shown.scores[at], TIES), {})[shown.components.names[at]] = rank
+    apart = [names_in_words(list(of)) for of in ranks.values() if len(set(of.values())) > 1]
+    if apart and spec.ranking_rule != 1:
+        metric = levels_of(spec.tie_break or next(iter(spec.weights)))[0]
+        title = manifest.metrics[metric].title or metric
+        yield f"Equal scores, whose order is by {title}: {first_few(apart, MOST_TOLD_APART, between='; ')}."
 
 
 def _meta(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> dict[str, Any]:

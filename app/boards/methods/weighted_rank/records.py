@@ -861,6 +861,10 @@ class WeightedRank(Leaderboard):
         """Return its components."""
         return list(self.weights)
 
+    def combines_metrics(self) -> bool:
+        """Say whether there are several components."""
+        return len(self.weights) > 1
+
     def metric_names(self) -> tuple[str, ...]:
         """Return the weighted metrics; a metric with a level includes it (`coverage_error@0.95`)."""
         return tuple(metric for component in self.weights for metric in levels_of(component))
