@@ -242,7 +242,9 @@ UNCERTAINTY = (
         "Difference of the scores of the board, and its p",
         "The difference of the two scores, resampled on the same tasks for both. The same holds of seeds, episodes and "
         "examples that both have. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
-        "means that it holds with all pairs of the board tested at once.",
+        "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
+        "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
+        "further.",
         "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
     ),
     GlossaryEntry(
