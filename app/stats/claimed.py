@@ -130,13 +130,10 @@ def judge(sides: Sequence[Side], threshold: float, direction: Direction, level: 
     >>> judge([side], 0.5, "greater", 0.95).verdict, judge([side], 0.7, "greater", 0.95).verdict
     ('supported', 'inconclusive')
     """
-    if not 1 <= len(sides) <= 2:
-        raise InvalidArgument(f"sides are {len(sides)}; expected one, or two of which the second is subtracted")
-    require_number("threshold", threshold)
+    turned, least = _as_greater(sides, threshold, direction)
     interval = _difference(sides, level, {})
     if interval.low is None or interval.high is None:
         return Judged("inconclusive", interval, "no_interval")
-    turned, least = _as_greater(sides, threshold, direction)
     alone = _verdict(turned, level, least, with_further=False)
     verdict = _verdict(turned, level, least, with_further=True)
     return Judged(verdict, interval, None if verdict == alone else "few_seeds")
@@ -153,9 +150,9 @@ def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> fl
     >>> p_value([side], 0.5, "greater") < 0.001, p_value([side], 0.9, "greater")
     (True, 1.0)
     """
+    turned, least = _as_greater(sides, threshold, direction)
     if _difference(sides, 0.5, {}).low is None:
         return None
-    turned, least = _as_greater(sides, threshold, direction)
     low, high = 1e-9, 0.25
 
     def holds(at: float) -> bool:
@@ -263,6 +260,9 @@ def holm(p_values: Sequence[float | None], n_claims: int, alpha: float) -> list[
 
 
 def _as_greater(sides: Sequence[Side], threshold: float, direction: Direction) -> tuple[Sequence[Side], float]:
+    if not 1 <= len(sides) <= 2:
+        raise InvalidArgument(f"sides are {len(sides)}; expected one, or two of which the second is subtracted")
+    require_number("threshold", threshold)
     return (sides, threshold) if direction == "greater" else ([side.mirrored() for side in sides], -threshold)
 
 

@@ -1,0 +1,99 @@
+"""Every function of the statistics names the argument that is refused: the calls of its own examples, each spoilt."""
+
+import copy
+import doctest
+import importlib
+import inspect
+import pkgutil
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from types import FrameType, FunctionType
+from typing import Any
+
+import numpy as np
+import pytest
+
+import app.stats
+from app.stats.arrays import InvalidArgument
+
+MODULES = [importlib.import_module(f"app.stats.{each.name}") for each in pkgutil.iter_modules(app.stats.__path__)]
+FUNCTIONS = {
+    f"{module.__name__.rpartition('.')[2]}.{name}": function
+    for module in MODULES
+    for name, function in vars(module).items()
+    if isinstance(function, FunctionType) and function.__module__ == module.__name__ and not name.startswith("_")
+}
+REFUSING = {name: each for name, each in FUNCTIONS.items() if "Raises InvalidArgument" in (each.__doc__ or "")}
+NAMES = tuple({name for each in FUNCTIONS.values() for name in inspect.signature(each).parameters} | {"the number of "})
+"""What a refusal may begin with: an argument of the function, or of the one that it leaves the check to."""
+
+
+def called_with(function: FunctionType) -> dict[str, Any] | None:
+    """Return the arguments of the first call of a function in its examples; None where there is none."""
+    found: list[dict[str, Any]] = []
+
+    def look(frame: FrameType, event: str, _: object) -> None:
+        if event == "call" and frame.f_code is function.__code__ and not found:
+            found.append({name: copy.deepcopy(frame.f_locals[name]) for name in inspect.signature(function).parameters})
+
+    examples = doctest.DocTestFinder(recurse=False).find(function, globs=dict(function.__globals__))
+    before = sys.getprofile()
+    sys.setprofile(look)
+    try:
+        for each in examples:
+            doctest.DocTestRunner(verbose=False).run(each, out=lambda _: None)
+    finally:
+        sys.setprofile(before)
+    return found[0] if found else None
+
+
+def spoilt(value: Any) -> Iterator[Any]:
+    """Yield values like one that is allowed, each of which may be refused."""
+    if isinstance(value, np.ndarray):
+        yield value[None]
+        yield value[..., None]
+        if value.ndim:
+            yield from (value[:-1], value[..., :-1], value[::-1])
+        if value.dtype.kind in "fi" and value.size:
+            for bad in (np.nan, np.inf, -1e6, 2.5e6):
+                changed = value.astype(np.float64)
+                changed.flat[-1] = bad
+                yield changed
+            yield -1 - np.abs(value)
+            yield np.zeros_like(value)
+    elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        yield from (np.nan, np.inf, -np.inf, -3, 0, 1.5, 95.0)
+    elif isinstance(value, str):
+        yield "luck"
+    elif isinstance(value, list):
+        yield []
+        yield [*value, np.nan]
+
+
+def refusals(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield which argument was spoilt, and what the refusal says."""
+    ways = inspect.signature(function).parameters
+    for name, value in arguments.items():
+        for bad in spoilt(value):
+            changed = {**copy.deepcopy(dict(arguments)), name: bad}
+            listed = [changed[each] for each, of in ways.items() if of.kind is not of.KEYWORD_ONLY]
+            named = {each: changed[each] for each, of in ways.items() if of.kind is of.KEYWORD_ONLY}
+            try:
+                with warnings.catch_warnings(action="ignore"):
+                    function(*listed, **named)
+            except InvalidArgument as refused:
+                yield name, str(refused)
+            except Exception:  # noqa: S112 (what is no array of numbers at all is the type checker's)
+                continue
+
+
+@pytest.mark.parametrize("name", sorted(REFUSING))
+def test_a_refusal_begins_with_the_argument_that_is_refused(name: str) -> None:
+    """Spoilt one by one, by shape, NaN, infinity, sign and size, arguments are named, whichever check finds them."""
+    arguments = called_with(REFUSING[name])
+    assert arguments is not None, "its docstring has no example"
+    said = list(refusals(REFUSING[name], arguments))
+
+    assert said, arguments
+    assert [each for each in said if not each[1].startswith(NAMES)] == []
