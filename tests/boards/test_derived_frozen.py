@@ -14,7 +14,7 @@ from app.boards.evidence import BoardEvidence
 from app.boards.explore import Choice, chosen_board, understand
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
-from app.boards.task_values import differences_table, matrix_table, standing_on_task, task_values
+from app.boards.task_values import differences_table, matrix_table, places_table, standing_on_task, task_values
 from app.boards.tradeoff import axes_of, offered, tradeoff_table
 from app.errors import BoardUnavailable, FieldRejected
 from app.manifest.model import Manifest, Metric
@@ -202,6 +202,7 @@ def tasks_of(manifest: Manifest, scores: ScoreTable, order: Sequence[str]) -> It
     yield matrix_table(spec, metric, by_task, order)
     yield matrix_table(spec, titled(metric), by_task, ())
     yield from (differences_table(spec, metric, by_task, pair) for pair in ((NAMES[0], NAMES[3]), (NAMES[1], NAMES[0])))
+    yield places_table(spec, metric, by_task, {"hard": TASKS[:2], "each": TASKS}, NAMES[1], {"lead": NAMES[0]})
 
 
 def titled(metric: Metric) -> Metric:

@@ -1,9 +1,9 @@
 """Numbers that are compared whole with what is kept in tests/data/frozen, to six digits.
 
-A table is its names and numbers and a check its rule and outcome: what is said of them may be worded anew. Of one board
-a method and one submission a kind the numbers are kept, of others a digest each; the words of the boards are one file.
-Where a change is meant, `PLUMBLINE_FREEZE=1` before the pytest of the tests that fail keeps what is computed now, and
-its diff is reviewed like code.
+A table is its names, numbers and how it is drawn, and a check its rule and outcome: what is said of them may be worded
+anew. Of one board a method and one submission a kind the numbers are kept, of others a digest each; the words of the
+boards are one file. Where a change is meant, `PLUMBLINE_FREEZE=1` before the pytest of the tests that fail keeps what
+is computed now, and its diff is reviewed like code.
 """
 
 import json
@@ -58,6 +58,8 @@ def tables_as_text(tables: Iterable[Table]) -> str:
 
 def _lines(table: Table) -> Iterable[str]:
     yield f"# {table.name}: {len(table.rows)} rows"
+    if "plot" in table.meta:
+        yield f"plot {json.dumps(table.meta['plot'], default=str)}"
     names = table.column_names()
     for row in table.rows[:MOST_ROWS]:
         yield json.dumps({name: _rounded(value) for name, value in zip(names, row, strict=True) if _is_short(value)})

@@ -109,6 +109,7 @@ def test_a_name_is_free_again_when_its_time_is_over(site: Site) -> None:
 
     assert states(again) == []
     assert "was reserved for you once" in again["not_reserved"][0]["reason"]
+    assert states(register(site, prereg("Good", notes="mine"), "bob")) == [("Good", "open")]
     assert submit(site, prereg("Good"), "bob").status_code == 202
 
 

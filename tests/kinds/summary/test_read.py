@@ -169,9 +169,9 @@ def test_the_same_pair_twice_is_refused_with_both_places(tmp_path: Path) -> None
 
     actual = problems(tmp_path, files)
 
-    assert [(p.file, p.row, p.message) for p in actual] == [
-        ("a.csv", 4, "A has a row for s already: row 2 of a.csv"),
-        ("b.csv", 3, "A has a row for s already: row 2 of a.csv"),
+    assert [(p.file, p.row, p.column, p.value, p.message) for p in actual] == [
+        ("a.csv", 4, "task", "s", "A has a row for s already: row 2 of a.csv"),
+        ("b.csv", 3, "task", "s", "A has a row for s already: row 2 of a.csv"),
     ]
 
 
