@@ -151,6 +151,7 @@ class Settings(BaseModel):
     keep_snapshots_days: int | None = Field(
         None,
         ge=1,
+        le=36_500,
         description="how long every snapshot is kept, days; then the first and last of a day, and those cited or "
         "pinned; unset: for ever",
     )

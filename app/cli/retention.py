@@ -42,7 +42,10 @@ def size() -> None:
 def prune(
     *,
     days: Annotated[
-        int | None, typer.Option(min=1, help="Keep every snapshot this long; PLUMBLINE_KEEP_SNAPSHOTS_DAYS by default.")
+        int | None,
+        typer.Option(
+            min=1, max=36_500, help="Keep every snapshot this long; PLUMBLINE_KEEP_SNAPSHOTS_DAYS by default."
+        ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would end.")] = False,
 ) -> None:
@@ -60,14 +63,15 @@ def prune(
                 ending = retention.find_ending(session, kept_days, 1_000_000 if dry_run else retention.MOST_AT_ONCE)
                 for each in ending:
                     say(f"{each.benchmark} snapshot {each.number} of {each.published_on}, {_in_bytes(each.n_bytes)}")
+                n_ended, n_bytes = n_ended + len(ending), n_bytes + retention.bytes_freed(session, ending)
                 if not dry_run:
                     retention.end(session, ending, kept_days)
-            n_ended, n_bytes = n_ended + len(ending), n_bytes + sum(each.n_bytes for each in ending)
             if dry_run or not ending:
                 break
         engine.dispose()
-    what = "would end" if dry_run else "ended; their addresses answer 410"
-    note(f"{n_ended:,} snapshots of {_in_bytes(n_bytes)} {what}.")
+    what = "would end" if dry_run else "ended: their addresses answer 410"
+    free = f"{_in_bytes(n_bytes)} {'would be' if dry_run else 'are'} free"
+    note(f"{n_ended:,} snapshots {what}. {free}: tables on which a kept snapshot rests stay.")
 
 
 def pin(

@@ -5,15 +5,16 @@ later takes its default, and the order of columns means nothing. What is made of
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import psycopg
 from psycopg import sql
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from app.db.dumps import BLOCK, INSTANT, BackupError, refuse_existing, schema_of
 from app.db.embedded import appearing
@@ -59,11 +60,11 @@ class Exported(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     product: Literal["plumbline"] = "plumbline"
-    format: Literal[1] = 1
+    format: Literal[1, 2] = 2
     release: str
     schema_revision: str
     made_at: datetime
-    tables: Mapping[str, ExportedFile]
+    tables: Mapping[Annotated[str, StringConstraints(pattern=r"^[a-z_][a-z0-9_]{0,62}$")], ExportedFile]
 
 
 def export(database_url: str, folder: Path) -> Exported:
@@ -119,14 +120,15 @@ def read_note(folder: Path) -> Exported:
             raise BackupError(f"{folder} is an export of {first['input']!r}, not of plumbline.") from None
         if first["loc"] == ("format",) and first["type"] == "literal_error":
             raise BackupError(
-                f"{folder} is an export of format {first['input']!r}, and this version, {release()}, reads format 1: "
-                "import it with the version that wrote it or a newer one."
+                f"{folder} is an export of format {first['input']!r}, and this version, {release()}, reads formats 1 "
+                "and 2: import it with the version that wrote it or a newer one."
             ) from None
-        where = ".".join(map(str, first["loc"])) or "as a whole"
+        # What is written there is somebody's, and is shown on a terminal.
+        where = ".".join(map(str, first["loc"])).encode("unicode_escape").decode()[:200] or "as a whole"
         raise BackupError(
             f"{folder / NAME} is not the note of an export that this plumbline knows: {where}: {first['msg']}."
         ) from None
-    wrong = [name for name, listed in note.tables.items() if _digest(folder / f"{name}.jsonl") != listed.sha256]
+    wrong = [name for name, listed in note.tables.items() if _written(folder / f"{name}.jsonl") != listed]
     if wrong:
         raise BackupError(
             f"The export in {folder} is not whole: the file of {', '.join(wrong)} is missing, cut short or changed "
@@ -135,14 +137,15 @@ def read_note(folder: Path) -> Exported:
     return note
 
 
-def _digest(path: Path) -> str | None:
+def _written(path: Path) -> ExportedFile | None:
     if not path.is_file():
         return None
-    digest = sha256()
+    n_rows, digest = 0, sha256()
     with path.open("rb") as file:
         while block := file.read(BLOCK):
+            n_rows += block.count(b"\n")
             digest.update(block)
-    return digest.hexdigest()
+    return ExportedFile(n_rows=n_rows, sha256=digest.hexdigest())
 
 
 def import_folder(folder: Path, database_url: str) -> Exported:
@@ -154,7 +157,7 @@ def import_folder(folder: Path, database_url: str) -> Exported:
     note = read_note(folder)
     with psycopg.connect(database_url) as connection:
         known = [name for (name,) in connection.execute(TABLES).fetchall()]
-        _refuse_unknown(note, known)
+        _refuse_unknown(note, known, schema_of(connection))
         _refuse_filled(connection, known)
         try:
             _bring_in(connection, folder, note, known)
@@ -165,13 +168,31 @@ def import_folder(folder: Path, database_url: str) -> Exported:
     return note
 
 
-def _refuse_unknown(note: Exported, known: Sequence[str]) -> None:
+def _refuse_unknown(note: Exported, known: Sequence[str], revision: str) -> None:
+    """Raise BackupError for an export of a later schema, of unknown tables, and of this schema without one of its own.
+
+    A later schema may keep in the same tables what this version cannot read.
+    """
+    if _since_release(note.schema_revision) > _since_release(revision):
+        raise BackupError(
+            f"The export is of plumbline {note.release} and its schema {note.schema_revision}, later than {revision}, "
+            f"that of this version, {release()}. Import it with that version or a newer one."
+        )
+    lacking = sorted(set(known) - MADE_ANEW - set(note.tables)) if note.schema_revision == revision else []
+    if lacking:
+        raise BackupError(f"The export is not whole: its {NAME} does not list {', '.join(lacking)}.")
     foreign = sorted(set(note.tables) - set(known) - set(EARLIER) - NO_LONGER)
     if foreign:
         raise BackupError(
             f"The export is of plumbline {note.release} and has what this version, {release()}, does not know: "
             f"{', '.join(foreign)}. Import it with that version or a newer one."
         )
+
+
+def _since_release(revision: str) -> int:
+    """Return the number of a revision of 0.1.0 or later, v0002 of 2; 0 of those before it."""
+    numbered = re.fullmatch(r"v(\d{1,9})", revision)
+    return int(numbered[1]) if numbered else 0
 
 
 def _refuse_filled(connection: Connection, known: Sequence[str]) -> None:
@@ -181,7 +202,8 @@ def _refuse_filled(connection: Connection, known: Sequence[str]) -> None:
             if connection.execute(query).fetchall()[0][0]:
                 raise BackupError(
                     f"There is something in the database already ({table} has rows): an export is imported into a new "
-                    "one, which plumbline db upgrade makes."
+                    "one, which plumbline db upgrade makes. Where an import was cut off after its rows were in, "
+                    "plumbline db rebuild finishes it."
                 )
 
 
@@ -300,10 +322,10 @@ def _lines(path: Path) -> Iterator[tuple[list[dict[str, Any]], list[str]]]:
             try:
                 row = json.loads(line)
                 lines.append(line.decode())
-            except ValueError:
+            except (ValueError, RecursionError):
                 row = None
-            if not isinstance(row, dict):
-                raise BackupError(f"Line {at} of {path.name} is no row: expected a JSON object.")
+            if not isinstance(row, dict) or not row:
+                raise BackupError(f"Line {at} of {path.name} is no row: expected a JSON object with columns.")
             rows.append(row)
             size += len(line)
             if len(rows) == LINES_AT_ONCE or size > MOST_BYTES:

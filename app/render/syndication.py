@@ -282,13 +282,14 @@ def _document(root: Element) -> bytes:
 
 
 def robots(base: str) -> str:
-    """Return robots.txt: crawlers may read everything except pages computed for one reader, and old snapshots."""
+    """Return robots.txt: crawlers may read all but pages for one reader and citations, which keep snapshots."""
     lines = [
         "User-agent: *",
         "Disallow: /*/explore?",
         "Disallow: /*/against?",
         "Disallow: /search",
         "Disallow: /*sort=",
+        "Disallow: /*/cite.bib",
     ]
     return "\n".join([*lines, *([f"Sitemap: {base}/sitemap.xml"] if base else [])]) + "\n"
 

@@ -6,17 +6,21 @@ to end one that is pinned or shown (migrations/initial/9_standings.sql).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import NamedTuple
 
-from sqlalchemy import select, text
+from sqlalchemy import func, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.db.models import Benchmark, Snapshot, SnapshotEnd, SnapshotPin
-from app.errors import Gone
+from app.errors import Gone, TooManyRequests
 from app.store import benchmark_rows
 
 CITED = "Somebody asked how to cite it."
+
+MOST_CITED = 20
+"""Snapshots of a benchmark that become cited in a day, at most: otherwise anybody could keep all of them."""
 
 
 def refuse_ended(session: Session, benchmark: Benchmark, snapshot: Snapshot) -> None:
@@ -33,6 +37,25 @@ def pin(session: Session, benchmark: Benchmark, snapshot: Snapshot, reason: str)
     """Keep a snapshot for ever; pinning it again changes nothing. Raises Gone for one that has ended."""
     refuse_ended(session, benchmark, snapshot)
     session.execute(insert(SnapshotPin).values(snapshot_id=snapshot.id, reason=reason).on_conflict_do_nothing())
+
+
+def cite(session: Session, benchmark: Benchmark, snapshot: Snapshot) -> None:
+    """Keep a snapshot for ever because somebody cites it. Raises Gone, and TooManyRequests beyond MOST_CITED a day."""
+    since = func.clock_timestamp() - timedelta(days=1)
+    lately = (
+        select(SnapshotPin).join(Snapshot).where(Snapshot.benchmark_id == benchmark.id, SnapshotPin.reason == CITED)
+    )
+    is_pinned = session.get(SnapshotPin, snapshot.id) is not None
+    n_lately = session.scalar(select(func.count()).select_from(lately.where(SnapshotPin.at > since).subquery())) or 0
+    if not is_pinned and n_lately >= MOST_CITED:
+        refuse_ended(session, benchmark, snapshot)
+        raise TooManyRequests(
+            f"{n_lately} other snapshots of {benchmark.slug} were cited for the first time in the last day, and no "
+            "more are kept for ever in a day. Those that are cited already can be cited now; who runs the server can "
+            "keep this one, too (plumbline db pin).",
+            3600,
+        )
+    pin(session, benchmark, snapshot, CITED)
 
 
 # Of each benchmark stay what is shown, what was published since the last snapshot without a fault (boards that could
@@ -59,16 +82,23 @@ ENDING = text("""
 """)
 
 # A table on which one that is kept rests, itself or through others, stays until that one has ended too.
-FREE = text("""
-    WITH RECURSIVE needed AS (
+FREED = """
+    WITH RECURSIVE ended AS (SELECT snapshot_id FROM snapshot_end UNION SELECT unnest(CAST(:ending AS bigint[]))),
+    needed AS (
         SELECT t.base_id AS snapshot_id, t.name FROM snapshot_table t
-        WHERE t.base_id IS NOT NULL AND NOT EXISTS (SELECT FROM snapshot_end e WHERE e.snapshot_id = t.snapshot_id)
+        WHERE t.base_id IS NOT NULL AND t.snapshot_id NOT IN (SELECT snapshot_id FROM ended)
         UNION
         SELECT t.base_id, t.name FROM needed JOIN snapshot_table t USING (snapshot_id, name) WHERE t.base_id IS NOT NULL
+    ),
+    freed AS (
+        SELECT t.snapshot_id, t.name, length(t.content) AS n_bytes FROM snapshot_table t JOIN ended USING (snapshot_id)
+        WHERE (t.snapshot_id, t.name) NOT IN (SELECT snapshot_id, name FROM needed)
     )
-    DELETE FROM snapshot_table t USING snapshot_end e
-    WHERE t.snapshot_id = e.snapshot_id AND (t.snapshot_id, t.name) NOT IN (SELECT snapshot_id, name FROM needed)
-""")
+"""
+FREE = text(f"""
+    {FREED} DELETE FROM snapshot_table t USING freed WHERE (t.snapshot_id, t.name) = (freed.snapshot_id, freed.name)
+""")  # noqa: S608 (two constants)
+N_FREED = text(f"{FREED} SELECT coalesce(sum(n_bytes), 0) FROM freed")  # noqa: S608 (two constants)
 
 MOST_AT_ONCE = 1000
 
@@ -89,6 +119,11 @@ def find_ending(session: Session, days: int, most: int = MOST_AT_ONCE) -> Sequen
     return [Ending(key, slug, number, f"{at:%Y-%m-%d}", int(n or 0)) for key, slug, number, at, n in rows]
 
 
+def bytes_freed(session: Session, ending: Sequence[Ending]) -> int:
+    """Return the bytes of the tables that go when these snapshots end: those on which no kept one rests."""
+    return int(session.scalar(N_FREED, {"ending": [each.id for each in ending]}) or 0)
+
+
 def end(session: Session, ending: Sequence[Ending], days: int) -> None:
     """End snapshots and remove their tables; the caller's transaction makes it all or nothing."""
     if not ending:
@@ -102,7 +137,7 @@ def end(session: Session, ending: Sequence[Ending], days: int) -> None:
         "are cited or pinned. Its entrants, changes and digests are still listed."
     )
     session.execute(insert(SnapshotEnd), [{"snapshot_id": each.id, "reason": reason} for each in ending])
-    session.execute(FREE)
+    session.execute(FREE, {"ending": [each.id for each in ending]})
 
 
 # How large it is, and will be.

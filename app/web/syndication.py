@@ -76,11 +76,13 @@ def _pictured(
     return board_picture(chosen.rows, title, chosen.snapshot.number, filtered)
 
 
-@router.get("/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, also=("bib",)))
+@router.get(
+    "/benchmarks/{slug}/cite.bib", summary="A snapshot as BibTeX", responses=described(404, 422, 429, also=("bib",))
+)
 def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return a BibTeX entry of a snapshot, with its permanent address: from now on it is kept for ever."""
     declared, shown = _published(session, slug, snapshot)
-    retention.pin(session, declared.benchmark, shown, retention.CITED)
+    retention.cite(session, declared.benchmark, shown)
     board = declared.manifest.leaderboards[0].name
     base = state.settings.own_address
     address = f"{base}/benchmarks/{slug}/leaderboards/{board}?snapshot={shown.number}"

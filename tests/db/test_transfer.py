@@ -68,6 +68,16 @@ def test_what_comes_in_answers_as_what_went_out(filled: Site, postgres_url: str,
         export(as_owner(url), tmp_path / "again")
 
 
+def test_an_export_of_the_first_release_is_read(filled: Site, postgres_url: str, migrated: str, tmp_path: Path) -> None:
+    """Its format was 1 and its schema v0001; that of this version is 2, so that the first release refuses it."""
+    assert export(as_owner(filled.database_url), tmp_path / "out").format == 2
+    noted(tmp_path / "out", format=1, schema_revision="v0001")
+    with new_database(postgres_url, migrated) as url:
+        import_folder(tmp_path / "out", as_owner(url))
+        with psycopg.connect(as_owner(url)) as connection:
+            assert connection.execute("SELECT count(*) > 0 FROM score").fetchall() == [(True,)]
+
+
 def cut(folder: Path) -> None:
     """Leave the last bytes of a file out."""
     path = folder / "score.jsonl"
@@ -96,11 +106,45 @@ def with_table(folder: Path) -> None:
     noted(folder, tables=listed | {"later": {"n_rows": 0, "sha256": sha256(b"").hexdigest()}})
 
 
+def without_table(folder: Path) -> None:
+    """Leave out a table of this version."""
+    noted(folder, tables={name: each for name, each in tables_of(folder).items() if name != "score"})
+
+
+def listed(folder: Path, **change: object) -> None:
+    """Say something else of a table."""
+    tables = tables_of(folder)
+    noted(folder, tables=tables | {"score": tables["score"] | change})
+
+
+def renamed(folder: Path, name: str) -> None:
+    """List a table under another name."""
+    tables = tables_of(folder)
+    noted(folder, tables={name if each == "token" else each: of for each, of in tables.items()})
+
+
+def with_line(folder: Path, line: str) -> None:
+    """Write a table of one line."""
+    (folder / "score.jsonl").write_text(f"{line}\n")
+    listed(folder, n_rows=1, sha256=sha256((folder / "score.jsonl").read_bytes()).hexdigest())
+
+
+def tables_of(folder: Path) -> dict[str, dict[str, object]]:
+    """Return what the note lists."""
+    return dict(json.loads((folder / NAME).read_text())["tables"])
+
+
 @pytest.mark.parametrize(
     ("break_it", "said"),
     [
         (cut, "is not whole"),
-        (partial(noted, format=2), "of format 2, and this version, .* with the version that wrote it or a newer one"),
+        (partial(noted, format=3), "of format 3, and this version, .* with the version that wrote it or a newer one"),
+        (partial(noted, schema_revision="v9999"), "its schema v9999, later than v0002, that of this version"),
+        (without_table, "is not whole: its export.json does not list score"),
+        (partial(listed, n_rows=10**30), "the file of score is missing, cut short or changed"),
+        (partial(renamed, name="../token"), "is not the note of an export"),
+        (partial(with_line, line="{}"), "Line 1 of score.jsonl is no row: expected a JSON object with columns"),
+        (partial(with_line, line="[" * 200_000), "Line 1 of score.jsonl is no row"),
         (partial(noted, product="mlflow"), "an export of 'mlflow', not of plumbline"),
         (with_table, "has what this version, .*, does not know: later"),
         (partial(with_row, table="token", change={"power": 9}), "the column power"),
@@ -108,7 +152,22 @@ def with_table(folder: Path) -> None:
         (partial(with_row, table="submission", change={"token_id": 999}), "fk_submission_token_id"),
         (lambda folder: (folder / NAME).unlink(), "has no export.json"),
     ],
-    ids=["cut", "newer", "product", "table", "column", "value", "reference", "note"],
+    ids=[
+        "cut",
+        "newer",
+        "newer schema",
+        "less",
+        "rows",
+        "name",
+        "no column",
+        "deep",
+        "product",
+        "table",
+        "column",
+        "value",
+        "reference",
+        "note",
+    ],
 )
 def test_what_is_hostile_or_cut_leaves_nothing(
     filled: Site, postgres_url: str, migrated: str, tmp_path: Path, break_it: Callable[[Path], None], said: str
@@ -121,5 +180,5 @@ def test_what_is_hostile_or_cut_leaves_nothing(
             import_folder(tmp_path / "out", as_owner(url))
         with psycopg.connect(as_owner(url)) as connection:
             assert connection.execute("SELECT count(*) FROM token").fetchall() == [(0,)]
-    with pytest.raises(BackupError, match=r"in the database already|is not|has|of format|not of"):
+    with pytest.raises(BackupError, match=r"in the database already|is not|has|of format|not of|later than"):
         import_folder(tmp_path / "out", as_owner(filled.database_url))

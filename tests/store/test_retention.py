@@ -62,12 +62,20 @@ def test_first_last_cited_pinned_and_shown_stay_and_the_others_say_since_when(ol
     assert old.http.get("/benchmarks/tiny/cite.bib?snapshot=3").status_code == 200
     assert tables(old) == set(range(1, N + 2))
     with old.sessions() as session:
-        assert [each.number for each in retention.find_ending(session, 30)] == [2, 4]
+        ending = retention.find_ending(session, 30)
+        assert [each.number for each in ending] == [2, 4]
         assert retention.find_ending(session, 41) == []
+        said, (size,) = retention.bytes_freed(session, ending), retention.sizes(session)[1]
 
     prune(old.sessions, 30)
     prune(old.sessions, 30)
     snapshots.BASES.clear()
+
+    # Of 2, on which 3 rests, nothing is free: what is said is what is gone.
+    with old.sessions() as session:
+        (now,) = retention.sizes(session)[1]
+    assert said == size.snapshot_bytes - now.snapshot_bytes
+    assert 0 < said < sum(each.n_bytes for each in ending)
 
     # 3 rests on 2 and 1, 6 on 5.
     assert tables(old) == {1, 2, 3, 5, 6}
@@ -79,6 +87,22 @@ def test_first_last_cited_pinned_and_shown_stay_and_the_others_say_since_when(ol
     assert "keeps every snapshot for 30 days" in said
     assert old.http.get("/benchmarks/tiny/cite.bib?snapshot=2").status_code == 410
     assert old.http.get("/benchmarks/tiny/snapshots.json").status_code == 200
+
+
+def test_nobody_keeps_every_snapshot_by_citing_it(old: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two are cited in a day here, again and again, and a third the day after; crawlers are told to keep off."""
+    monkeypatch.setattr(retention, "MOST_CITED", 2)
+
+    def cited(number: int) -> int:
+        return int(old.http.get(f"/benchmarks/tiny/cite.bib?snapshot={number}").status_code)
+
+    assert [cited(number) for number in (2, 3, 4, 2, 3)] == [200, 200, 429, 200, 200]
+    refused = old.http.get("/benchmarks/tiny/cite.bib?snapshot=4").json()["detail"]
+    assert refused.startswith("2 other snapshots of tiny were cited for the first time in the last day")
+    with tampering(old.database_url) as connection:
+        connection.execute(text("UPDATE snapshot_pin SET at = at - interval '25 hours'"))
+    assert cited(4) == 200
+    assert "Disallow: /*/cite.bib" in old.http.get("/robots.txt").text
 
 
 def test_the_database_ends_nothing_that_is_pinned_or_shown_and_pins_nothing_that_ended(old: Site) -> None:
