@@ -161,11 +161,11 @@ def few_units_note(
     )
 
 
-def hidden_tasks_note(n_tasks: int, within: Range, *, is_beside: bool = False) -> Iterator[str]:
+def hidden_tasks_note(n_tasks: int, within: Range, *, units: str = "tasks", is_beside: bool = False) -> Iterator[str]:
     """Yield a note on what the interval of a mean over few tasks assumes of an outlying task, in a range or without.
 
-    `is_beside`: see `rare_note`. Source: `bench.interval_coverage`, its tasks of which one in ten is an outlier, and
-    `rare_note`; docs/statistics.md.
+    `units` names what counts as one, such as families of tasks. `is_beside`: see `rare_note`. Source:
+    `bench.interval_coverage`, its tasks of which one in ten is an outlier, and `rare_note`; docs/statistics.md.
 
     >>> [len(list(hidden_tasks_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
     [1, 1, 0]
@@ -174,9 +174,9 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, is_beside: bool = False) -
         yield from rare_note("tasks", n_tasks, is_beside=is_beside)
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
-            f"Scores have no declared range, and {n_tasks} tasks may not include one that is far off. The intervals "
-            "are widened for it: they hold where one task in ten is off by six standard deviations of the others. "
-            "Where it is off by ten, an interval of 95 % from 10 tasks would hold in only 85 of 100 cases."
+            f"Scores have no declared range, and {n_tasks} {units} may not include one that is far off. The intervals "
+            "are widened for it: they hold where one in ten is off by six standard deviations of the others. "
+            "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases."
         )
 
 

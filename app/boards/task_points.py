@@ -431,12 +431,9 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
     if lacking:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
-    if n_partial := int((np.asarray(given.ranked) & ~sheet.complete).sum()):
-        yield (
-            f"{count(n_partial, 'ranked entrant')} {'lacks' if n_partial == 1 else 'lack'} tasks: no rank interval, "
-            "and those of the others count such a one as behind where its points, as they are, are shown to be."
-        )
     yield from given.notes
+    if (np.asarray(given.ranked) & ~sheet.complete).any():
+        yield "Rank intervals count who lacks tasks as behind where their points, as they are, are shown to be."
     yield from elsewhere_notes(sheet.cells.elsewhere)
 
 

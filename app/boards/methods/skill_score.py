@@ -494,7 +494,7 @@ def _effects(
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
-    yield from hidden_tasks_note(math.floor(drawn.number()), Range())
+    yield from hidden_tasks_note(math.floor(drawn.number()), Range(), units=drawn.plural)
     if len(units) > 1:
         yield "With other opponents the win rates would differ; the interval covers only the choice of tasks."
 
