@@ -40,9 +40,10 @@ LABEL org.opencontainers.image.title=plumbline \
     org.opencontainers.image.version=0.2.0.dev0 \
     org.opencontainers.image.licenses=Apache-2.0
 
-# A font for pictures that are saved as PNG.
+# A font for pictures that are saved as PNG, and Debian's programs for backups of Postgres 17; those of 16 come with
+# plumbline, and serve 15 too.
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends fonts-dejavu-core \
+    && apt-get install --yes --no-install-recommends fonts-dejavu-core postgresql-client-17 \
     && rm -rf /var/lib/apt/lists/*
 
 # An unprivileged user, who owns nothing of the program and only the folder of an embedded database.

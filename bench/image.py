@@ -13,11 +13,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 LIMIT_MB = 350
+PORT, MOST_S = 18_473, 300
 # Looked for here: the environment of the image need not name the folder.
 CHROOT = shutil.which("chroot") or "/usr/sbin/chroot"
 
@@ -95,6 +100,45 @@ def prepare(root: Path) -> None:
         shutil.copyfile(given, root / given.lstrip("/"))
 
 
+@contextmanager
+def as_in_an_engine(stage: Stage) -> Iterator[None]:
+    """Give the image what an engine gives: the processes and devices of the machine, and a /tmp in memory."""
+    given = {"proc": ["--rbind", "/proc"], "dev": ["--rbind", "/dev"], "tmp": ["-t", "tmpfs", "tmpfs"]}
+    for at, how in given.items():
+        subprocess.run(["mount", *how, stage.root / at], check=True)
+    try:
+        yield
+    finally:
+        for at in reversed(given):
+            subprocess.run(["umount", "--lazy", stage.root / at], check=True)
+
+
+def started(stage: Stage) -> float:
+    """Return how many seconds pass from nothing to the first /readyz, with the database in the image, as its user."""
+    command = [CHROOT, "--userspec=10001:10001", stage.root, "/opt/plumbline/bin/plumbline", "serve"]
+    environ = {**stage.environ, "PLUMBLINE_HOST": "127.0.0.1", "PLUMBLINE_PORT": str(PORT)}
+    began = time.monotonic()
+    process = subprocess.Popen(command, env=environ, stdout=subprocess.DEVNULL)
+    try:
+        while time.monotonic() - began < MOST_S and process.poll() is None:
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{PORT}/readyz", timeout=5) as answer:
+                if answer.status == 200:
+                    return round(time.monotonic() - began, 1)
+            time.sleep(0.1)
+        raise RuntimeError("the image does not start")
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def programs(stage: Stage) -> list[str]:
+    """Return the versions of Postgres whose programs are in the image."""
+    found = {f"/{each.relative_to(stage.root)}" for each in (stage.root / "opt").rglob("bin/pg_dump")}
+    found |= {f"/{each.relative_to(stage.root)}" for each in stage.root.glob("usr/lib/postgresql/*/bin/pg_dump")}
+    asked = ([CHROOT, stage.root, each, "--version"] for each in sorted(found))
+    return [subprocess.run(each, capture_output=True, text=True, check=True).stdout.strip() for each in asked]
+
+
 def main(base: Path, folder: Path) -> int:
     """Build, measure, run the program as its user with a read-only root, and say whether the image is small enough."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -106,11 +150,15 @@ def main(base: Path, folder: Path) -> int:
     command = [CHROOT, "--userspec=10001:10001", stage.root, "/opt/plumbline/bin/plumbline", "--version"]
     stated = subprocess.run(command, capture_output=True, text=True, check=True, env=stage.environ)
     size_mb = archive.stat().st_size / 1e6
+    with as_in_an_engine(stage):
+        start_s, versions = started(stage), programs(stage)
     result = {
         "compressed_mb": round(size_mb),
         "unpacked_mib": int(unpacked.stdout.split()[0]),
         "limit_mb": LIMIT_MB,
         "version": stated.stdout.strip(),
+        "start_s": start_s,
+        "programs": versions,
         "licences": (stage.root / "opt/plumbline/LICENCES.txt").stat().st_size,
     }
     print(json.dumps(result, indent=2))

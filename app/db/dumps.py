@@ -278,7 +278,8 @@ def find_program(name: str, major: int) -> Path:
 
 def _candidates(name: str) -> Iterator[Path]:
     with suppress(EmbeddedDatabaseError):
-        yield own_programs() / name
+        # The wheel brings more than one version of Postgres: pginstall/bin, pginstall18/bin.
+        yield from sorted(own_programs().parent.parent.glob(f"pginstall*/bin/{name}"))
     if (on_path := shutil.which(name)) is not None:
         yield Path(on_path)
     yield from sorted(DEBIAN.glob(f"*/bin/{name}"))

@@ -1,6 +1,6 @@
 """A Postgres of any version: a copy of it comes back byte for byte, made with that version's own programs.
 
-FAULTS_PROGRAMS names the folder of the programs, such as /usr/lib/postgresql/18/bin; unset, it is those of the wheel.
+Those that the wheel brings, of 16 and 18; FAULTS_PROGRAMS names a folder of others, such as /usr/lib/postgresql/17/bin.
 """
 
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.config import Settings
-from app.db.dumps import make_dump, restore_dump
+from app.db.dumps import find_program, major_of, make_dump, restore_dump
 from app.db.embedded import own_programs
 from app.db.migrate import check_schema, upgrade
 from tests.cases.exports import all_exports, served
@@ -17,14 +17,18 @@ from tests.cases.own_postgres import own_postgres
 from tests.cases.walkthrough import BASE, GOOD, declare, send
 from tests.fixtures import new_database, open_site
 
-pytestmark = pytest.mark.faults
+pytestmark = pytest.mark.processes
+
+GIVEN = os.environ.get("FAULTS_PROGRAMS")
+PROGRAMS = [Path(GIVEN).absolute()] if GIVEN else sorted(own_programs().parent.parent.glob("pginstall*/bin"))
 
 
-@pytest.fixture
-def programs(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The programs of the Postgres, which are found before others."""
-    folder = Path(os.environ.get("FAULTS_PROGRAMS") or own_programs()).absolute()
-    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+@pytest.fixture(params=PROGRAMS, ids=lambda folder: f"{major_of(folder / 'pg_dump')}")
+def programs(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The programs of the Postgres; those that are given are found on the path."""
+    folder: Path = request.param
+    if GIVEN:
+        monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
     return folder
 
 
@@ -55,5 +59,6 @@ def test_a_copy_of_a_postgres_of_ones_own_comes_back(programs: Path, tmp_path: P
             restore_dump(tmp_path / "rows", target)
             from_rows = exports_of(target)
 
+    assert find_program("pg_dump", major_of(programs / "postgres") or 0).parent == programs
     assert len(before) > 20
     assert from_rows == before
