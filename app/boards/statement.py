@@ -63,7 +63,7 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
         whom += f" ({_number(n_flagged).lower()} flagged)" if n_flagged else ""
         said.append(f"{_number(len(others))} {whom}: {_named(others)}.")
     n_unsaid = n_unranked + sum(row["may_be_first"] is None for row in ranked) - len(unsure)
-    said += [_rest(ranked, n_unsaid, meta), *_alike(meta)]
+    said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
 
@@ -84,6 +84,12 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
         return f"Nobody{of_whom} is shown to be worse than the first{surely}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
     return f"{whom} ruled out as first{surely}{unsaid}."
+
+
+def _imagined(ranked: Sequence[Record], meta: Mapping[str, Any]) -> Iterator[str]:
+    """Yield whose few seeds, all equal, count with one more that nobody ran, where somebody is ruled out."""
+    if (names := meta.get("imagined")) and any(row["may_be_first"] is False for row in ranked):
+        yield f"That counts one more, imagined seed of {first_few(names, NAMED, in_words)}, whose seeds are all equal."
 
 
 def _alike(meta: Mapping[str, Any]) -> Iterator[str]:

@@ -303,7 +303,7 @@ class BoardRows:
     def group_words(self, shown: ShownColumn) -> str:
         """Return what a group is, in words."""
         n_tasks = self.table.meta["groups"][shown.column.title]
-        return f"{shown.column.title}: mean over {count(n_tasks, 'task')}; a cell has its interval and its place"
+        return f"{shown.column.title}: average over {count(n_tasks, 'task')}; a cell has its interval and its place"
 
     # The other columns, and the words at the end.
 

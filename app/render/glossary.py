@@ -103,8 +103,9 @@ SCORES = (
     GlossaryEntry(
         "task_groups",
         "Groups of tasks",
-        "The mean over the tasks of a group, the darker the better its place among all who have every task of it. Its "
-        "interval is over the group's tasks, with families of tasks as units, and is empty where one is all there is. "
+        "The average over the tasks of a group, of errors that are compared as ratios the geometric mean; the darker, "
+        "the better its place among all who have every task of it. Its interval is over the group's tasks, with "
+        "families of tasks as units, and is empty where these are worth fewer than two. "
         "A group has few tasks, so its interval is wide, and no place in it is tested against another.",
         "mean over the group's tasks of the metric; geometric where the board compares errors as ratios",
     ),

@@ -9,6 +9,7 @@ import pytest
 from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
+from app.boards.statement import with_statement
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.parse import parse_manifest
@@ -19,7 +20,7 @@ from app.stats.cluster import minimum_detectable_difference
 from app.stats.spreads import SHARE, Range
 from app.store.measured import pack_measurement, unpack_measurement
 from app.values.scores import Coded, ScoreTable
-from app.values.table import Table
+from app.values.table import Column, Table
 
 MANIFEST = """
 schema_version: 1
@@ -151,6 +152,21 @@ def test_an_interval_without_width_is_flagged() -> None:
         "equal, poor; success, IQM, of equal. The calibrated intervals still say how far the truth may be."
         in table.notes
     )
+
+
+def test_the_first_sentences_say_whose_seed_is_imagined() -> None:
+    """Where somebody is ruled out; where nobody is, nothing rests on it."""
+    zero = measure(rows({seed: [0.0] * 4 for seed in range(12)}), "zero")
+    table = board(zero, measure(rows(POOR), "poor"))
+    columns = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first"))
+
+    def said(*, is_out: bool) -> list[str]:
+        both = ((1, "poor", True), (2, "zero", not is_out))
+        return list(with_statement(Table("leaderboard/b", "B", columns, both, (), table.meta)).meta["statement"])
+
+    assert table.meta["imagined"] == ["zero"]
+    assert said(is_out=True)[-1] == "That counts one more, imagined seed of zero, whose seeds are all equal."
+    assert "imagined" not in " ".join(said(is_out=False))
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:

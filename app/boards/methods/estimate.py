@@ -441,6 +441,7 @@ def _meta(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
 ) -> dict[str, Any]:
     has_replicates = any(m.replicates for m in measurements)
+    imagined = [m.entrant for m in measurements if any(_are_few(row) for row in m.rows.get(IMAGINED_SEEDS, ()))]
     reasons = [e.reason for m in measurements if (e := m.estimates.get(spec.ranked, NOTHING)).reason is not None]
     return {
         **drawn_meta(spec),
@@ -448,6 +449,7 @@ def _meta(
         "rank_by": spec.ranked,
         **(_statistics(manifest, spec) if words.has_statistics else {}),
         "n_entrants": len(measurements),
+        **({"imagined": imagined} if imagined else {}),
         "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
@@ -714,6 +716,11 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
             yield measurement.entrant, interval.n_units
 
 
+def _are_few(row: Sequence[Cell]) -> bool:
+    """Say whether so few equal seeds are drawn with an imagined one that a claim could not rest on them."""
+    return int(str(row[1])) < FEWEST_SEEDS
+
+
 def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
     """Yield who has few seeds that are all equal, and what one more is drawn with in comparisons.
 
@@ -721,8 +728,9 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
     """
     names: dict[tuple[Cell, ...], list[str]] = {}
     for measurement in ranked.contenders:
-        for task, n, value, further in measurement.rows.get(IMAGINED_SEEDS, ()):
-            if int(str(n)) < FEWEST_SEEDS:
+        for row in measurement.rows.get(IMAGINED_SEEDS, ()):
+            if _are_few(row):
+                task, n, value, further = row
                 where = task if "n_tasks" in measurement.facts else None
                 names.setdefault((where, n, value, further), []).append(measurement.entrant)
     for (task, n, value, further), own in names.items():
