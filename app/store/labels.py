@@ -420,9 +420,3 @@ def unpack_labels(content: bytes, task: str, *, with_items: bool) -> Labels:
         row=None if row is None else unpack_integers(row),
     )
     return labels if with_items else replace(labels, items=(), digest=digest_of(labels))
-
-
-# How often an owner may have something scored against private labels.
-#
-# An attempt is counted in the transaction that stores its submission, under a lock of the owner, so that concurrent
-# submissions take turns; an attempt is never returned.
