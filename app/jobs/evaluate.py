@@ -17,7 +17,7 @@ from app.db.engine import SessionFactory, is_transient, run_in_transaction
 from app.db.models import NOT_ADMITTED, LabelAttempt, Submission
 from app.jobs.claims import own_claims
 from app.jobs.evidence import Measuring
-from app.jobs.faults import State, log_states, note_fault, said
+from app.jobs.faults import TRIES, State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
 from app.kinds.labels import Rungs, climbs, higher, numbers_in
 from app.kinds.registry import kind_of
@@ -34,8 +34,6 @@ from app.store.sql import take_turns
 from app.values.facts import RunFacts
 from app.values.scores import ScoreTable
 from app.values.table import Table
-
-TRIES = 3
 
 
 def evaluate(sessions: SessionFactory, numbers: Sequence[int]) -> None:

@@ -20,6 +20,9 @@ from app.telemetry import event
 
 logger = logging.getLogger(__name__)
 
+TRIES = 3
+"""How often something is tried before a fault of ours is taken to be of what was tried."""
+
 LONGEST_FAULT = 300
 
 LONGEST_TRACEBACK = 4000

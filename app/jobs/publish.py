@@ -20,7 +20,7 @@ from app.db.models import PUBLICATION, SET_ASIDE, Snapshot
 from app.jobs.boards import LAST_GOOD, LastGood, compute_tables, go_on
 from app.jobs.claims import decide_benchmark
 from app.jobs.evidence import current_evidence
-from app.jobs.faults import Outcome, count_fault, find_culprits, note_fault, note_publication, said
+from app.jobs.faults import TRIES, Outcome, count_fault, find_culprits, note_fault, note_publication, said
 from app.manifest.model import Leaderboard
 from app.program.version import code_version
 from app.store import benchmark_rows, current, grids, snapshots, submissions
@@ -32,8 +32,6 @@ from app.values.facts import LABEL_HOLDER
 from app.values.table import Table
 
 logger = logging.getLogger(__name__)
-
-TRIES = 3
 
 ASKING_S = 0.25
 """Seconds, at least, between checks whether a publication's inputs are still current."""
