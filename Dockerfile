@@ -40,8 +40,8 @@ LABEL org.opencontainers.image.title=plumbline \
     org.opencontainers.image.version=0.2.0.dev0 \
     org.opencontainers.image.licenses=Apache-2.0
 
-# A font for pictures that are saved as PNG, and Debian's programs for backups of Postgres 17; those of 16 come with
-# plumbline, and serve 15 too.
+# A font for pictures that are saved as PNG, and Debian's programs for backups of Postgres 17; those of 16, which serve 15
+# too, and of 18 come with plumbline.
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends fonts-dejavu-core postgresql-client-17 \
     && rm -rf /var/lib/apt/lists/*

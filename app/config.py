@@ -55,6 +55,9 @@ class Oidc:
     days: int
 
 
+LONGEST_DAYS = 36_500
+
+
 class Settings(BaseModel):
     """Every setting of the server; the field name in capitals after PLUMBLINE_ is its variable."""
 
@@ -151,7 +154,7 @@ class Settings(BaseModel):
     keep_snapshots_days: int | None = Field(
         None,
         ge=1,
-        le=36_500,
+        le=LONGEST_DAYS,
         description="how long every snapshot is kept, days; then the first and last of a day, and those cited or "
         "pinned; unset: for ever",
     )

@@ -5,11 +5,10 @@ import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import pytest
@@ -42,6 +41,9 @@ class Started:
     settings: Mapping[str, str]
     well: Sequence[str] = ()
     """A command, or the paths that are asked for."""
+
+
+Deployment = Callable[[Addresses, Path], dict[str, Started]]
 
 
 def of_compose(addresses: Addresses, _folder: Path) -> dict[str, Started]:
@@ -140,10 +142,10 @@ def publish(server: RunningServer) -> None:
 @pytest.mark.parametrize(
     "deployment", [of_compose, of_kubernetes, of_systemd], ids=["compose", "kubernetes", "systemd"]
 )
-def test_what_is_deployed_migrates_serves_works_and_stops(deployment: Any, tmp_path: Path) -> None:
+def test_what_is_deployed_migrates_serves_works_and_stops(deployment: Deployment, tmp_path: Path) -> None:
     """With its own arguments, settings and questions whether it is well: one publication, and a stop with status 0."""
     with fresh_data_dir() as data_dir, running_addresses(data_dir) as addresses:
-        each: dict[str, Started] = deployment(addresses, tmp_path)
+        each = deployment(addresses, tmp_path)
         nowhere, metrics = data_dir.parent / "nowhere", str(free_port())
         migrate, web, worker = (
             environment(nowhere, **{**each[name].settings, **HERE}) for name in ("migrate", "web", "worker")

@@ -540,7 +540,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     name = board.name.partition("/")[2]
     title = f"{board.title}: who cannot be told apart"
     ranked, score = _ranked(board), _score(board)
-    compared = {} if pairwise is None else _separable(pairwise)
+    compared = {} if pairwise is None else separable_pairs(pairwise)
     rows = [record for record in ranked if any((record["entrant"], other["entrant"]) in compared for other in ranked)]
     if score is None or len(rows) < 2:
         return Table(f"letters/{name}", title, (), (), (NOBODY,), {"unavailable": NOBODY})
@@ -606,7 +606,15 @@ def _score(board: Table) -> Column | None:
     return next(iter([*named, *scored]), None)
 
 
-def _separable(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
+def separable_pairs(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
+    """Return of each pair that was compared, by both names, whether it is separable; nothing of a table without pairs.
+
+    Source: none; it rearranges rows.
+
+    >>> columns = (Column("entrant_a", "A"), Column("entrant_b", "B"), Column("separable", "Separable"))
+    >>> separable_pairs(Table("pairwise/b", "Pairs", columns, (("A", "B", True), ("A", "A", None))))
+    {('A', 'B'): True}
+    """
     if not {"entrant_a", "entrant_b", "separable"} <= set(pairwise.column_names()):
         return {}
     a, b, known = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "separable"))

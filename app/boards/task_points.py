@@ -432,7 +432,7 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     if lacking:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
     yield from given.notes
-    if (np.asarray(given.ranked) & ~sheet.complete).any():
+    if (given.ranked & ~sheet.complete).any():
         yield "Rank intervals count who lacks tasks as behind where their points, as they are, are shown to be."
     yield from elsewhere_notes(sheet.cells.elsewhere)
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from app.boards.standing import separable_pairs
 from app.manifest.model import Direction
 from app.names import names_in_words
 from app.values.table import Cell, Column, Table
@@ -119,7 +120,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | No
 
     Costs and scores are in the units of their columns; a column without a direction is a cost, less being better. An
     end of an interval is null where the board has none. Who may be on the front follows from the board's `pairs` where
-    they are known and the score is that of the ranks, elsewhere from the intervals.
+    these are given, as they are where the score is that of the ranks; else from the intervals.
     Raises KeyError for a table without entrants.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("s", "S", direction="maximize"), Column("time", "T"))
@@ -135,7 +136,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | No
     complete = [
         record for record in board.records() if record[axes.x.name] is not None and record[axes.y.name] is not None
     ]
-    decided = _decided(board, pairs) if axes.y.name == board.meta.get("rank_by") else {}
+    decided = _decided(board, pairs)
     spots = [_spot(record, axes) for record in complete if is_compared(record)]
     others = [_spot(record, axes) for record in complete if not is_compared(record)]
     rows = sorted(
@@ -225,14 +226,9 @@ def _decided(board: Table, pairs: Table | None) -> Decided:
 
     Of two that are separable the better one has the lower first rank: whoever is better than it is better than both.
     """
-    if pairs is None or not {"separable", "entrant_a", "entrant_b"} <= set(pairs.column_names()):
-        return {}
+    known = {} if pairs is None else separable_pairs(pairs)
     lows = {row["entrant"]: float(str(row.get("rank_low") or "inf")) for row in board.records()}
-    return {
-        (row["entrant_a"], row["entrant_b"]): bool(row["separable"]) and lows[row["entrant_a"]] < lows[row["entrant_b"]]
-        for row in pairs.records()
-        if row["separable"] is not None and {row["entrant_a"], row["entrant_b"]} <= set(lows)
-    }
+    return {(a, b): is_apart and lows[a] < lows[b] for (a, b), is_apart in known.items() if a in lows and b in lows}
 
 
 def _fronts(

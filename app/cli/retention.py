@@ -6,7 +6,7 @@ import typer
 from rich.table import Table
 
 from app.cli.database import open_migrated
-from app.config import Settings
+from app.config import LONGEST_DAYS, Settings
 from app.db.engine import make_engine, make_session_factory
 from app.errors import SettingsError
 from app.store import benchmark_rows, retention, snapshots
@@ -44,7 +44,7 @@ def prune(
     days: Annotated[
         int | None,
         typer.Option(
-            min=1, max=36_500, help="Keep every snapshot this long; PLUMBLINE_KEEP_SNAPSHOTS_DAYS by default."
+            min=1, max=LONGEST_DAYS, help="Keep every snapshot this long; PLUMBLINE_KEEP_SNAPSHOTS_DAYS by default."
         ),
     ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would end.")] = False,
@@ -63,9 +63,10 @@ def prune(
                 ending = retention.find_ending(session, kept_days, 1_000_000 if dry_run else retention.MOST_AT_ONCE)
                 for each in ending:
                     say(f"{each.benchmark} snapshot {each.number} of {each.published_on}, {_in_bytes(each.n_bytes)}")
-                n_ended, n_bytes = n_ended + len(ending), n_bytes + retention.bytes_freed(session, ending)
-                if not dry_run:
-                    retention.end(session, ending, kept_days)
+                n_ended += len(ending)
+                n_bytes += (
+                    retention.bytes_freed(session, ending) if dry_run else retention.end(session, ending, kept_days)
+                )
             if dry_run or not ending:
                 break
         engine.dispose()

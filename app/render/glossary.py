@@ -171,13 +171,13 @@ UNCERTAINTY = (
     GlossaryEntry(
         "rank_interval",
         "Rank and rank interval",
-        "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. In"
-        " brackets: the best and the worst rank that this entrant may have. Every opponent that is shown to be better"
-        " takes a rank from above, every one that is shown to be worse one from below. All pairs of the board are "
-        "compared at once: with the stated level all brackets hold their true ranks together, ties and all. What two "
-        "results imply counts too: who is better than one who is better than a third is better than the third. Who "
-        "may be first, the groups, the letters and separable are read from the same results: whoever's bracket begins"
-        " at 1 may be first, and nobody else. An entrant that is alone on its board has a rank and no bracket.",
+        "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. "
+        "In brackets: the best and the worst rank that this entrant may have. Every opponent that is shown to be "
+        "better takes a rank from above, every one that is shown to be worse one from below. All pairs of the board "
+        "are compared at once: with the stated level all brackets hold their true ranks together, ties and all. What "
+        "two results imply counts too: who is better than one who is better than a third is better than the third. "
+        "Who may be first, the groups, the letters and separable are read from the same results: whoever's bracket "
+        "begins at 1 may be first, and nobody else. An entrant that is alone on its board has a rank and no bracket.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),

@@ -1009,15 +1009,10 @@ def _power(table: Table) -> str | None:
     beside = ""
     if isinstance(of_first, float) and of_first != typical:
         beside = f"; for the first two it is {two_digits(of_first)}"
-    if typical is None:
-        return (
-            f"No difference in {score} that is possible would be found here {share:g} times in 100, for a typical pair "
-            f"and with all pairs tested simultaneously{beside}."
-        )
-    return (
-        f"A true difference of {two_digits(float(typical))} in {score} would be found here about {share:g} "
-        f"times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
-    )
+    found = f"No difference in {score} that is possible would be found here"
+    if typical is not None:
+        found = f"A true difference of {two_digits(float(typical))} in {score} would be found here about"
+    return f"{found} {share:g} times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
 
 
 def _heading(note: str) -> str:

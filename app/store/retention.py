@@ -41,14 +41,13 @@ def pin(session: Session, benchmark: Benchmark, snapshot: Snapshot, reason: str)
 
 def cite(session: Session, benchmark: Benchmark, snapshot: Snapshot) -> None:
     """Keep a snapshot for ever because somebody cites it. Raises Gone, and TooManyRequests beyond MOST_CITED a day."""
-    since = func.clock_timestamp() - timedelta(days=1)
-    lately = (
-        select(SnapshotPin).join(Snapshot).where(Snapshot.benchmark_id == benchmark.id, SnapshotPin.reason == CITED)
-    )
-    is_pinned = session.get(SnapshotPin, snapshot.id) is not None
-    n_lately = session.scalar(select(func.count()).select_from(lately.where(SnapshotPin.at > since).subquery())) or 0
-    if not is_pinned and n_lately >= MOST_CITED:
-        refuse_ended(session, benchmark, snapshot)
+    refuse_ended(session, benchmark, snapshot)
+    if session.get(SnapshotPin, snapshot.id) is not None:
+        return
+    of_benchmark = select(func.count()).select_from(SnapshotPin).join(Snapshot)
+    lately = (SnapshotPin.reason == CITED, SnapshotPin.at > func.clock_timestamp() - timedelta(days=1))
+    n_lately = session.scalar(of_benchmark.where(Snapshot.benchmark_id == benchmark.id, *lately)) or 0
+    if n_lately >= MOST_CITED:
         raise TooManyRequests(
             f"{n_lately} other snapshots of {benchmark.slug} were cited for the first time in the last day, and no "
             "more are kept for ever in a day. Those that are cited already can be cited now; who runs the server can "
@@ -97,6 +96,7 @@ FREED = """
 """
 FREE = text(f"""
     {FREED} DELETE FROM snapshot_table t USING freed WHERE (t.snapshot_id, t.name) = (freed.snapshot_id, freed.name)
+    RETURNING freed.n_bytes
 """)  # noqa: S608 (two constants)
 N_FREED = text(f"{FREED} SELECT coalesce(sum(n_bytes), 0) FROM freed")  # noqa: S608 (two constants)
 
@@ -124,10 +124,10 @@ def bytes_freed(session: Session, ending: Sequence[Ending]) -> int:
     return int(session.scalar(N_FREED, {"ending": [each.id for each in ending]}) or 0)
 
 
-def end(session: Session, ending: Sequence[Ending], days: int) -> None:
-    """End snapshots and remove their tables; the caller's transaction makes it all or nothing."""
+def end(session: Session, ending: Sequence[Ending], days: int) -> int:
+    """End snapshots, remove their tables and return their bytes; the caller's transaction makes it all or nothing."""
     if not ending:
-        return
+        return 0
     for slug in sorted({each.benchmark for each in ending}):
         # Whoever publishes has this lock: what is shown stays what is shown until the end.
         benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
@@ -137,7 +137,7 @@ def end(session: Session, ending: Sequence[Ending], days: int) -> None:
         "are cited or pinned. Its entrants, changes and digests are still listed."
     )
     session.execute(insert(SnapshotEnd), [{"snapshot_id": each.id, "reason": reason} for each in ending])
-    session.execute(FREE, {"ending": [each.id for each in ending]})
+    return sum(session.scalars(FREE, {"ending": [each.id for each in ending]}))
 
 
 # How large it is, and will be.

@@ -395,7 +395,8 @@ def show_tradeoff(
         raise FieldRejected(f"The board {board} has no such numeric column.", problems)
     axes = axes_of(view.table, x, y) if view.table.rows else None
     choices = [] if axes is None else _axis_choices(view.table, {"x": axes.x.name, "y": axes.y.name})
-    pairs = load_table(session, view, f"pairwise/{board}")
+    is_ranked_by = axes is not None and axes.y.name == view.table.meta.get("rank_by")
+    pairs = load_table(session, view, f"pairwise/{board}") if is_ranked_by else None
     view = replace(view, table=tradeoff_table(view.table, axes, pairs), choices=choices)
     return _answer(request, session, view, board, "tradeoff")
 

@@ -55,6 +55,8 @@ from app.values.table import Cell, Column, Table
 # How a manifest declares a board of method `estimate`. Read by the modules that measure and assemble it.
 
 Statistic = Literal["iqm", "mean"]
+STATISTICS: Mapping[str, str] = {"iqm": "IQM", "mean": "mean"}
+"""What each is called on a page."""
 
 Quantiles = Annotated[list[Annotated[float, Field(ge=0.0, le=1.0)]], Field(min_length=1, max_length=20)]
 
@@ -206,6 +208,8 @@ def assemble_board(
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
     meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
+    if imagined := [m.entrant for m in ranked.contenders if _few_equal(m)]:
+        meta["imagined"] = imagined
     if spec.explored is None:
         meta |= _stability(manifest, spec, words, ranked)
     placed = ranked.with_coverage(ranked.placed())
@@ -387,7 +391,7 @@ def _other_rank(
     if not words.has_statistics:
         return
     ranks = ranked.ranks_by(name, sign_of(manifest, spec.ranked))
-    title = f"{metric.title or spec.ranked}, rank by {'IQM' if other == 'iqm' else 'mean'}"
+    title = f"{metric.title or spec.ranked}, rank by {STATISTICS[other]}"
     column = Column(f"{spec.ranked}_{other}_rank", title, "integer", detail=True, glossary=other)
     yield FrameField(column, lambda measurement: ranks.get(measurement.entrant))
 
@@ -425,7 +429,7 @@ def _estimate_column(manifest: Manifest, spec: EstimateBoard, words: EvidenceWor
     if not kind and metric is not None and words.has_statistics:
         kind = spec.statistic_of(stem, metric)
     if kind:
-        title = f"{title}, {'IQM' if kind == 'iqm' else kind.replace('_', ' ')}"
+        title = f"{title}, {STATISTICS.get(kind, kind.replace('_', ' '))}"
     return Column(
         name=name.replace(":", "_"),
         title=title,
@@ -441,7 +445,6 @@ def _meta(
     manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, measurements: Sequence[Measurement]
 ) -> dict[str, Any]:
     has_replicates = any(m.replicates for m in measurements)
-    imagined = [m.entrant for m in measurements if any(_are_few(row) for row in m.rows.get(IMAGINED_SEEDS, ()))]
     reasons = [e.reason for m in measurements if (e := m.estimates.get(spec.ranked, NOTHING)).reason is not None]
     return {
         **drawn_meta(spec),
@@ -449,7 +452,6 @@ def _meta(
         "rank_by": spec.ranked,
         **(_statistics(manifest, spec) if words.has_statistics else {}),
         "n_entrants": len(measurements),
-        **({"imagined": imagined} if imagined else {}),
         "interval": f"percentile bootstrap over {words.resampled}" if has_replicates else None,
         "interval_reason": None if has_replicates else next(iter(reasons), "too_few_clusters"),
     }
@@ -468,7 +470,7 @@ def _stability(manifest: Manifest, spec: EstimateBoard, words: EvidenceWords, ra
             if all(what in m.elsewhere for m in contenders):
                 yield what, sign * np.array([m.elsewhere[what] for m in contenders])
         other = {"iqm": "mean", "mean": "iqm"}[spec.statistic_of(spec.ranked, manifest.metrics[spec.ranked])]
-        title = f"by its {'IQM' if other == 'iqm' else 'mean'}"
+        title = f"by its {STATISTICS[other]}"
         others = [(title, f"{spec.ranked}:{other}", sign)] if words.has_statistics else []
         others += [(f"by {name}", name, sign_of(manifest, name)) for name in spec.metrics if name != spec.ranked]
         for what, name, way in others:
@@ -716,9 +718,9 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
             yield measurement.entrant, interval.n_units
 
 
-def _are_few(row: Sequence[Cell]) -> bool:
-    """Say whether so few equal seeds are drawn with an imagined one that a claim could not rest on them."""
-    return int(str(row[1])) < FEWEST_SEEDS
+def _few_equal(measurement: Measurement) -> Sequence[Sequence[Cell]]:
+    """Return the tasks on which equal seeds are drawn with an imagined one, and are too few for a claim."""
+    return [row for row in measurement.rows.get(IMAGINED_SEEDS, ()) if int(str(row[1])) < FEWEST_SEEDS]
 
 
 def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
@@ -728,11 +730,9 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
     """
     names: dict[tuple[Cell, ...], list[str]] = {}
     for measurement in ranked.contenders:
-        for row in measurement.rows.get(IMAGINED_SEEDS, ()):
-            if _are_few(row):
-                task, n, value, further = row
-                where = task if "n_tasks" in measurement.facts else None
-                names.setdefault((where, n, value, further), []).append(measurement.entrant)
+        for task, n, value, further in _few_equal(measurement):
+            where = task if "n_tasks" in measurement.facts else None
+            names.setdefault((where, n, value, further), []).append(measurement.entrant)
     for (task, n, value, further), own in names.items():
         on = "" if task is None else f" on {in_words(str(task))}"
         yield (
@@ -759,15 +759,13 @@ def _reason_in_words(reason: str, units: str) -> str:
     return "undefined in many resamples" if is_undefined else f"fewer than two {units} to resample"
 
 
-STATISTICS = {"iqm": "IQM", "mean": "mean"}
-
-
 def _without_width(spec: EstimateBoard, ranked: Ranked) -> Iterator[str]:
     shown = (*ranked.contenders, *ranked.others)
     for name in (*spec.metrics, f"{spec.ranked}:iqm", f"{spec.ranked}:mean"):
         metric, _, kind = name.partition(":")
+        title = f"{metric}, {STATISTICS[kind]}," if kind else metric
         if equal := [m.entrant for m in shown if _reason(m, name) == ALL_EQUAL]:
-            yield f"{metric}{f', {STATISTICS[kind]},' if kind else ''} of {names_in_words(equal)}"
+            yield f"{title} of {names_in_words(equal)}"
 
 
 def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Iterator[str]:

@@ -81,10 +81,7 @@ from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table, finite
 
 NOISE_DIGITS = 12
-
-TIES = 12
-"""Decimals to which scores are compared: weights that were divided by their sum are rounded, and a tie is a tie."""
-"""Component values of magnitude one that agree to this many decimals are tied."""
+"""Component values of magnitude one, and scores, that agree to this many decimals are tied."""
 
 
 def compute(manifest: Manifest, spec: WeightedRank, scores: ScoreTable) -> BoardTables:
@@ -289,8 +286,9 @@ def rank_points(
         components = replace(components, oriented=oriented)
     ranks = _ranks(spec, components.oriented, n_enrolled)
     exact = exact_scores(ranks, list(spec.weights.values()))
-    scores = [float(score) for score in exact]
-    return RankPoints(components, ranks, scores, _order(spec, components, [round(score, TIES) for score in exact]))
+    # Weights that were divided by their sum are rounded, and a tie is a tie.
+    compared = [round(score, NOISE_DIGITS) for score in exact]
+    return RankPoints(components, ranks, [float(score) for score in exact], _order(spec, components, compared))
 
 
 def _stability(manifest: Manifest, spec: WeightedRank, of: RankedRows) -> dict[str, Any] | None:
@@ -386,7 +384,7 @@ def _with_end(
 def _rank_of(spec: WeightedRank, components: Components, own: FloatArray) -> int:
     together = np.vstack([components.oriented, own])
     ranks = _ranks(spec, together, len(together))
-    scores = [round(score, TIES) for score in exact_scores(ranks, list(spec.weights.values()))]
+    scores = [round(score, NOISE_DIGITS) for score in exact_scores(ranks, list(spec.weights.values()))]
     return 1 + sum(score < scores[-1] for score in scores[:-1])
 
 
@@ -464,8 +462,6 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
 
 
 METHOD = TableMethod(WeightedRank, compute)
-
-MOST_TOLD_APART = 5
 
 VALIDITY = "validity_rate"
 
@@ -676,11 +672,14 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
         )
 
 
+MOST_TOLD_APART = 5
+
+
 def _told_apart(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
     """Yield whose scores are equal and ranks are not, and which component decides."""
     ranks: dict[float, dict[str, int]] = {}
     for at, rank in shown.placed:
-        ranks.setdefault(round(shown.scores[at], TIES), {})[shown.components.names[at]] = rank
+        ranks.setdefault(round(shown.scores[at], NOISE_DIGITS), {})[shown.components.names[at]] = rank
     apart = [names_in_words(list(of)) for of in ranks.values() if len(set(of.values())) > 1]
     if apart and spec.ranking_rule != 1:
         metric = levels_of(spec.tie_break or next(iter(spec.weights)))[0]
