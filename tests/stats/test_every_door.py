@@ -8,7 +8,7 @@ import pkgutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from types import FrameType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,9 @@ FUNCTIONS = {
     f"{module.__name__.rpartition('.')[2]}.{name}": function
     for module in MODULES
     for name, function in vars(module).items()
-    if isinstance(function, FunctionType) and function.__module__ == module.__name__ and not name.startswith("_")
+    if isinstance(function, FunctionType) and function.__module__ == module.__name__
+    # A mutant stands beside the function that it is one of.
+    if not name.startswith("_") and "__mutmut_" not in name
 }
 REFUSING = {name: each for name, each in FUNCTIONS.items() if "Raises InvalidArgument" in (each.__doc__ or "")}
 NAMES = tuple({name for each in FUNCTIONS.values() for name in inspect.signature(each).parameters} | {"the number of "})
@@ -33,18 +35,15 @@ def called_with(function: FunctionType) -> dict[str, Any] | None:
     """Return the arguments of the first call of a function in its examples; None where there is none."""
     found: list[dict[str, Any]] = []
 
-    def look(frame: FrameType, event: str, _: object) -> None:
-        if event == "call" and frame.f_code is function.__code__ and not found:
-            found.append({name: copy.deepcopy(frame.f_locals[name]) for name in inspect.signature(function).parameters})
+    def looked_at(*listed: Any, **named: Any) -> Any:
+        call = inspect.signature(function).bind(*listed, **named)
+        call.apply_defaults()
+        found.append(copy.deepcopy(call.arguments))
+        return function(*listed, **named)
 
-    examples = doctest.DocTestFinder(recurse=False).find(function, globs=dict(function.__globals__))
-    before = sys.getprofile()
-    sys.setprofile(look)
-    try:
-        for each in examples:
-            doctest.DocTestRunner(verbose=False).run(each, out=lambda _: None)
-    finally:
-        sys.setprofile(before)
+    known = {**vars(sys.modules[function.__module__]), function.__name__: looked_at}
+    for each in doctest.DocTestFinder(recurse=False).find(function, globs=known):
+        doctest.DocTestRunner(verbose=False).run(each, out=lambda _: None)
     return found[0] if found else None
 
 
