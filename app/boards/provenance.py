@@ -69,6 +69,8 @@ MANY_ENTRANTS = 5
 SERVED_BY_LEAKS = "served_by_leaks"
 """The key of a board's meta that names entrants who would rank lower without their declared leakage."""
 NO_ENDS: Mapping[str, float] = {}
+COMPARED = "n_compared"
+"""The key of a board's meta that counts who is compared, where scores depend on it."""
 OWNER = "owner"
 COUNTED = ("owner_registrations", "owner_entrants", "owner_submissions")
 
@@ -105,7 +107,11 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
             for row, one, more in zip(table.rows, of_each, cells, strict=True)
         ),
     )
-    return with_statement(told)
+    if not _is_of_opponents(told):
+        return with_statement(told)
+    compared = [row for row in told.rows if row[told.index("rank")] is not None]
+    notes = (*told.notes, *_of_copies(told, compared, f"{len(compared)} entrants that are compared"))
+    return with_statement(replace(told, notes=notes, meta={**told.meta, COMPARED: len(compared)}))
 
 
 def with_flags_of(table: Table, published: Table) -> Table:
@@ -162,20 +168,18 @@ def _moved(table: Table, names: Mapping[int, str]) -> Table:
     return replace(table, notes=(*table.notes, owner_note(named)), meta={**table.meta, WITHOUT_OWNER: named})
 
 
-def _of_copies(table: Table) -> Iterator[str]:
-    """Say how far near copies of entrants can move the rest, where scores depend on who is compared.
+def _of_copies(table: Table, rows: Sequence[Sequence[Cell]], whom: str) -> Iterator[str]:
+    """Say how far near copies among the rows that are compared can move the rest; `whom` says who these are.
 
     Tokens are not people: someone with several can submit copies that beat one opponent and lose to another.
     """
     at = table.index("flags")
-    n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in table.rows)
-    if not _is_of_opponents(table) or not n_copies:
+    n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in rows)
+    if not n_copies:
         return
-    have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(table.rows) - 1)
-    # Added where a board is read, so also to those of earlier versions, whose data answer the bytes of their
-    # publication: its words are not to be changed.
+    have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(rows) - 1)
     yield (
-        f"{n_copies} of the {len(table.rows)} entrants {have} the rows of another one, or nearly. Scores here are "
+        f"{n_copies} of the {whom} {have} the rows of another one, or nearly. Scores here are "
         f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a "
         "score."
     )
@@ -224,7 +228,11 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
         row if row[at] is None else (*row[:at], names[int(str(row[at]))], *row[at + 1 :]) for row in table.rows
     )
     named = replace(table, rows=rows)
-    return _moved(replace(named, notes=(*table.notes, *_notes(named), *_of_copies(named))), names)
+    notes = (*table.notes, *_notes(named))
+    if _is_of_opponents(named) and COMPARED not in named.meta:
+        # Of an earlier version: its data answer the bytes of their publication, so its words are not to be changed.
+        notes = (*notes, *_of_copies(named, rows, f"{len(rows)} entrants"))
+    return _moved(replace(named, notes=notes), names)
 
 
 def _notes(table: Table) -> tuple[str, ...]:

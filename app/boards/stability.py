@@ -8,7 +8,7 @@ scores of its other boards itself (`among_others`).
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 
@@ -145,11 +145,11 @@ def stability(
 def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere]) -> dict[str, Any] | None:
     """Return on how many other boards the one at position `leader` of `names` [n_names] is first; None without any.
 
-    `n_boards` boards are asked, at most MOST_BOARDS. On `n_first` of them it is first alone, on `n_shared` with others
-    of the same score: `shared` says by what these differ. `without` are the rest with who is first there. Both lists
-    hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first line of `without` are the
-    `n_fewest` tasks without which somebody else is, chosen after the fact; it is no board of the list. `clause` says it
-    in words.
+    `n_boards` boards are asked, at most MOST_BOARDS: `variants` says by what each differs. On `n_first` of them it is
+    first alone, on `n_shared` with others of the same score: `shared` says by what these differ. `without` are the rest
+    with who is first there. These two hold at most MOST_LISTED. Of a board of means over tasks (`stability`) the first
+    line of `without` are the `n_fewest` tasks without which somebody else is, chosen after the fact; it is no board of
+    the list. `clause` says it in words.
     Source: Steegen et al. 2016, Increasing transparency through a multiverse analysis.
 
     >>> found = among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("without a", np.array([0.0, 1.0]))])
@@ -158,15 +158,16 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     >>> among_others("AB", 0, [("by mae", np.array([2.0, 1.0])), ("by mse", np.array([0.0, 0.0]))])["clause"]
     'is first alone in 1 of 2 variants of this board, beside others in 1'
     """
-    n_boards, lost, shared = 0, [], []
+    variants, lost, shared = [], [], []
     for what, scores in islice(boards, MOST_BOARDS):
-        n_boards += 1
+        variants.append(what)
         if scores[leader] < scores.max() - TIE:
             lost.append({"what": what, "first": names[int(scores.argmax())]})
         elif (scores >= scores.max() - TIE).sum() > 1:
             shared.append(what)
-    if not n_boards:
+    if not variants:
         return None
+    n_boards = len(variants)
     n_first, n_shared = n_boards - len(lost) - len(shared), len(shared)
     of_how_many = f"{n_first:,} of {n_boards:,}" if n_first < n_boards else f"all {n_boards:,}"
     clause = f"stays first in {of_how_many} variants of this board"
@@ -175,7 +176,7 @@ def among_others(names: Sequence[str], leader: int, boards: Iterable[Elsewhere])
     elif n_boards == 1:
         clause = f"{'stays' if n_first else 'is not'} first in the only variant of this board that was computed"
     return {"n_boards": n_boards, "n_first": n_first, "n_shared": n_shared, "shared": shared[:MOST_LISTED],
-            "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
+            "variants": variants, "without": lost[:MOST_LISTED], "clause": clause}  # fmt: skip
 
 
 def means_elsewhere(
@@ -229,10 +230,10 @@ def _by_metrics(by: PointsByTask, others: Mapping[str, FloatArray], leader: int)
     for metric, better in others.items() if by.points_of is not None else ():
         lacks: BoolArray = np.asarray(np.isnan(better).any(axis=0))
         if not lacks[leader] and (~lacks).sum() > 1 and by.points_of is not None:
-            points = np.full(better.shape, -np.inf)
+            points = np.zeros(better.shape)
             points[:, ~lacks] = by.points_of(better[:, ~lacks])
-            means = np.where(lacks, -np.inf, np.where(lacks, 0.0, points).sum(axis=0))
-            yield f"by {metric}", means
+            means = _scores(replace(by, points=points), np.ones(len(by.tasks)))
+            yield f"by {metric}", np.where(lacks, -np.inf, means)
 
 
 def _by_weights(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsewhere]:

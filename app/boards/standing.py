@@ -217,10 +217,10 @@ class Contrasts:
 class BoardStanding:
     """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
-    `sets` and `contests` cover all entrants, including those without replicates, who are above nobody. `first_share`,
-    how often each is the best in the resamples, and `groups` cover those with replicates; `first_share` is NaN where it
-    is not known. `widest` is the largest possible difference of two scores. `at_worst` is known where somebody cannot
-    be first for its gaps.
+    `sets` and `contests` cover all entrants, including those without replicates, of whom nothing is known.
+    `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
+    is NaN where it is not known. `widest` is the largest possible difference of two scores. `at_worst` is known where
+    somebody cannot be first for its gaps.
     """
 
     points: FloatArray

@@ -25,7 +25,7 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, no_others, stability_meta
-from app.boards.standing import BoardStanding, Contrasts, power_meta, stand, uncertainty_meta
+from app.boards.standing import BoardStanding, Contrasts, Gaps, power_meta, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
@@ -134,6 +134,11 @@ class Sheet:
         """Say who lacks nothing, or had it filled with the worst value, [n_entrants]."""
         return np.isin(self.cells.entrants, self.roster.ranked)
 
+    @property
+    def n_delivered(self) -> IntArray:
+        """Return how many tasks each has a value for, [n_entrants]."""
+        return np.asarray((~np.isnan(self.better)).sum(axis=0))
+
     @cached_property
     def others(self) -> FloatArray:
         """Return the values of the complete entrants, [n_tasks, n_complete]."""
@@ -191,7 +196,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     # change, so they come from the cache. An absent result is behind all others.
     order = filled(sheet.better, -np.inf) if spec.is_of_opponents and sheet.weights is None else given.points
     contenders = _Contenders(
-        sheet, names, points, sheet.complete[given.ranked], given.resamples, given.strata, order[:, given.ranked]
+        sheet, names, points, sheet.n_delivered[given.ranked], given.resamples, given.strata, order[:, given.ranked]
     )
     standing, level = contenders.standing(spec), spec.uncertainty.level
     shown = _spread(given, given.points.sum(axis=0) * given.unit)
@@ -263,15 +268,16 @@ def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:
 
 @dataclass(frozen=True)
 class _Contenders:
-    """The ranked entrants: their points [n_tasks, n_ranked], which of them are complete, and the resampled tasks.
+    """The ranked entrants: their points [n_tasks, n_ranked], and the resampled tasks.
 
-    `order` [n_tasks, n_ranked] orders them on each task as the points do.
+    `delivered` [n_ranked] counts the tasks with a value. `order` [n_tasks, n_ranked] orders the entrants on each task
+    as the points do.
     """
 
     sheet: Sheet
     names: Sequence[str]
     points: FloatArray
-    complete: BoolArray
+    delivered: IntArray
     resamples: Resamples | None
     strata: Sequence[int]
     order: FloatArray
@@ -287,15 +293,19 @@ class _Contenders:
         return None if self.resamples is None or not self.names else self.resamples.means(self.points)
 
     def standing(self, spec: TaskBoard) -> BoardStanding | None:
-        """Rank everybody; incomplete entrants get no spread, so that only complete ones may be first."""
+        """Rank everybody by their points, in which nothing that is absent gains any: by the rule for gaps, too."""
         if not self.names:
             return None
         points, level = self.points.mean(axis=0), spec.uncertainty.level
         drawn, within = self._spread(spec), spec.smallest_difference
-        return stand(points, drawn, level, smallest=within, over_snapshots=spec.over_snapshots)
+        return stand(points, drawn, level, gaps=self._gaps(points), smallest=within, over_snapshots=spec.over_snapshots)
+
+    def _gaps(self, points: FloatArray) -> Gaps | None:
+        lacks = self.delivered < len(self.tasks)
+        return Gaps(np.where(lacks, points, np.nan), self.delivered) if lacks.any() else None
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
-        """Return the mean points with tasks drawn by their names."""
+        """Return the mean points with tasks drawn by their names; none of whom a task was not asked of."""
         units, strata = self.sheet.units, self.strata or [len(self.tasks)]
         named, weighed = draw_named_tasks(spec.uncertainty, units.names), self.sheet.n_weighed
         ends = np.cumsum([0, *strata]).tolist()
@@ -307,8 +317,8 @@ class _Contenders:
         precision = Precision.of_strata(drawn)
         if n_units < precision.freedom + 1.0:  # a family may lie in several groups
             precision = Precision(n_units - 1.0, precision.inflation)
-        of_each = [precision if complete else None for complete in self.complete.tolist()]
-        return DrawnSpread(means, of_each, are_ranks=spec.is_of_opponents)
+        not_asked = self.sheet.roster.not_asked(self.names).tolist()
+        return DrawnSpread(means, [None if n else precision for n in not_asked], are_ranks=spec.is_of_opponents)
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
@@ -333,7 +343,7 @@ class _Pairs:
     def notes(self) -> Iterator[str]:
         """Say how many neighbours in the ranking differ by more than the choice of tasks explains.
 
-        Who lacks tasks is compared with nobody, and is no neighbour that was tested and not told apart.
+        Whom the rule for gaps puts behind was not tested.
         """
         if self.contrasts is None or not self.contrasts.is_known.any():
             return
@@ -432,8 +442,6 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     if lacking:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
     yield from given.notes
-    if (given.ranked & ~sheet.complete).any():
-        yield "Rank intervals count who lacks tasks as behind where their points, as they are, are shown to be."
     yield from elsewhere_notes(sheet.cells.elsewhere)
 
 

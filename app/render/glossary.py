@@ -79,7 +79,7 @@ SCORES = (
         "Borda points",
         "On each task an entrant gets a point for every other one that it is ranked before, half a point for a tie; "
         "the points are summed over tasks. A task without a result gives no points, so an entrant without every task "
-        "has a rank too, but no rank interval, and is never one that may be first.",
+        "has a rank too. It may be first only if nobody who has more tasks has more points.",
         "sum over tasks of (entrants − rank on the task)",
         "MTEB's leaderboard; Colombo et al. 2022, What are the best systems?",
     ),

@@ -976,6 +976,8 @@ def _other_boards(table: Table) -> Iterator[str | FoldedLine]:
     alone = " alone" if found.get("n_shared") else ""
     n_first = "all" if found["n_first"] == found["n_boards"] else found["n_first"]
     yield f"{said}. The leader stays first{alone} in {n_first}."
+    if variants := found.get("variants"):
+        yield _folded("The variants", "; ".join(variants), len(variants))
     n_chosen = 1 if found.get("n_fewest") else 0
     chosen, lost = found["without"][:n_chosen], found["without"][n_chosen:]
     if lost:

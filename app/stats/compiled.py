@@ -253,7 +253,7 @@ def fill_signs(
     n_entrants, is_one = len(points), len(least) == 1
     # Without a branch in the loop, the compiler can vectorize it over columns.
     for row in range(begin, end):
-        point, root, knows = points[row], roots[row], has_spread[row]
+        point, root, is_known = points[row], roots[row], has_spread[row]
         bar, by_signs = least[0], of_signs[0]
         for column in range(n_entrants):
             spread, difference = drawn[row, column], point - points[column]
@@ -264,9 +264,8 @@ def fill_signs(
                 step = min(place[row], place[column])
                 bar, by_signs = least[step], of_signs[step]
             counts = (varies & (size > bar)) | (~varies & by_signs)
-            above = counts & (difference > tie) & knows
-            below = counts & (difference < -tie) & has_spread[column]
-            signs[row, column] = np.int8(above) - np.int8(below)
+            counts &= is_known & has_spread[column]
+            signs[row, column] = np.int8(counts & (difference > tie)) - np.int8(counts & (difference < -tie))
 
 
 @compiled()

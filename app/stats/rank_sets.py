@@ -250,8 +250,7 @@ class Contests:
         and the degrees of freedom of the pair. With fewer than FEW_UNITS units, of ranks with up to MANY_RANKS, and of
         discrete scores, it is at least `safe`, because their resamples have no tails to take a quantile from. Where a
         difference is the same in every resample, its error is unknown; its sign in each unit is used instead, as in a
-        sign test. An entrant without replicates is above nobody: uncertainty about a score counts against that score
-        alone.
+        sign test. An entrant without replicates is above nobody and below nobody: its score may be far from its truth.
         """
         steps, place = self._grid
         values = np.where(self.without_tails(steps), max(critical, safe), critical)

@@ -94,16 +94,22 @@ def test_neighbours_that_hang_on_one_owner_are_told_with_the_name_it_has_now() -
 
 @pytest.mark.parametrize(("method", "n_notes"), [("borda", 1), ("mean", 0)])
 def test_a_board_says_how_far_copies_under_other_tokens_can_move_the_others(method: str, n_notes: int) -> None:
-    """Each has an owner of its own, so only their rows tell: two of five can move a difference by all of the range."""
-    of_each = known("abcde")
+    """Each has an owner of its own, so only their rows tell: one of the four that have a rank; who has none moves none.
+
+    What was published before such notes were kept has the words that were added to it when it was read.
+    """
+    of_each, names = known("abcde"), {ord(owner): owner for owner in "abcde"}
     of_each |= {name: replace(of_each[name], flags=("near_rows", "equal_run")) for name in ("D", "E")}
     table = with_provenance(board(method, "score", (0.5,) * 5), of_each)
-    notes = with_owners(table, {ord(owner): owner for owner in "abcde"}).notes
-
-    reported = [
-        note for note in notes if note.startswith("2 of the 5 entrants have the rows of another one, or nearly.")
+    before = replace(table, notes=(), meta={key: of for key, of in table.meta.items() if key != "n_compared"})
+    expected = [
+        (table, "1 of the 4 entrants that are compared has", "0.67"),
+        (before, "2 of the 5 entrants have", "1.00"),
     ]
-    assert [("up to 1.00 of the range" in note) for note in reported] == [True] * n_notes
+
+    for stored, of_whom, by_up_to in expected:
+        said = [note for note in with_owners(stored, names).notes if "the rows of another one, or nearly" in note]
+        assert [(note.startswith(of_whom), by_up_to in note) for note in said] == [(True, True)] * n_notes
 
 
 def test_clones_move_the_win_rates_of_two_others_by_no_more_than_the_note_says() -> None:

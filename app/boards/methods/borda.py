@@ -74,7 +74,8 @@ def _notes(sheet: Sheet) -> tuple[str, ...]:
     ]
     if not lacking:
         return ()
-    return (f"These lack some tasks, earn no points there and have no rank interval: {sentences(lacking)}.",)
+    may = "Such an entrant may be first only if nobody who has more tasks has more points"
+    return (f"These lack some tasks and earn no points there: {sentences(lacking)}. {may}.",)
 
 
 METHOD = TableMethod(Borda, compute)

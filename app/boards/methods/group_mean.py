@@ -5,6 +5,7 @@ another. Groups are fixed; tasks are resampled within their group. Only entrants
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Literal, Self
 
@@ -108,7 +109,7 @@ def _by_group(spec: GroupMean, sheet: Sheet) -> Sheet:
     cells = sheet.cells
     moved = type(cells)(tuple(cells.tasks[at] for at in order), cells.entrants, cells.values[order],
                         cells.leaked[order], cells.present[order], cells.elsewhere)  # fmt: skip
-    return Sheet(moved, sheet.better[order], sheet.roster, sheet.ends, slug=sheet.slug, units=sheet.units.only(order))
+    return replace(sheet, cells=moved, better=sheet.better[order], weights=None, units=sheet.units.only(order))
 
 
 def _sizes(spec: GroupMean, sheet: Sheet) -> dict[str, int]:

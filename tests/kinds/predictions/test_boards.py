@@ -447,7 +447,7 @@ def test_the_confusion_matrix_has_the_truth_in_its_rows() -> None:
 
 
 def test_one_without_an_interval_leaves_the_others_theirs() -> None:
-    """Its precision rests on two examples, which many resamples leave out: it is above nobody."""
+    """Its precision rests on two examples, which many resamples leave out: it is above nobody and below nobody."""
     truth, scores = two_classes(400)
     manifest = benchmark(BINARY, ("precision",))
     cautious = np.where(np.isin(np.arange(400), np.flatnonzero(truth.label == 1)[:2]), 0.9, 0.1)
