@@ -15,7 +15,7 @@ from scipy.special import stdtrit
 
 from app.kinds.episodes.measure import IMAGINED
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.rank_sets import Contests, rank_sets
+from app.stats.rank_sets import AllPairs, rank_sets
 from app.stats.resample import named_weights, unit_keys
 from app.stats.spreads import SHARE, imagined_unit
 
@@ -136,8 +136,8 @@ def are_separated(first: FloatArray, second: FloatArray) -> BoolArray:
     found: BoolArray = np.abs(points[0] - points[1]) > 0.999 * least
     for at in np.flatnonzero(found).tolist():
         replicates = np.stack([own[at] for own, _ in drawn], axis=1)
-        contests = Contests(points[:, at], replicates, freedom[:, at], 1.0 + 2.0 / freedom[:, at])
-        found[at] = rank_sets(contests, LEVEL).separated.any()
+        all_pairs = AllPairs(points[:, at], replicates, freedom[:, at], 1.0 + 2.0 / freedom[:, at])
+        found[at] = rank_sets(all_pairs, LEVEL).separated.any()
     return found
 
 

@@ -14,7 +14,7 @@ from app.boards.methods.weighted_rank.method import Ranking, component_spread, e
 from app.boards.methods.weighted_rank.records import DrawnComponents
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import intervals
-from app.stats.rank_sets import Contests
+from app.stats.rank_sets import AllPairs
 from app.stats.resample import NamedResamples, named_weights, percentile_interval, unit_keys
 from app.stats.spreads import SHARE, Range
 from app.stats.strata import average_ranks
@@ -176,7 +176,7 @@ def _both(result: list[tuple[FloatArray, FloatArray]], n_units: int) -> Drawn:
     freedom, at = np.full(2, n_units - 1.0), np.arange(2)
     ours = []
     for points, replicates in result:
-        margin = float(Contests(points, replicates, freedom).margins(at, LEVEL)[0, 1])
+        margin = float(AllPairs(points, replicates, freedom).margins(at, LEVEL)[0, 1])
         ours.append((float(points[0] - points[1]) - margin, float(points[0] - points[1]) + margin))
     plain = [_percentiles(replicates[:, 0] - replicates[:, 1]) for _, replicates in result]
     return {OURS: _pairs(ours), PERCENTILE: _pairs(plain)}

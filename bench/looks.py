@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from app.stats.arrays import FloatArray
-from app.stats.rank_sets import Contests, rank_sets
+from app.stats.rank_sets import AllPairs, rank_sets
 from app.stats.resample import named_weights, unit_keys
 
 N_DATASETS, N_RESAMPLES, LEVEL, FIRST_SEED = 1_000, 500, 0.95, 20_700_000
@@ -77,8 +77,8 @@ def shares(world: str, n_datasets: int = N_DATASETS) -> FloatArray:
             points, replicates = (each[..., :n] for each in look(n_units))
             freedom = np.full(n, n_units - 1.0)
             for way in (False, True):
-                contests = Contests(points, replicates, freedom, (n_units + 1.0) / freedom, over_snapshots=way)
-                apart = rank_sets(contests, LEVEL).separated
+                all_pairs = AllPairs(points, replicates, freedom, (n_units + 1.0) / freedom, over_snapshots=way)
+                apart = rank_sets(all_pairs, LEVEL).separated
                 found[at, int(way), place] = apart[0, 1:].all() if effect else apart.any()
     return np.stack([found.any(axis=2).mean(axis=0), found[:, :, -1].mean(axis=0)], axis=1)
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.rank_sets import Contests, rank_sets
+from app.stats.rank_sets import AllPairs, rank_sets
 from app.stats.resample import NamedResamples, competition_ranks, unit_keys
 
 N_ENTRANTS, N_DATASETS, N_RESAMPLES, LEVEL = 10, 2_000, 1_000, 0.95
@@ -44,7 +44,7 @@ def new_sets(values: FloatArray, rng_seed: int) -> Sets:
     keys = unit_keys(rng_seed, [(str(unit),) for unit in range(len(values))])
     replicates = NamedResamples(keys, N_RESAMPLES).means(values)
     freedom = np.full(values.shape[1], len(values) - 1.0)
-    result = rank_sets(Contests(values.mean(axis=0), replicates, freedom), LEVEL)
+    result = rank_sets(AllPairs(values.mean(axis=0), replicates, freedom), LEVEL)
     return Sets(result.low, result.high, result.may_be_first, result.first_p)
 
 

@@ -2,7 +2,7 @@
 
 Scores are normal, and entrants are compared by their mean rank or by the share of others that they beat, as boards
 draw them. Means of ranks over a few tasks differ by the same steps by chance, so that their own spread says too little
-(`app.stats.rank_sets.Contests.are_ranks`). Its table stands in docs/statistics.md. Its random seeds are used nowhere
+(`app.stats.rank_sets.AllPairs.are_ranks`). Its table stands in docs/statistics.md. Its random seeds are used nowhere
 else.
 """
 

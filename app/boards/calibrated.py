@@ -250,7 +250,7 @@ MIN_DRAWN_UNITS = 2
 
 @dataclass(frozen=True)
 class Precision:
-    """The degrees of freedom behind the replicates of one score, such as units − 1, and their `Contests.inflation`."""
+    """The degrees of freedom behind the replicates of one score, such as units − 1, and their `AllPairs.inflation`."""
 
     freedom: float
     inflation: float
@@ -272,7 +272,7 @@ class Precision:
 class DrawnSpread:
     """Replicates [n_resamples, n_entrants] of a board's scores, larger being better, each with its precision.
 
-    None for an entrant without replicates; its column holds its point. `wide` and `are_ranks`: see `Contests`.
+    None for an entrant without replicates; its column holds its point. `wide` and `are_ranks`: see `AllPairs`.
     """
 
     replicates: FloatArray

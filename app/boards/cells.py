@@ -13,7 +13,7 @@ from app.boards.coverage import Coverage, Roster, are_common, call_roster
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, OpenTasks, RequiredGrid, Task
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.compiled import turned
+from app.stats.compiled import transposed
 from app.values.scores import Coded, ScoreTable
 
 AT_ONCE = 256
@@ -169,7 +169,7 @@ class WholePlaces:
             block = block[self.entrant]
         if not _is_everything(self.task, self.n_tasks):
             block = block[:, self.task]
-        return turned(block)
+        return transposed(block)
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from app.cache import COMPUTED, digest
 from app.stats.arrays import BoolArray, FloatArray
-from app.stats.compiled import turned
+from app.stats.compiled import transposed
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
 
@@ -51,20 +51,20 @@ class ValueColumns:
         fresh = [at for at, numbers in enumerate(known) if numbers is None]
         if 4 * len(fresh) >= len(known):
             numbers = compute(self.values)
-            _keep(keys, turned(numbers))
+            _keep(keys, transposed(numbers))
             return numbers
         if fresh:
-            own = turned(compute(self.values[:, fresh]))
+            own = transposed(compute(self.values[:, fresh]))
             _keep([keys[at] for at in fresh], own)
             for at, numbers in zip(fresh, own, strict=True):
                 known[at] = numbers
         # In C order, as when all columns are computed: then a sum over rows adds in the same order.
-        return turned(np.array(known))
+        return transposed(np.array(known))
 
 
 def _digests(values: FloatArray) -> list[bytes]:
     """Return a digest of each column of values [n_units, n_columns]."""
-    parts = (turned(values[:, start : start + AT_ONCE]) for start in range(0, values.shape[1], AT_ONCE))
+    parts = (transposed(values[:, start : start + AT_ONCE]) for start in range(0, values.shape[1], AT_ONCE))
     return [digest(row.data) for rows in parts for row in rows]
 
 

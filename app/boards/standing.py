@@ -14,7 +14,7 @@ from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
-from app.stats.rank_sets import Contests, RankSets, letter_groups, rank_sets
+from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
@@ -217,7 +217,7 @@ class Contrasts:
 class BoardStanding:
     """Ranks of the points [n_entrants] and, from replicates, their uncertainty; None where there are none.
 
-    `sets` and `contests` cover all entrants, including those without replicates, of whom nothing is known.
+    `sets` and `all_pairs` cover all entrants, including those without replicates, of whom nothing is known.
     `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
     is NaN where it is not known. `widest` is the largest possible difference of two scores. `at_worst` is known where
     somebody cannot be first for its gaps.
@@ -226,7 +226,7 @@ class BoardStanding:
     points: FloatArray
     ranks: IntArray
     level: float
-    contests: Contests | None = None
+    all_pairs: AllPairs | None = None
     sets: RankSets | None = None
     first_share: FloatArray | None = None
     groups: IntArray | None = None
@@ -236,7 +236,7 @@ class BoardStanding:
     @property
     def has_spread(self) -> BoolArray:
         """Say which entrants have replicates, [n_entrants]."""
-        return np.zeros(len(self.points), dtype=np.bool_) if self.contests is None else self.contests.has_spread
+        return np.zeros(len(self.points), dtype=np.bool_) if self.all_pairs is None else self.all_pairs.has_spread
 
     def place(self, at: int, entrant: str) -> BoardRow:
         """Return the place of the entrant at a position; one that is alone on its board has a rank and nothing else.
@@ -266,15 +266,15 @@ class BoardStanding:
     def contrasts(self, shown: Sequence[int]) -> Contrasts:
         """Return the pairwise results of the entrants at some positions, in that order."""
         at = np.array(shown, dtype=np.int64)
-        if self.contests is None or self.sets is None:
+        if self.all_pairs is None or self.sets is None:
             return without_spread(self.points[at])
         square, has = np.ix_(at, at), self.has_spread[at]
         contrasts = Contrasts(
             differences=self.points[at][:, None] - self.points[at][None, :],
-            margins=self.contests.margins(at, self.level),
-            errors=self.contests.errors(at, at),
-            beats=probability_beats(self.contests.replicates[:, at]),
-            p_values=self.contests.p_values(at),
+            margins=self.all_pairs.margins(at, self.level),
+            errors=self.all_pairs.errors(at, at),
+            beats=probability_beats(self.all_pairs.replicates[:, at]),
+            p_values=self.all_pairs.p_values(at),
             separated=self.sets.separated[square],
             is_known=has[:, None] & has[None, :],
             # If scores leave the declared range, its width bounds nothing.
@@ -386,18 +386,18 @@ def stand(
     ranks = competition_ranks(points)
     if spread is None or len(points) < 2 or all(each is None for each in spread.precision):
         return BoardStanding(points, ranks, level)
-    contests = Contests(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
+    all_pairs = AllPairs(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
                         over_snapshots)  # fmt: skip
-    lacking = None if gaps is None else AtWorst.of(points, gaps, contests.has_spread)
-    sets = rank_sets(contests, level, above=None if lacking is None else lacking.above, smallest=smallest)
-    known = np.flatnonzero(contests.has_spread)
+    lacking = None if gaps is None else AtWorst.of(points, gaps, all_pairs.has_spread)
+    sets = rank_sets(all_pairs, level, above=None if lacking is None else lacking.above, smallest=smallest)
+    known = np.flatnonzero(all_pairs.has_spread)
     share, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
     share[known] = probability_best(spread.replicates[:, known])
     if lacking is not None:
         share = np.where(lacking.behind, 0.0, np.nan if share[lacking.behind].any() else share)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, contests, sets, share, groups, widest, lacking)
+    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, lacking)
 
 
 MOST_PAIRED = 200
@@ -415,18 +415,18 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
     {}
     """
-    if standing is None or standing.contests is None or standing.sets is None:
+    if standing is None or standing.all_pairs is None or standing.sets is None:
         return {}
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
     above = np.triu_indices(len(at), 1)
-    found = standing.contests.half_widths(standing.sets.critical, at, at)
-    found = scale * (found + NormalDist().inv_cdf(POWER) * standing.contests.errors(at, at))
+    found = standing.all_pairs.half_widths(standing.sets.critical, at, at)
+    found = scale * (found + NormalDist().inv_cdf(POWER) * standing.all_pairs.errors(at, at))
     if (ruled := standing.sets.ruled) is not None:
         found[(ruled | ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
     if not len(known):
         return {}
-    critical = round(standing.contests.one_look(standing.sets.critical), 4)
+    critical = round(standing.all_pairs.one_look(standing.sets.critical), 4)
     typical, of_first = (
         finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
     )

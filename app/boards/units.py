@@ -14,7 +14,7 @@ import numpy as np
 from app.manifest.model import Manifest, OpenTasks
 from app.stats.arrays import FloatArray, IntArray
 from app.stats.calibrated import effective_number
-from app.stats.compiled import pair_variances, turned
+from app.stats.compiled import pair_variances, transposed
 
 MOST_COMPARED = 200
 """Entrants whose differences the design effect is the median of: more would not move a median."""
@@ -101,9 +101,9 @@ class TaskUnits:
         if n_units < 2.0 or some.shape[1] < 2:
             return None
         above = np.triu_indices(some.shape[1], 1)
-        by_task = pair_variances(turned(some))[above] * n_tasks
+        by_task = pair_variances(transposed(some))[above] * n_tasks
         summed = self.sums(some)
-        by_unit = pair_variances(turned(summed))[above] * (len(summed) - 1.0) * n_units / (n_units - 1.0)
+        by_unit = pair_variances(transposed(summed))[above] * (len(summed) - 1.0) * n_units / (n_units - 1.0)
         varies = by_task > 0.0
         return float(np.median(by_unit[varies] / by_task[varies])) if varies.any() else None
 

@@ -830,7 +830,7 @@ class LabelAnswer(Base):
     submission_id: Mapped[int] = mapped_column(ForeignKey("label_attempt.submission_id"), primary_key=True)
     entrant_id: Mapped[int] = mapped_column(ForeignKey("entrant.id"), primary_key=True, index=True)
     shown: Mapped[bool] = mapped_column(Boolean)
-    rungs: Mapped[dict[str, Any]] = mapped_column(JSONB)
+    board_scores: Mapped[dict[str, Any]] = mapped_column("rungs", JSONB)
     n_numbers: Mapped[int]
     predictions_sha256: Mapped[str]
     at: Mapped[datetime] = mapped_column(server_default=func.clock_timestamp())

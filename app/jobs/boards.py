@@ -88,7 +88,7 @@ def compute_tables(
     return _Further(evidence, boards, noted).tables()
 
 
-def _culprits(
+def _failing_submissions(
     evidence: BoardEvidence, required: frozenset[str], attempt: Callable[[LeftOut], Outcome]
 ) -> frozenset[int]:
     """Return the submissions with which `attempt` fails beside the evidence of the required entrants alone."""
@@ -147,9 +147,11 @@ class _Further:
     def _without_culprits(self, fault: Fault) -> list[Table]:
         reason = f"Tables could not be computed because of {said(fault)}"
         nothing = [*self.boards, _unavailable_beside(f"{reason}.", fault)]
-        culprits = _culprits(self.evidence, required_entrants(self.evidence.manifest.leaderboards), self._attempt)
-        left_out = self.evidence.of_submissions(culprits)
-        if not culprits or self._attempt(left_out) is Outcome.FAILED:
+        failing = _failing_submissions(
+            self.evidence, required_entrants(self.evidence.manifest.leaderboards), self._attempt
+        )
+        left_out = self.evidence.of_submissions(failing)
+        if not failing or self._attempt(left_out) is Outcome.FAILED:
             return nothing
         named = _named([s for s in self.evidence.standings if s.pair in left_out])
         without = _unavailable_beside(f"{reason}. They are without {named}, which break them alone.", fault)
@@ -205,31 +207,31 @@ class _Board:
 
     def _without_gaps(self, left_out: LeftOut = NOBODY) -> list[Table]:
         """Compute the board, setting aside the few entrants whose gaps would prevent it for everybody."""
-        aside: list[str] = []
+        excluded: list[str] = []
         reasons: list[str] = []
         for _ in range(MOST_ROUNDS):
             try:
-                computed = self._make(left_out | self.evidence.of_entrants(aside))
+                computed = self._make(left_out | self.evidence.of_entrants(excluded))
             except BoardUnavailable as error:
-                aside += error.entrants
-                if not error.entrants or not self._are_few(aside):
+                excluded += error.entrants
+                if not error.entrants or not self._are_few(excluded):
                     raise
                 reasons.append(str(error))
             else:
-                return self._noting(computed, self.evidence.of_entrants(aside), " ".join(reasons))
-        computed = self._make(left_out | self.evidence.of_entrants(aside))
-        return self._noting(computed, self.evidence.of_entrants(aside), reasons[-1])
+                return self._noting(computed, self.evidence.of_entrants(excluded), " ".join(reasons))
+        computed = self._make(left_out | self.evidence.of_entrants(excluded))
+        return self._noting(computed, self.evidence.of_entrants(excluded), reasons[-1])
 
     def _are_few(self, entrants: Sequence[str]) -> bool:
         return 2 * len(set(entrants)) <= len({s.entrant for s in self.evidence.standings})
 
     def _without_culprits(self, fault: Fault) -> list[Table]:
         """Compute the board without those who break it alone; where that fails too, show the last good one on."""
-        culprits = _culprits(self.evidence, required_entrants([self.spec]), self._attempt)
-        left_out = self.evidence.of_submissions(culprits)
-        self.faults.extend(replace(fault, what=ASIDE, submission_id=number) for number in sorted(culprits))
+        failing = _failing_submissions(self.evidence, required_entrants([self.spec]), self._attempt)
+        left_out = self.evidence.of_submissions(failing)
+        self.faults.extend(replace(fault, what=ASIDE, submission_id=number) for number in sorted(failing))
         reason = f"By itself it cannot be computed on this board because of {said(fault)}."
-        if culprits:
+        if failing:
             try:
                 return self._noting(self._without_gaps(left_out), left_out, reason, fault)
             except BoardUnavailable as error:
@@ -280,12 +282,12 @@ class _Board:
     def _noting(
         self, tables: Sequence[Table], left_out: LeftOut, reason: str, fault: Fault | None = None
     ) -> list[Table]:
-        aside = [s for s in self.evidence.standings if s.pair in left_out]
-        if not aside:
+        excluded = [s for s in self.evidence.standings if s.pair in left_out]
+        if not excluded:
             return list(tables)
-        named = _named(aside)
+        named = _named(excluded)
         about = {} if fault is None else {"fault": fault.number}
-        facts = [{"entrant": s.entrant, "submission": s.submission, "reason": reason, **about} for s in aside]
+        facts = [{"entrant": s.entrant, "submission": s.submission, "reason": reason, **about} for s in excluded]
         return [_with_note(table, f"Set aside on this board: {named}. {reason}", facts) for table in tables]
 
 
@@ -294,8 +296,8 @@ def _named(standings: Sequence[Standing]) -> str:
 
 
 def _with_note(table: Table, note: str, facts: Sequence[dict[str, Any]]) -> Table:
-    aside = [*table.meta.get("set_aside", ()), *facts]
-    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": aside})
+    excluded = [*table.meta.get("set_aside", ()), *facts]
+    return replace(table, notes=(*table.notes, note), meta={**table.meta, "set_aside": excluded})
 
 
 def _unavailable_beside(detail: str, fault: Fault) -> Table:

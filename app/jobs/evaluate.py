@@ -19,7 +19,7 @@ from app.jobs.claims import own_claims
 from app.jobs.evidence import Measuring
 from app.jobs.faults import TRIES, State, log_states, note_fault, said
 from app.kinds.contract import Evaluation
-from app.kinds.labels import Rungs, climbs, higher, numbers_in
+from app.kinds.labels import ShownScores, higher, improves, numbers_in
 from app.kinds.registry import kind_of
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.prereg.fields import Prereg
@@ -267,20 +267,22 @@ class _Asked:
         """Yield the answer of each entrant, by name; each that is shown is one that the next must beat."""
         best, digests = disclosed.shown_before(self.session, self.attempt, token_ids)
         for name in sorted(numbers):
-            rungs = self._rungs(name)
+            board_scores = self._board_scores(name)
             digest = disclosed.digest_predictions(self.session, (self.attempt.submission_id, numbers[name]))
-            shown = self._is_free() or digest in digests or climbs(rungs, best)
+            shown = self._is_free() or digest in digests or improves(board_scores, best)
             if shown:
-                best, digests = higher(best, rungs), digests | {digest}
+                best, digests = higher(best, board_scores), digests | {digest}
             n_numbers = sum(numbers_in(measurements[name]) for measurements in self.measured.values()) if shown else 0
-            yield ScoredEntrant(numbers[name], shown, rungs, n_numbers, digest)
+            yield ScoredEntrant(numbers[name], shown, board_scores, n_numbers, digest)
 
     def _is_free(self) -> bool:
         is_closed = self.manifest.asked.facts.part == PRIVATE_PART
         return self.attempt.exempt or not self.rules.ladder or is_closed
 
-    def _rungs(self, name: str) -> Rungs:
-        rung_of = labels_of(self.manifest).rung
+    def _board_scores(self, name: str) -> ShownScores:
+        shown_score_of = labels_of(self.manifest).shown_score
         boards = [board for board in self.manifest.leaderboards if isinstance(board, EstimateBoard)]
-        rungs = {board.name: rung_of(self.manifest, board, self.measured[board.name][name]) for board in boards}
-        return {board: rung for board, rung in rungs.items() if rung is not None}
+        board_scores = {
+            board.name: shown_score_of(self.manifest, board, self.measured[board.name][name]) for board in boards
+        }
+        return {board: shown_score for board, shown_score in board_scores.items() if shown_score is not None}

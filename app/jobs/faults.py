@@ -85,11 +85,11 @@ def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[in
     """
     if not newest_first or attempt(frozenset()) is Outcome.FAILED:
         return frozenset()
-    n_attempts, culprits, failed = 1, set[int](), [list(newest_first)]
+    n_attempts, failing, failed = 1, set[int](), [list(newest_first)]
     while failed and n_attempts < MOST_ATTEMPTS:
         group = failed.pop()
         if len(group) == 1:
-            culprits.add(group[0])
+            failing.add(group[0])
             continue
         middle = len(group) // 2
         # The newest half is looked into first: there the cause nearly always is.
@@ -99,7 +99,7 @@ def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[in
             # One whose gaps prevent a computation may hide another who breaks it.
             if outcome is Outcome.FAILED or (outcome is Outcome.NOTHING and len(half) > 1):
                 failed.append(half)
-    return frozenset() if len(culprits) == len(newest_first) else frozenset(culprits)
+    return frozenset() if len(failing) == len(newest_first) else frozenset(failing)
 
 
 # Logs and counts evaluations and publications, so that a submission can be followed to its board.

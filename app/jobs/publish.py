@@ -72,12 +72,12 @@ def _note_failure(sessions: SessionFactory, benchmark_id: int, error: Exception)
     n_tries = run_in_transaction(sessions, lambda s: current.note_publish_failure(s, benchmark_id, fault))
     if n_tries < TRIES:
         return
-    culprits = _culprits(sessions, benchmark_id)
-    if culprits:
-        run_in_transaction(sessions, lambda session: _set_aside(session, benchmark_id, culprits, fault))
+    failing = _failing_submissions(sessions, benchmark_id)
+    if failing:
+        run_in_transaction(sessions, lambda session: _set_aside(session, benchmark_id, failing, fault))
 
 
-def _culprits(sessions: SessionFactory, benchmark_id: int) -> frozenset[int]:
+def _failing_submissions(sessions: SessionFactory, benchmark_id: int) -> frozenset[int]:
     """Return the current submissions with each of which alone no publication succeeds."""
     with sessions() as session:
         standing = frozenset(s.submission_id for s in read_inputs(session, benchmark_id).standings)
@@ -102,16 +102,16 @@ def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int
     return Outcome.COMPUTED if publication.inputs.standings else Outcome.NOTHING
 
 
-def _set_aside(session: Session, benchmark_id: int, culprits: frozenset[int], fault: Fault) -> None:
+def _set_aside(session: Session, benchmark_id: int, failing: frozenset[int], fault: Fault) -> None:
     reason = (
         f"Set aside: with it alone the boards could not be published in {TRIES} tries, because of {said(fault)}. "
         "It may be submitted again, also unchanged."
     )
-    for number in sorted(culprits):
+    for number in sorted(failing):
         current.set_aside(session, submissions.lock_submission(session, number), reason)
     current.forget_failures(session, benchmark_rows.lock_benchmark(session, benchmark_id))
-    aside = [replace(fault, what=SET_ASIDE, submission_id=number) for number in sorted(culprits)]
-    current.keep_faults(session, benchmark_id, aside)
+    excluded = [replace(fault, what=SET_ASIDE, submission_id=number) for number in sorted(failing)]
+    current.keep_faults(session, benchmark_id, excluded)
     benchmark_rows.mark_data_changed(session, benchmark_id)
 
 

@@ -52,7 +52,7 @@ class KindLabels:
     """What is undefined on the parts of a task."""
     n_classes: Callable[[Manifest], int | None]
     """How many classes a label is one of; None where labels are numbers."""
-    rung: Callable[[Manifest, EstimateBoard, Measurement], "Rung | None"]
+    shown_score: Callable[[Manifest, EstimateBoard, Measurement], "ShownScore | None"]
     """The score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
 
 
@@ -135,37 +135,37 @@ def parts_key(labels_sha256: str) -> bytes:
 
 
 @dataclass(frozen=True)
-class Rung:
+class ShownScore:
     """A score as it is shown, larger being better, and its standard error; infinite where it is not known."""
 
     score: float
     error: float
 
 
-Rungs = Mapping[str, Rung]
+ShownScores = Mapping[str, ShownScore]
 """What an entrant scores, by board."""
 
 
-def is_better(new: Rung, best: Rung | None) -> bool:
+def is_better(new: ShownScore, best: ShownScore | None) -> bool:
     """Say whether a score may be shown beside the best that was shown.
 
-    >>> is_better(Rung(0.84, 0.02), Rung(0.82, 0.01)), is_better(Rung(0.86, 0.02), Rung(0.82, 0.03))
+    >>> best = ShownScore(0.82, 0.01)
+    >>> is_better(ShownScore(0.84, 0.02), best), is_better(ShownScore(0.86, 0.02), replace(best, error=0.03))
     (False, True)
     """
     return best is None or new.score - best.score > max(new.error, best.error) * (1.0 + 1e-9)
 
 
-def climbs(new: Rungs, best: Rungs) -> bool:
+def improves(new: ShownScores, best: ShownScores) -> bool:
     """Say whether an answer is shown: its first, or one that is better on any board."""
-    return not best or any(is_better(rung, best.get(board)) for board, rung in new.items())
+    return not best or any(is_better(each, best.get(board)) for board, each in new.items())
 
 
-def higher(best: Rungs, shown: Rungs) -> Rungs:
+def higher(best: ShownScores, shown: ShownScores) -> ShownScores:
     """Return the best of an owner once more has been shown, board by board."""
-    boards = {*best, *shown}
     return {
-        board: max((rungs[board] for rungs in (best, shown) if board in rungs), key=lambda rung: rung.score)
-        for board in boards
+        board: max((scores[board] for scores in (best, shown) if board in scores), key=lambda each: each.score)
+        for board in {*best, *shown}
     }
 
 

@@ -1101,7 +1101,7 @@ EVERY_TASK = ""
 PUBLIC_PART, PRIVATE_PART = "public", "private"
 """The parts of private labels: the public one decides until the benchmark closes, then the private one."""
 
-KNOWN: Mapping[str, FieldType] = {
+COMMON_FIELDS: Mapping[str, FieldType] = {
     "version": "text", "organisation": "text", "url": "url", "licence": "text", "n_parameters": "integer",
     "open_weights": "flag", "released": "date", "purpose": "text", "code_commit": "text", "notes": "text",
 }  # fmt: skip
@@ -1120,7 +1120,7 @@ def complaints_about(fields: Sequence[EntrantField]) -> Iterator[str]:
             yield f"entrant_fields: the field {each.name} is declared twice"
         if each.name in RESERVED:
             yield f"entrant_fields: {each.name} describes a run, not an entrant; see admission"
-        known = KNOWN.get(each.name, each.type)
+        known = COMMON_FIELDS.get(each.name, each.type)
         if each.type != known:
             yield f"entrant_fields: the field {each.name} is of type {known} in every benchmark, not {each.type}"
         if each.values is not None and each.type != "text":

@@ -65,14 +65,14 @@ WORTHWHILE = 1 << 24
 """Below this many steps, starting threads costs more than it saves."""
 
 
-def in_parts(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_steps: int) -> None:
+def run_chunks(n_rows: int, multiple: int, work: Callable[[slice], object], *, n_steps: int) -> None:
     """Run compiled `work` on parts of the rows in two threads; each call may write to its own rows only.
 
     Parts begin at multiples of `multiple`, so that work in blocks of that many rows sees the same blocks. Work of few
     steps in total runs in the calling thread.
 
     >>> done = []
-    >>> in_parts(5, 2, done.append, n_steps=WORTHWHILE)
+    >>> run_chunks(5, 2, done.append, n_steps=WORTHWHILE)
     >>> sorted((part.start, part.stop) for part in done)
     [(0, 2), (2, 4), (4, 5)]
     """
@@ -88,10 +88,10 @@ NEAR_ROWS = 32
 """Columns transposed at a time, so that what is read stays in the processor's cache."""
 
 
-def turned(values: NDArray[T]) -> NDArray[T]:
+def transposed(values: NDArray[T]) -> NDArray[T]:
     """Return a contiguous transpose, [n_columns, n_rows], of values [n_rows, n_columns].
 
-    >>> turned(np.array([[1, 2, 3]])).tolist()
+    >>> transposed(np.array([[1, 2, 3]])).tolist()
     [[1], [2], [3]]
     """
     rows = np.empty(values.shape[::-1], dtype=values.dtype)
@@ -126,7 +126,7 @@ def pair_variances(deviations: FloatArray) -> FloatArray:
     rows = np.ascontiguousarray(deviations)
     sums = np.zeros((len(rows), len(rows)))
     n_steps = len(rows) * rows.size // 2
-    in_parts(len(rows), NEAR, lambda part: _add_squares(rows, sums, part.start, part.stop), n_steps=n_steps)
+    run_chunks(len(rows), NEAR, lambda part: _add_squares(rows, sums, part.start, part.stop), n_steps=n_steps)
     sums /= max(deviations.shape[1] - 1, 1)
     return sums
 
@@ -194,7 +194,7 @@ class Studentized:
         """
         largest = np.zeros(self.rows.shape, dtype=self.rows.dtype)
         among, n_steps = (self.rows, self.factors, largest), len(self.rows) * self.rows.size // 2
-        in_parts(len(self.rows), NEAR, lambda part: _keep_largest(*among, part.start, part.stop), n_steps=n_steps)
+        run_chunks(len(self.rows), NEAR, lambda part: _keep_largest(*among, part.start, part.stop), n_steps=n_steps)
         return largest
 
 
@@ -237,11 +237,11 @@ def fill_signs(
     begin: int,
     end: int,
 ) -> None:
-    """Fill the rows from `begin` to `end` of `Contests.signs`; `sizes` is used only if `is_sized`.
+    """Fill the rows from `begin` to `end` of `AllPairs.signs`; `sizes` is used only if `is_sized`.
 
     `least` and `of_signs` [n_steps] give, for each number of degrees of freedom, the smallest significant size and
     whether equal signs alone are significant; a pair has the smaller `place` [n] of its two.
-    Source: `Contests.signs`.
+    Source: `AllPairs.signs`.
 
     >>> signs, spread = np.zeros((2, 2), dtype=np.int8), np.array([[0.0, 0.5], [0.5, 0.0]])
     >>> steps = (np.zeros(2, dtype=np.int64), np.full(1, 2.0), np.zeros(1, dtype=np.bool_))
@@ -283,10 +283,10 @@ def fill_leads(
     begin: int,
     end: int,
 ) -> None:
-    """Fill the rows from `begin` to `end` of `Contests.leads`: the largest size of a rival's better score by step.
+    """Fill the rows from `begin` to `end` of `AllPairs.leads`: the largest size of a rival's better score by step.
 
     `is_constant` becomes True where a rival is better by the same in every resample; the rest is as in `fill_signs`.
-    Source: `Contests.leads`.
+    Source: `AllPairs.leads`.
 
     >>> largest, constant = np.full((2, 1), -np.inf), np.zeros((2, 1), dtype=np.bool_)
     >>> spread, known = np.array([[0.0, 0.5], [0.5, 0.0]]), np.ones(2, dtype=np.bool_)

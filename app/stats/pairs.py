@@ -25,7 +25,7 @@ from app.stats.arrays import (
     require_shape,
     share,
 )
-from app.stats.compiled import compiled, in_parts
+from app.stats.compiled import compiled, run_chunks
 from app.stats.resample import MonotoneScale, Resamples, ends_of, order_replicates, percentile_interval
 
 AnyFloatArray = NDArray[np.floating[Any]]
@@ -457,7 +457,7 @@ def ranks_beside(others: FloatArray, points: FloatArray, owns: FloatArray, count
     def rank(part: slice) -> None:
         _fill_ranks_beside(rows, points, own_rows[part], counts, ranks[part])
 
-    in_parts(len(ranks), 1, rank, n_steps=n_steps)
+    run_chunks(len(ranks), 1, rank, n_steps=n_steps)
     return ranks
 
 

@@ -30,9 +30,9 @@ from app.stats.compiled import (
     compiled,
     fill_leads,
     fill_signs,
-    in_parts,
     pair_variances,
-    turned,
+    run_chunks,
+    transposed,
 )
 from app.stats.resample import TIE, probability_beats
 
@@ -101,7 +101,7 @@ EVERY = slice(None)
 
 
 @dataclass(frozen=True)
-class Contests:
+class AllPairs:
     """Every pair of entrants compared on the same resamples.
 
     `points` is [n_entrants], `replicates` [n_resamples, n_entrants]. `freedom` [n_entrants] holds the degrees of
@@ -147,7 +147,7 @@ class Contests:
     @cached_property
     def deviations(self) -> FloatArray:
         """Return replicates minus their mean, [n_entrants, n_resamples]."""
-        rows = turned(self.replicates)
+        rows = transposed(self.replicates)
         rows -= self.replicates.mean(axis=0)[:, None]
         return rows
 
@@ -257,7 +257,7 @@ class Contests:
         least, of_signs = self._reaches(steps, ndtr(-values)), self._sign_test(steps) > values
         signs = np.empty(self.drawn.shape, dtype=np.int8)
         among = (*self._compared, place, least, of_signs, self.has_spread, signs)
-        in_parts(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
+        run_chunks(len(signs), 1, lambda part: fill_signs(*among, part.start, part.stop), n_steps=signs.size)
         return signs
 
     def without_tails(self, freedom: FloatArray) -> BoolArray:
@@ -285,7 +285,7 @@ class Contests:
         steps, place = self._grid
         largest, is_constant = np.full((len(place), len(steps)), -np.inf), np.zeros((len(place), len(steps)), np.bool_)
         among = (*self._compared, place, self.has_spread & rivals, largest, is_constant)
-        in_parts(len(place), 1, lambda part: fill_leads(*among, part.start, part.stop), n_steps=self.drawn.size)
+        run_chunks(len(place), 1, lambda part: fill_leads(*among, part.start, part.stop), n_steps=self.drawn.size)
         tails = np.where(np.isneginf(largest), 1.0, self._tails(steps, largest))
         return np.maximum(-ndtri(tails), np.where(is_constant, self._sign_test(steps), -np.inf)), steps
 
@@ -353,7 +353,7 @@ class Contests:
 
 
 def rank_sets(
-    contests: Contests, level: float, *, above: IntArray | None = None, smallest: float | None = None
+    all_pairs: AllPairs, level: float, *, above: IntArray | None = None, smallest: float | None = None
 ) -> RankSets:
     """Return which pairs are separated, all of them at once at the level, and what that implies for ranks.
 
@@ -367,46 +367,46 @@ def rank_sets(
     of all pairs lies within it: two one-sided tests. Of a pair at most one of "equal" and "as far apart as matters" is
     true, so that both decisions hold at once with that critical value; it is then not stepped down.
 
-    With `Contests.over_snapshots` no false decision is ever made, with the level as probability, however often one
+    With `AllPairs.over_snapshots` no false decision is ever made, with the level as probability, however often one
     looks while units are added and entrants join: each pair of n entrants has 1 / n(n − 1)² of the error rate, so that
     those that the n-th brings have 1 / n(n − 1) together, which add up to at most one. Nothing is stepped down then.
     Raises InvalidArgument for a level outside (0, 1).
     Source: Mogstad et al. 2024, sections 3.1 and 3.2; Schuirmann 1987 for equivalence; the correction for small
-    samples, as in Student's t, is ours: see `Contests`. Over snapshots: `reach_over_looks`.
+    samples, as in Student's t, is ours: see `AllPairs`. Over snapshots: `reach_over_looks`.
 
     >>> draws = np.random.default_rng(1).normal(size=(500, 3)) * 0.1
-    >>> sets = rank_sets(Contests(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
+    >>> sets = rank_sets(AllPairs(np.array([0.0, 1.0, 1.05]), draws, np.full(3, 40.0)), 0.95)
     >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist(), sets.first_p.round(2).tolist())
     ([3, 1, 1], [3, 2, 2], [False, True, True], [0.01, 1.0, 1.0])
     """
     require_level(level)
-    roots = np.ones(len(contests.points), dtype=np.bool_) if above is None else above < 0
-    if contests.over_snapshots:
-        decided, critical, first_p = _over_looks(contests, level, roots)
+    roots = np.ones(len(all_pairs.points), dtype=np.bool_) if above is None else above < 0
+    if all_pairs.over_snapshots:
+        decided, critical, first_p = _over_looks(all_pairs, level, roots)
     else:
-        decided, every, left = _step_down(contests, level, MOST_ROUNDS if smallest is None else 0)
+        decided, every, left = _step_down(all_pairs, level, MOST_ROUNDS if smallest is None else 0)
         critical = _quantile(every, level)
-        if contests.without_tails(contests.freedom).any():
-            critical = max(critical, _bonferroni(level, contests.n_tests))
-        first_p = _first_p(contests, level, every, left, roots)
-    tested = _closed(decided > 0, np.argsort(-contests.points, kind="stable"))
+        if all_pairs.without_tails(all_pairs.freedom).any():
+            critical = max(critical, _bonferroni(level, all_pairs.n_tests))
+        first_p = _first_p(all_pairs, level, every, left, roots)
+    tested = _closed(decided > 0, np.argsort(-all_pairs.points, kind="stable"))
     sets = RankSets(tested, first_p) if above is None or roots.all() else put_behind(tested, first_p, above)
     # By rule, by implication, or by rounding an entrant is on the other side of the level than its own leads are.
     alpha = round(1.0 - level, 12)
     stays = np.maximum(first_p, alpha + SMALLEST_STEP)
     first_p = np.where(sets.may_be_first, stays, np.minimum(sets.first_p, alpha))
     sets = replace(sets, first_p=first_p, critical=critical)
-    return sets if smallest is None else replace(sets, equivalent=_equivalent(contests, sets, smallest))
+    return sets if smallest is None else replace(sets, equivalent=_equivalent(all_pairs, sets, smallest))
 
 
-def _over_looks(contests: Contests, level: float, roots: BoolArray) -> tuple[Signs, float, FloatArray]:
+def _over_looks(all_pairs: AllPairs, level: float, roots: BoolArray) -> tuple[Signs, float, FloatArray]:
     """Return the decisions of all pairs over all looks, their critical value, and `first_p`, [n_entrants]."""
-    n = len(contests.points)
+    n = len(all_pairs.points)
     n_tests = max(_n_pairs(n) * (n - 1), 1)
     critical = float(-ndtri((1.0 - level) / (2.0 * n_tests)))
-    decided = contests.signs(critical, critical)
-    first_p = np.minimum(2.0 * n_tests * ndtr(-contests.leads(roots)[0]), 1.0).min(axis=1)
-    return decided, critical, np.where(contests.has_spread, first_p, np.nan)
+    decided = all_pairs.signs(critical, critical)
+    first_p = np.minimum(2.0 * n_tests * ndtr(-all_pairs.leads(roots)[0]), 1.0).min(axis=1)
+    return decided, critical, np.where(all_pairs.has_spread, first_p, np.nan)
 
 
 EFFECT = 4.0
@@ -448,13 +448,13 @@ def error_over_looks(freedom: FloatArray, sizes: FloatArray) -> FloatArray:
     return np.asarray(np.minimum(np.exp(0.5 * (np.log(prior) - (freedom + 1.0) * gained)), 1.0))
 
 
-def _equivalent(contests: Contests, sets: RankSets, smallest: float) -> BoolArray:
+def _equivalent(all_pairs: AllPairs, sets: RankSets, smallest: float) -> BoolArray:
     """Say which pairs are known to differ by less than what matters, and are not separated."""
     equivalent = np.zeros(sets.separated.shape, dtype=np.bool_)
-    for rows in contests.strips(len(equivalent)):
-        differ = np.abs(contests.differences(rows))
+    for rows in all_pairs.strips(len(equivalent)):
+        differ = np.abs(all_pairs.differences(rows))
         # NaN, an unknown width, is within nothing.
-        equivalent[rows] = differ + contests.half_widths(sets.critical, rows) <= smallest
+        equivalent[rows] = differ + all_pairs.half_widths(sets.critical, rows) <= smallest
     return equivalent & ~(sets.separated | sets.separated.T)
 
 
@@ -500,26 +500,26 @@ def _from_the_top(above: IntArray) -> list[int]:
     return sorted((at for at, n in steps.items() if n), key=lambda at: (steps[at], at))
 
 
-def _step_down(contests: Contests, level: float, most_rounds: int) -> tuple[Signs, Real, Real]:
+def _step_down(all_pairs: AllPairs, level: float, most_rounds: int) -> tuple[Signs, Real, Real]:
     """Return 1 where row is above column, −1 where below, 0 where undecided, from the test of all pairs.
 
     Then the largest differences [n_resamples] of all pairs, and of those left when the last critical value was taken.
     """
-    studentized = Studentized.of(contests.deviations, contests.drawn)
-    contests.let_go()
-    bounds, safe = studentized.largest(), _bonferroni(level, contests.n_tests)
+    studentized = Studentized.of(all_pairs.deviations, all_pairs.drawn)
+    all_pairs.let_go()
+    bounds, safe = studentized.largest(), _bonferroni(level, all_pairs.n_tests)
     every = left = bounds.max(axis=0)
     critical = _quantile(every, level)
-    rejected, most = contests.signs(critical, safe), None
-    columns = turned(studentized.rows)
+    rejected, most = all_pairs.signs(critical, safe), None
+    columns = transposed(studentized.rows)
     for _ in range(most_rounds):
         # In the end one direction of each pair is left, so the critical value is about that of twice the error rate.
-        most = contests.signs(_quantile(every, 2.0 * level - 1.0), safe) if most is None else most
+        most = all_pairs.signs(_quantile(every, 2.0 * level - 1.0), safe) if most is None else most
         if not rejected.any() or np.array_equal(rejected, most):
             break
         left = left_maxima(columns, studentized.factors, bounds, rejected, len(every) - _place(len(every), level))
         critical = min(critical, _quantile(left, level))
-        before, rejected = rejected, contests.signs(critical, safe)
+        before, rejected = rejected, all_pairs.signs(critical, safe)
         if np.array_equal(before, rejected):
             break
     return rejected, every, left
@@ -536,7 +536,7 @@ def left_maxima(columns: Real, factors: Real, bounds: Real, rejected: Signs, n_l
 
     >>> each = Studentized.of(np.array([[1.0, -2.0], [-1.0, 2.0]]), np.array([[0.0, 2.0], [2.0, 0.0]]))
     >>> nothing = np.zeros((2, 2), dtype=np.int8)
-    >>> left_maxima(turned(each.rows), each.factors, each.largest(), nothing, 2).round(6).tolist()
+    >>> left_maxima(transposed(each.rows), each.factors, each.largest(), nothing, 2).round(6).tolist()
     [1.0, 2.0]
     """
     most: Real = bounds.max(axis=0)
@@ -578,20 +578,20 @@ def _close(words: NDArray[np.uint64]) -> None:
             words[row, place] |= implied[place]
 
 
-def _first_p(contests: Contests, level: float, every: Real, left: Real, rivals: BoolArray) -> FloatArray:
+def _first_p(all_pairs: AllPairs, level: float, every: Real, left: Real, rivals: BoolArray) -> FloatArray:
     """Return the smallest level at which each is shown worse than a rival, [n_entrants]; NaN without replicates.
 
     Below 1 − level that is by the maxima of all pairs, `every`; from there on what is rejected at 1 − level need not be
     tested again, so that it is by the maxima of what is `left`.
     """
-    leads, steps = contests.leads(rivals)
-    n_tests = np.where(contests.without_tails(steps), contests.n_tests, 1.0)
+    leads, steps = all_pairs.leads(rivals)
+    n_tests = np.where(all_pairs.without_tails(steps), all_pairs.n_tests, 1.0)
     of_single = 2.0 * n_tests * ndtr(-leads)
     of_every, of_left = (
         np.minimum(np.maximum(of_single, _share_above(maxima, leads)), 1.0).min(axis=1) for maxima in (every, left)
     )
     smallest = np.minimum(of_every, np.maximum(of_left, 1.0 - level))
-    return np.where(contests.has_spread, smallest, np.nan)
+    return np.where(all_pairs.has_spread, smallest, np.nan)
 
 
 def _share_above(maxima: Real, values: FloatArray) -> FloatArray:

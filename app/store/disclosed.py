@@ -32,7 +32,7 @@ from app.db.models import (
     Token,
 )
 from app.errors import FieldRejected, Problem, TooManyRequests
-from app.kinds.labels import ROUGH, Rung, Rungs, higher
+from app.kinds.labels import ROUGH, ShownScore, ShownScores, higher
 from app.manifest.model import PRIVATE_PART, Manifest, Scoring
 from app.rights.roles import decides
 from app.rights.tokens import owner_of, owners, tokens_of
@@ -169,7 +169,7 @@ class ScoredEntrant:
 
     entrant_id: int
     shown: bool
-    rungs: Rungs
+    board_scores: ShownScores
     n_numbers: int
     predictions_sha256: str
 
@@ -192,13 +192,15 @@ def lock_owner(session: Session, attempt: LabelAttempt) -> list[int]:
     return tokens_of(session, attempt.benchmark_id, owner)
 
 
-def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[int]) -> tuple[Rungs, frozenset[str]]:
+def shown_before(
+    session: Session, attempt: LabelAttempt, token_ids: Sequence[int]
+) -> tuple[ShownScores, frozenset[str]]:
     """Return an owner's best shown scores by board, and digests of the predictions already shown.
 
     Withdrawn and superseded evidence counts: what was disclosed stays disclosed.
     """
     query = (
-        select(LabelAnswer.rungs, LabelAnswer.predictions_sha256)
+        select(LabelAnswer.board_scores, LabelAnswer.predictions_sha256)
         .join(LabelAttempt, LabelAttempt.submission_id == LabelAnswer.submission_id)
         .where(
             LabelAttempt.benchmark_id == attempt.benchmark_id,
@@ -206,10 +208,10 @@ def shown_before(session: Session, attempt: LabelAttempt, token_ids: Sequence[in
             LabelAnswer.shown,
         )
     )
-    best: Rungs = {}
+    best: ShownScores = {}
     digests = set()
-    for rungs, digest in session.execute(query):
-        best = higher(best, {board: _unpacked(kept) for board, kept in rungs.items()})
+    for board_scores, digest in session.execute(query):
+        best = higher(best, {board: _unpacked(kept) for board, kept in board_scores.items()})
         digests.add(digest)
     return best, frozenset(digests)
 
@@ -233,7 +235,7 @@ def keep_answers(session: Session, submission_id: int, answers: Iterable[ScoredE
             "submission_id": submission_id,
             "entrant_id": each.entrant_id,
             "shown": each.shown,
-            "rungs": {board: _packed(rung) for board, rung in each.rungs.items()},
+            "board_scores": {board: _packed(shown_score) for board, shown_score in each.board_scores.items()},
             "n_numbers": each.n_numbers,
             "predictions_sha256": each.predictions_sha256,
         }
@@ -243,13 +245,13 @@ def keep_answers(session: Session, submission_id: int, answers: Iterable[ScoredE
         session.execute(insert(LabelAnswer), rows)
 
 
-def _packed(rung: Rung) -> dict[str, float | None]:
-    """Return a rung for JSON, which has no infinite number."""
-    return {"score": rung.score, "error": rung.error if math.isfinite(rung.error) else None}
+def _packed(shown_score: ShownScore) -> dict[str, float | None]:
+    """Return a shown_score for JSON, which has no infinite number."""
+    return {"score": shown_score.score, "error": shown_score.error if math.isfinite(shown_score.error) else None}
 
 
-def _unpacked(kept: Mapping[str, Any]) -> Rung:
-    return Rung(kept["score"], math.inf if kept["error"] is None else kept["error"])
+def _unpacked(kept: Mapping[str, Any]) -> ShownScore:
+    return ShownScore(kept["score"], math.inf if kept["error"] is None else kept["error"])
 
 
 def newest_shown(session: Session, benchmark_id: int) -> Mapping[int, int]:

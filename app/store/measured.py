@@ -87,9 +87,9 @@ class Unread:
         )
 
 
-KNOWN: Cache[Unread] = Cache(48 << 20)
+MEASURED_CACHE: Cache[Unread] = Cache(48 << 20)
 
-KNOWN_APART: Cache[ColdParts] = Cache(64 << 20)
+APART_CACHE: Cache[ColdParts] = Cache(64 << 20)
 """Enough for the 200 best of a board of 100,000 predictions, 50 MiB."""
 
 READ = """
@@ -106,26 +106,26 @@ def load_measurements(session: Session, places: Iterable[Place]) -> dict[Place, 
     if not wanted:
         return {}
     columns = ([pair[0] for pair, _ in wanted], [pair[1] for pair, _ in wanted], [key for _, key in wanted])
-    known = KNOWN.held()
+    known = MEASURED_CACHE.held()
     measured: dict[Place, Measurement] = {}
     with bulk_cursor(session) as cursor:
         for submission, entrant, key, digest, content in cursor.stream(
             READ, (list(known), *columns), size=ROWS_AT_ONCE
         ):
             unread = known[digest] if content is None else unpack_measurement(content)
-            KNOWN.keep(digest, unread, unread.n_bytes)
+            MEASURED_CACHE.keep(digest, unread, unread.n_bytes)
             read = partial(_read_apart, session, (submission, entrant), key, digest)
             measured[(submission, entrant), key] = unread.with_apart(read)
     return measured
 
 
 def _read_apart(session: Session, pair: Pair, key: str, digest: bytes) -> ColdParts:
-    known = KNOWN_APART.get(digest)
+    known = APART_CACHE.get(digest)
     if known is not None:
         return known
     content = session.scalars(select(StoredMeasurement.apart).where(StoredMeasurement.key == key, _is_of(pair))).one()
     apart = ColdParts() if content is None else unpack_apart(content)
-    KNOWN_APART.keep(digest, apart, 0 if content is None else len(content))
+    APART_CACHE.keep(digest, apart, 0 if content is None else len(content))
     return apart
 
 

@@ -119,7 +119,9 @@ class Inputs:
             "admitted": [standing.described() for standing in self.standings],
             "superseded": list(self.superseded),
             "withdrawn": [w.submission_id for w in self.withdrawals],
-            "known": {name: [getattr(self.known[name], part) for part in KNOWN] for name in sorted(self.known)},
+            "known": {
+                name: [getattr(self.known[name], part) for part in PROVENANCE_PARTS] for name in sorted(self.known)
+            },
             **({} if items is None else {"items": items}),
             **({} if self.commitment is None else {"labels": self.commitment, "part": labels}),
         }
@@ -300,7 +302,7 @@ def _reason(publication: Publication, snapshot: Snapshot, number: int) -> str:
     return f"Part of snapshot {snapshot.number}, but by a fault of this server not on {', '.join(lost)}."
 
 
-KNOWN = tuple(each.name for each in fields(Provenance))
+PROVENANCE_PARTS = tuple(each.name for each in fields(Provenance))
 
 
 def read_inputs(session: Session, benchmark_id: int) -> Inputs:

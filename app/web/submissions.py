@@ -28,7 +28,7 @@ from app.kinds.contract import Pages
 from app.kinds.reader import Evidence
 from app.kinds.registry import kind_of
 from app.manifest.build import problems_from
-from app.manifest.model import KNOWN, EntrantField, FieldType, Manifest, units_of
+from app.manifest.model import COMMON_FIELDS, EntrantField, FieldType, Manifest, units_of
 from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.impact import impact_of
@@ -364,7 +364,10 @@ def metadata_of(declared: Sequence[EntrantField]) -> type[Metadata]:
 
 def form_fields(declared: Sequence[EntrantField]) -> list[tuple[str, str, FieldType]]:
     """Return the fields of the form: everybody's, then those that a manifest declares."""
-    return [*METADATA_FIELDS, *((each.name, each.words, each.type) for each in declared if each.name not in KNOWN)]
+    return [
+        *METADATA_FIELDS,
+        *((each.name, each.words, each.type) for each in declared if each.name not in COMMON_FIELDS),
+    ]
 
 
 def _field(each: EntrantField) -> Any:

@@ -304,17 +304,17 @@ def test_a_table_refuses_what_no_table_may_hold(
         Table("t", "T", tuple(Column(name, name) for name in columns), rows, (), meta)
 
 
-@pytest.mark.parametrize("culprits", [{30}, {1}, {17}, {2, 29}, {5, 6, 20}, set(range(3, 31))])
-def test_culprits_are_found_in_few_computations(culprits: set[int]) -> None:
+@pytest.mark.parametrize("failing", [{30}, {1}, {17}, {2, 29}, {5, 6, 20}, set(range(3, 31))])
+def test_culprits_are_found_in_few_computations(failing: set[int]) -> None:
     """One among thirty, or nearly all, wherever they stand."""
     tried: list[frozenset[int]] = []
 
     def attempt(shown: frozenset[int]) -> Outcome:
         tried.append(shown)
-        return Outcome.FAILED if culprits & shown else Outcome.COMPUTED
+        return Outcome.FAILED if failing & shown else Outcome.COMPUTED
 
-    assert find_culprits(range(30, 0, -1), attempt) == culprits
-    assert len(tried) <= 1 + min(10 * len(culprits), 60)
+    assert find_culprits(range(30, 0, -1), attempt) == failing
+    assert len(tried) <= 1 + min(10 * len(failing), 60)
 
 
 def test_who_fails_only_beside_others_is_no_culprit() -> None:

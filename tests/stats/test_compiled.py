@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 
-from app.stats.compiled import WORTHWHILE, in_parts, turned
+from app.stats.compiled import WORTHWHILE, run_chunks, transposed
 
 
 def test_every_row_is_done_once_and_parts_begin_at_multiples() -> None:
@@ -16,14 +16,14 @@ def test_every_row_is_done_once_and_parts_begin_at_multiples() -> None:
         assert part.start % 4 == 0
         done[part] += 1
 
-    in_parts(len(done), 4, work, n_steps=WORTHWHILE)
+    run_chunks(len(done), 4, work, n_steps=WORTHWHILE)
     assert (done == 1).all()
 
 
 def test_few_steps_are_done_where_they_are_asked_for() -> None:
     """Threads would take longer to begin."""
     threads = set()
-    in_parts(100, 1, lambda part: threads.add(threading.get_ident()), n_steps=WORTHWHILE - 1)
+    run_chunks(100, 1, lambda part: threads.add(threading.get_ident()), n_steps=WORTHWHILE - 1)
     assert threads == {threading.get_ident()}
 
 
@@ -37,7 +37,7 @@ def test_two_threads_share_the_parts() -> None:
             threads.add(threading.get_ident())
             both.wait()
 
-    in_parts(100, 1, work, n_steps=WORTHWHILE)
+    run_chunks(100, 1, work, n_steps=WORTHWHILE)
     assert len(threads) == 2
 
 
@@ -51,11 +51,11 @@ def test_a_fault_in_any_part_is_raised(failing: int) -> None:
 
     for _ in range(20):
         with pytest.raises(ValueError, match="of this part"):
-            in_parts(64, 1, work, n_steps=WORTHWHILE)
+            run_chunks(64, 1, work, n_steps=WORTHWHILE)
 
 
 def test_columns_are_turned_to_rows() -> None:
     """More of them than are turned at a time."""
     values = np.random.default_rng(1).normal(size=(1_100, 1_001))
 
-    assert turned(values).tobytes() == np.ascontiguousarray(values.T).tobytes()
+    assert transposed(values).tobytes() == np.ascontiguousarray(values.T).tobytes()

@@ -9,18 +9,18 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
-from app.stats.compiled import Studentized, pair_variances, turned
-from app.stats.rank_sets import WIDER, Contests, RankSets, error_over_looks, left_maxima, rank_sets, reach_over_looks
+from app.stats.compiled import Studentized, pair_variances, transposed
+from app.stats.rank_sets import WIDER, AllPairs, RankSets, error_over_looks, left_maxima, rank_sets, reach_over_looks
 from app.stats.resample import NamedResamples, unit_keys
 
 N_UNITS = 30
 
 
-def contests(values: FloatArray, freedom: FloatArray | None = None) -> Contests:
+def all_pairs(values: FloatArray, freedom: FloatArray | None = None) -> AllPairs:
     """Return the comparisons of values [n_units, n_entrants] on draws by name."""
     n_units, n_entrants = values.shape
     drawn = NamedResamples(unit_keys(1, [(str(unit),) for unit in range(n_units)]), 600).means(values)
-    return Contests(values.mean(axis=0), drawn, np.full(n_entrants, n_units - 1.0) if freedom is None else freedom)
+    return AllPairs(values.mean(axis=0), drawn, np.full(n_entrants, n_units - 1.0) if freedom is None else freedom)
 
 
 def some(*means: float, n_units: int = N_UNITS, seed: int = 1) -> FloatArray:
@@ -31,13 +31,13 @@ def some(*means: float, n_units: int = N_UNITS, seed: int = 1) -> FloatArray:
 
 def sets(values: FloatArray, freedom: FloatArray | None = None) -> RankSets:
     """Return the sets at 95 %."""
-    return rank_sets(contests(values, freedom), 0.95)
+    return rank_sets(all_pairs(values, freedom), 0.95)
 
 
 def test_an_error_is_that_of_the_paired_t_test() -> None:
     """What the resamples say of a difference of means is what its units say, up to the draws."""
     values = some(0.0, 0.2, 0.4, n_units=60)
-    actual = contests(values)
+    actual = all_pairs(values)
     by_hand = stats.ttest_rel(values[:, 0], values[:, 2])
 
     assert actual.errors()[0, 2] == pytest.approx((values[:, 0] - values[:, 2]).std(ddof=1) / np.sqrt(60), rel=0.1)
@@ -48,7 +48,7 @@ def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None
     """With a single pair the set, the interval and the p-value say the same."""
     for seed in range(40):
         values = some(0.0, 0.25, seed=seed)
-        actual = contests(values)
+        actual = all_pairs(values)
         everyone = np.arange(2)
         is_apart = bool(rank_sets(actual, 0.95).separated.any())
         excludes = bool(abs(actual.differences()[0, 1]) > actual.margins(everyone, 0.95)[0, 1])
@@ -58,7 +58,7 @@ def test_two_entrants_are_separated_where_their_interval_excludes_zero() -> None
         assert is_small or not is_apart  # the quantile of few resamples is taken at its upper end
 
 
-def brute_force(result: Contests) -> FloatArray:
+def brute_force(result: AllPairs) -> FloatArray:
     """Return the largest studentized difference of all pairs by the definition, [n_resamples]."""
     deviations = result.replicates - result.replicates.mean(axis=0)
     largest = np.zeros(len(deviations))
@@ -72,7 +72,7 @@ def brute_force(result: Contests) -> FloatArray:
 def left(studentized: Studentized, rejected: NDArray[np.int8], n_largest: int) -> NDArray[Any]:
     """Return the largest differences left, exact for as many as are asked for."""
     rows, factors, bounds = studentized.rows, studentized.factors, studentized.largest()
-    return left_maxima(turned(rows), factors, bounds, rejected, n_largest)
+    return left_maxima(transposed(rows), factors, bounds, rejected, n_largest)
 
 
 def left_of(studentized: Studentized, rejected: NDArray[np.int8]) -> NDArray[Any]:
@@ -86,8 +86,8 @@ def left_of(studentized: Studentized, rejected: NDArray[np.int8]) -> NDArray[Any
 
 def test_the_loops_give_the_definition() -> None:
     """Spreads and maxima as by their formulas, in single precision, and in double where single would not do."""
-    actual = contests(some(0.0, 0.1, 0.3, 0.3))
-    near = contests(some(0.0, 0.1) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1e-7]]))
+    actual = all_pairs(some(0.0, 0.1, 0.3, 0.3))
+    near = all_pairs(some(0.0, 0.1) @ np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 1e-7]]))
     for each in (actual, near):
         largest = Studentized.of(each.deviations, each.drawn).largest()
 
@@ -109,7 +109,7 @@ def test_a_direction_that_was_rejected_is_left_out() -> None:
 def test_quantiles_of_what_is_left_are_those_of_computing_all_of_it() -> None:
     """Stopping at a bound changes no digit of the largest, whatever was rejected; of the others it gives bounds."""
     rng = np.random.default_rng(1)
-    each = contests(some(*rng.normal(0.0, 0.3, 70)))
+    each = all_pairs(some(*rng.normal(0.0, 0.3, 70)))
     studentized = Studentized.of(each.deviations, each.drawn)
     for critical in (1.0, 2.5, 9.0):
         rejected = each.signs(critical, 0.0)
@@ -143,7 +143,7 @@ def test_a_group_ends_only_where_all_above_are_better_than_all_below() -> None:
 def test_equals_have_every_rank_of_theirs() -> None:
     """The same values twice: no difference, whatever the resamples."""
     values = some(0.0, 0.0)
-    actual = contests(values[:, [0, 0, 1]])
+    actual = all_pairs(values[:, [0, 0, 1]])
 
     assert not rank_sets(actual, 0.95).separated[0, 1]
     assert actual.p_values(np.arange(3))[0, 1] == 1.0
@@ -154,7 +154,7 @@ def test_equals_have_every_rank_of_theirs() -> None:
 def test_a_constant_difference_is_as_sure_as_its_sign_in_each_unit(n_units: int, is_apart: bool) -> None:
     """Always right against always wrong has no spread: five equal signs are chance once in sixteen, six in 32."""
     values = np.column_stack([np.ones(n_units), np.zeros(n_units)])
-    actual = contests(values)
+    actual = all_pairs(values)
 
     assert rank_sets(actual, 0.95).separated[0, 1] == is_apart
     assert actual.p_values(np.arange(2))[0, 1] <= 2.0 ** -min(n_units, 30) * 2 + 1e-12
@@ -174,7 +174,7 @@ def test_who_has_no_replicates_is_above_nobody_and_below_nobody() -> None:
 
 def test_two_without_replicates_are_not_compared() -> None:
     """Nothing is known of either error."""
-    actual = Contests(np.array([1.0, 2.0]), np.tile([1.0, 2.0], (10, 1)), np.full(2, np.nan))
+    actual = AllPairs(np.array([1.0, 2.0]), np.tile([1.0, 2.0], (10, 1)), np.full(2, np.nan))
 
     assert not rank_sets(actual, 0.95).separated.any()
 
@@ -239,7 +239,7 @@ def test_what_cannot_be_compared_is_refused(
 ) -> None:
     """With the array, what it holds, and what is allowed."""
     with pytest.raises(InvalidArgument, match=words):
-        rank_sets(Contests(points, drawn, freedom), 0.95)
+        rank_sets(AllPairs(points, drawn, freedom), 0.95)
 
 
 def test_stepping_down_separates_what_the_test_of_all_pairs_does_not() -> None:
@@ -248,7 +248,7 @@ def test_stepping_down_separates_what_the_test_of_all_pairs_does_not() -> None:
 
     def sets(*points: float) -> RankSets:
         n = len(points)
-        return rank_sets(Contests(np.array(points), draws[:, :n], np.full(n, 400.0)), 0.95)
+        return rank_sets(AllPairs(np.array(points), draws[:, :n], np.full(n, 400.0)), 0.95)
 
     apart, near = sets(0.0, 20.0, 40.0, 60.0, 80.0, 84.08), sets(80.0, 80.0, 80.0, 80.0, 80.0, 84.08)
 
@@ -261,13 +261,13 @@ def test_a_difference_that_is_rounding_alone_is_none_whoever_is_first(first: int
     """Three entrants a constant apart in every resample: what is drawn of their differences is exactly nothing."""
     shared = np.random.default_rng(1).normal(3.3, 1.7, size=(200, 1))
     replicates = shared + np.roll(np.array([0.1, 0.37, 1.9]), first)
-    board = Contests(replicates.mean(axis=0), replicates, np.full(3, 29.0))
+    board = AllPairs(replicates.mean(axis=0), replicates, np.full(3, 29.0))
 
     assert (board.deviations[0] != board.deviations[1]).any()
     assert (board.drawn == 0.0).all()
 
 
-def random_board(rng: np.random.Generator) -> Contests:
+def random_board(rng: np.random.Generator) -> AllPairs:
     """Return the comparisons of a few entrants whose spreads differ, some without any, some tied or of few units."""
     n, n_units = int(rng.integers(2, 12)), int(rng.choice([3, 6, 8, 30]))
     spreads = rng.choice([0.02, 0.3, 2.0], n)
@@ -280,7 +280,7 @@ def random_board(rng: np.random.Generator) -> Contests:
         # In steps, as ranks are.
         wide = np.round(points + WIDER * (drawn - drawn.mean(axis=0)))
         points, drawn = np.round(points), np.round(drawn)
-    return Contests(points, drawn, freedom, wide=wide, are_ranks=wide is None and rng.random() < 0.4)
+    return AllPairs(points, drawn, freedom, wide=wide, are_ranks=wide is None and rng.random() < 0.4)
 
 
 @pytest.mark.parametrize(("n_units", "n_entrants"), [(8, 20), (10, 50)])
@@ -289,19 +289,19 @@ def test_of_few_units_many_pairs_need_the_level_of_all_of_them(n_units: int, n_e
     n_pairs = n_entrants * (n_entrants - 1) / 2
     for seed in range(60):
         values = np.random.default_rng([seed, n_units]).normal(size=(n_units, n_entrants))
-        actual = contests(values)
+        actual = all_pairs(values)
         sizes = actual.sizes(np.arange(n_entrants))[rank_sets(actual, 0.95).separated]
 
         assert (sizes > stats.t.isf(0.025 / n_pairs, n_units - 1)).all()
 
 
-def ranked(n_tasks: int, n_entrants: int, ahead: float, seed: int) -> Contests:
+def ranked(n_tasks: int, n_entrants: int, ahead: float, seed: int) -> AllPairs:
     """Return the mean ranks of normal scores on a few tasks, the first of which may be ahead."""
     scores = np.random.default_rng([seed, n_tasks]).normal(size=(n_tasks, n_entrants))
     scores[:, 0] += ahead
     ranks = scores.argsort(axis=1).argsort(axis=1).astype(np.float64)
     drawn = NamedResamples(unit_keys(1, [(str(task),) for task in range(n_tasks)]), 300).means(ranks)
-    return Contests(ranks.mean(axis=0), drawn, np.full(n_entrants, n_tasks - 1.0), are_ranks=True)
+    return AllPairs(ranks.mean(axis=0), drawn, np.full(n_entrants, n_tasks - 1.0), are_ranks=True)
 
 
 @pytest.mark.parametrize(("n_tasks", "most"), [(5, 0), (7, 0), (10, 6), (19, 6)])
@@ -377,14 +377,14 @@ def test_who_differs_by_less_than_matters_is_equivalent_and_nobody_else() -> Non
     rng = np.random.default_rng(4)
     draws = rng.normal(size=(2000, 4)) * [0.001, 0.001, 0.001, 1.0]
     points = np.array([0.5, 0.501, 0.9, 0.5])
-    contests = Contests(points, draws, np.full(4, 60.0))
-    sets = rank_sets(contests, 0.95, smallest=0.02)
+    all_pairs = AllPairs(points, draws, np.full(4, 60.0))
+    sets = rank_sets(all_pairs, 0.95, smallest=0.02)
 
     assert sets.equivalent is not None
     assert np.argwhere(sets.equivalent).tolist() == [[0, 1], [1, 0]]
     assert sets.separated[2, [0, 1]].all()
-    assert rank_sets(contests, 0.95, smallest=1e-6).equivalent.sum() == 0  # type: ignore[union-attr]
-    assert rank_sets(contests, 0.95).equivalent is None
+    assert rank_sets(all_pairs, 0.95, smallest=1e-6).equivalent.sum() == 0  # type: ignore[union-attr]
+    assert rank_sets(all_pairs, 0.95).equivalent is None
 
 
 @pytest.mark.slow
@@ -396,8 +396,8 @@ def test_equal_and_just_too_different_are_both_called_so_in_one_of_twenty() -> N
         rng = np.random.default_rng([88, at])
         values = truth + rng.normal(size=(20, 1)) + 0.8 * rng.normal(size=(20, 3))
         keys = unit_keys(0, [(str(unit),) for unit in range(20)])
-        contests = Contests(values.mean(axis=0), NamedResamples(keys, 500).means(values), np.full(3, 19.0))
-        sets = rank_sets(contests, 0.95, smallest=1.0)
+        all_pairs = AllPairs(values.mean(axis=0), NamedResamples(keys, 500).means(values), np.full(3, 19.0))
+        sets = rank_sets(all_pairs, 0.95, smallest=1.0)
         assert sets.equivalent is not None
         wrong += bool(sets.separated[0, 1] or sets.separated[1, 0] or sets.equivalent[2, :2].any())
     assert wrong / n_datasets <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / n_datasets)

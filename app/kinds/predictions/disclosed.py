@@ -12,7 +12,7 @@ from scipy.special import ndtri
 
 from app.boards.measured import ALL_ITEMS, PUBLIC_PART, EntrantEvidence, Estimate, Measurement
 from app.boards.methods.estimate import EstimateBoard, sign_of
-from app.kinds.labels import ROUGH, Rung, narrow
+from app.kinds.labels import ROUGH, ShownScore, narrow
 from app.kinds.predictions.manifest_part import scoring_of
 from app.kinds.predictions.measure import measure_predictions
 from app.kinds.predictions.report import LAYOUTS, in_steps, nice_step, share_step
@@ -157,12 +157,12 @@ def grain_of(rules: Scoring, spec: EstimateBoard) -> Grain:
     return Grain(rules.digits, spec.uncertainty.level)
 
 
-def rung_of(manifest: Manifest, spec: EstimateBoard, measurement: Measurement) -> Rung | None:
+def shown_score_of(manifest: Manifest, spec: EstimateBoard, measurement: Measurement) -> ShownScore | None:
     """Return the score of a measurement by the metric that ranks, as it is shown; None where it is undefined."""
     rules, estimate = scoring_of(manifest), measurement.estimates.get(spec.ranked)
     if rules is None or estimate is None or estimate.point is None:
         return None
-    return Rung(sign_of(manifest, spec.ranked) * estimate.point, grain_of(rules, spec).error_of(estimate))
+    return ShownScore(sign_of(manifest, spec.ranked) * estimate.point, grain_of(rules, spec).error_of(estimate))
 
 
 def coarse(manifest: Manifest, table: Table) -> Table:

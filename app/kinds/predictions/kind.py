@@ -11,7 +11,7 @@ from app.kinds.contract import Kind, RowStorage
 from app.kinds.labels import KindLabels
 from app.kinds.predictions.cells import SUFFIXES
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, rung_of
+from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, shown_score_of
 from app.kinds.predictions.glossary import REPORTS, SECRET, TERMS
 from app.kinds.predictions.labels import choose_public, labels_digest, read_labels, warn_of_parts
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, ranks_label_holders, scoring_of
@@ -80,7 +80,7 @@ PREDICTIONS = Kind(
         choose_public=lambda manifest, labels, key, share: choose_public(labels, _part(manifest), key, share),
         warn_of_parts=lambda manifest, labels: warn_of_parts(labels, _part(manifest)),
         n_classes=_n_classes,
-        rung=rung_of,
+        shown_score=shown_score_of,
     ),
     read=read_predictions,
     summarise=summarise,

@@ -8,7 +8,7 @@ import pytest
 
 from app.kinds.episodes.measure import DrawnScore, averaged, draw_by_name
 from app.manifest.model import Uncertainty
-from app.stats.rank_sets import Contests
+from app.stats.rank_sets import AllPairs
 from app.stats.spreads import SHARE
 from app.values.scores import Coded, ScoreTable
 
@@ -96,8 +96,8 @@ def test_noise_of_seeds_is_seldom_called_a_difference() -> None:
     for _ in range(400):
         rates = np.clip(rng.normal(0.5, 0.15, size=(2, 5)), 0.0, 1.0)
         replicates = np.column_stack([each @ rate for each, rate in zip(weights, rates, strict=True)])
-        contests = Contests(rates.mean(axis=1), replicates, freedom, inflation)
-        n_separable += abs(float(contests.differences()[0, 1])) > contests.margins(np.arange(2), 0.95)[0, 1]
+        all_pairs = AllPairs(rates.mean(axis=1), replicates, freedom, inflation)
+        n_separable += abs(float(all_pairs.differences()[0, 1])) > all_pairs.margins(np.arange(2), 0.95)[0, 1]
 
     assert n_separable <= 20
 

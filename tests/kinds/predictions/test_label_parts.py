@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from app.boards.measured import Estimate
-from app.kinds.labels import Opening, Rung, climbs, parts_key
+from app.kinds.labels import Opening, ShownScore, improves, parts_key
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.disclosed import Grain
 from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
@@ -131,9 +131,9 @@ def test_steps_divide_one() -> None:
 
 def test_an_owner_cannot_make_the_step_of_the_ladder_small() -> None:
     """The larger of both errors is asked for, on a board where something was shown before."""
-    best = {"board": Rung(0.80, 0.03)}
+    best = {"board": ShownScore(0.80, 0.03)}
 
-    assert not climbs({"board": Rung(0.82, 1e-6)}, best)
-    assert climbs({"board": Rung(0.84, 1e-6)}, best)
-    assert climbs({"board": Rung(0.10, 0.05)}, {})
-    assert not climbs({"board": Rung(0.99, math.inf)}, best)
+    assert not improves({"board": ShownScore(0.82, 1e-6)}, best)
+    assert improves({"board": ShownScore(0.84, 1e-6)}, best)
+    assert improves({"board": ShownScore(0.10, 0.05)}, {})
+    assert not improves({"board": ShownScore(0.99, math.inf)}, best)
