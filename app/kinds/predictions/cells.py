@@ -16,20 +16,8 @@ import pyarrow.compute as pc
 
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column
-from app.files.tables import (
-    LARGEST,
-    PARQUET,
-    Block,
-    Numbers,
-    TableFile,
-    Texts,
-    Vocabulary,
-    WantedColumns,
-    open_all,
-    open_parquet,
-    open_table,
-    read_numbers,
-)
+from app.files.parquet import PARQUET, WantedColumns, open_parquet
+from app.files.tables import LARGEST, Block, Numbers, TableFile, Texts, Vocabulary, open_all, open_table, read_numbers
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.kinds.predictions.declared import Predictions
 from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.findings import Findings
-from app.files.tables import LARGEST, TableFile, Texts, WantedColumns, local_codes
+from app.files.parquet import WantedColumns
+from app.files.tables import LARGEST, TableFile, Texts, local_codes
 from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.labels import LabelReading, take_labels
 from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames

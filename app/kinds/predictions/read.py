@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case
-from app.files.tables import Block, TableFile, Texts, WantedColumns, local_codes
+from app.files.parquet import WantedColumns
+from app.files.tables import Block, TableFile, Texts, local_codes
 from app.files.uploads import ReceivedFile
 from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.predictions.cells import (

@@ -1,6 +1,6 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Found by its entry point."""
 
-from app.files.tables import PARQUET
+from app.files.parquet import PARQUET
 from app.files.uploads import TABLE_SUFFIXES
 from app.kinds.contract import Kind, RowStorage
 from app.kinds.summary.manifest_part import SummaryPart

@@ -18,22 +18,20 @@ import pyarrow.compute as pc
 from app.boards.methods.skill_score import SkillScore
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
+from app.files.parquet import PARQUET, WantedColumns, open_parquet
 from app.files.tables import (
     FLAGS,
-    PARQUET,
     Block,
     Cells,
     NumberBounds,
     TableFile,
     Texts,
     Vocabulary,
-    WantedColumns,
     coded,
     describe_wrong,
     empty_texts,
     local_codes,
     open_all,
-    open_parquet,
     open_table,
     read_numbers,
     wrong_cells,
