@@ -143,7 +143,7 @@ def few_units_note(
 
     Of a score that `is_rate` it says how low the rate may be where every unit succeeded.
 
-    Source: the lower end of the exact interval of n successes of n: Clopper & Pearson 1934.
+    Source: the lower end of the exact interval of n successes of n: Clopper & Pearson 1934; intervals are Wilson's.
 
     >>> [note.split(":")[0] for note in few_units_note([("A", 3.0), ("B", 9.0)], "tasks", 0.95)]
     ['The results of A are worth fewer than eight independent tasks']
@@ -154,7 +154,10 @@ def few_units_note(
     fewest = min(n_units for _, n_units in below)
     least = ((1 - level) / 2) ** (1 / fewest)
     whose = names_in_words([name for name, _ in below])
-    rate = f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}."
+    rate = (
+        f" Even if all {fewest:.0f} {units} succeeded, the true rate could be as low as {least:.2f}, by the exact "
+        f"interval of a share; Wilson's, which is shown, is shorter there."
+    )
     yield (
         f"The results of {whose} are worth fewer than eight independent {units}: these say little about how much they "
         f"differ.{rate if is_rate else ''}"

@@ -27,7 +27,6 @@ from app.stats.cluster import (
     interquartile_mean,
     match_pairs,
     mean,
-    minimum_detectable_difference,
 )
 from app.stats.resample import board_generator
 from app.stats.spreads import Range
@@ -43,6 +42,9 @@ SUCCESS = "success"
 Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
 """A function giving the coverage of an entrant's rows in a metric, in some conditions or (empty) all; None without a
 declared grid."""
+
+NO_PAIRS = "no pairs"
+NO_VALUES = "measured over all items at once and not by row, so not decided here; the pairs of the board compare it"
 
 PROVISIONAL = "provisional: nobody has declared what is asked"
 
@@ -278,7 +280,8 @@ def _decide(
     unmatched = (pairs.n_unmatched_first, None if len(sides) == 1 else pairs.n_unmatched_second)
     if not len(pairs.difference):
         missing = [name for name, side in zip(contrast.sides, sides, strict=True) if not side.any()]
-        note = not_delivered(missing) if missing else "no pairs"
+        has_values = not np.isnan(scores.value(contrast.metric)[np.any(sides, axis=0)]).all()
+        note = not_delivered(missing) if missing else NO_PAIRS if has_values else NO_VALUES
         return Decision(contrast, asked, entrant, n_unmatched=unmatched, note=note)
     sample = group_sample(pairs.difference, pairs.cluster)
     rng = board_generator(0, "claim", entrant, *contrast.sides, contrast.metric)
@@ -305,7 +308,7 @@ def _decide(
         by_gap_rule=decide(compatible, contrast.threshold, contrast.direction),
         n_pairs=len(pairs.difference),
         n_unmatched=unmatched,
-        n_clusters=len(np.unique(pairs.cluster)),
+        n_clusters=len(np.unique(side.units)),
         iqm=_ends(intervals["iqm"]),
     )
 
@@ -324,9 +327,10 @@ def _decide_apart(
         return Decision(contrast, asked, entrant, note=not_delivered(missing))
     within = _range(manifest, contrast.metric)
     ends = (within.low, within.high)
-    judged = _judge(contrast, [_side(manifest, scores, arm.difference, arm.cluster, within, ends) for arm in arms])
+    judged_by = [_side(manifest, scores, arm.difference, arm.cluster, within, ends) for arm in arms]
+    judged = _judge(contrast, judged_by)
     point = float(arms[0].difference.mean() - arms[1].difference.mean())
-    n_clusters = min(len(np.unique(arm.cluster)) for arm in arms)
+    n_clusters = min(len(np.unique(side.units)) for side in judged_by)
     return replace(judged, asked=asked, entrant=entrant, difference=(point, None, None), n_clusters=n_clusters)
 
 
@@ -354,7 +358,7 @@ def _side(
 
 def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
-    p = p_value(sides, contrast.threshold, contrast.direction)
+    p, judging = p_value(sides, contrast.threshold, contrast.direction), sides
     sides = [side.held_to((1.0 - LEVEL) / 2.0) for side in sides]
     judged = judge(sides, contrast.threshold, contrast.direction, LEVEL)
     interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
@@ -362,9 +366,14 @@ def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
         notes.append(f"too few seeds ({n_seeds} of {FEWEST_SEEDS}): one that fails altogether may not have been seen")
     if judged.reason == "no_interval":
         notes.append((interval.reason or "").replace("_", " "))
-    found = _detectable(contrast, sides) if judged.reason != "no_interval" else None
-    if found is None and judged.reason != "no_interval" and any(side.extremes for side in sides):
-        needed = fewest_detecting(sides, contrast.threshold, contrast.direction, LEVEL)
+    # Whatever becomes of the other claims, this one is held to no less than its share of the level.
+    error_rate = (1.0 - LEVEL) / 2.0 / max(1, contrast.n_declared)
+    held = [side.held_to(error_rate) for side in judging]
+    varies = judged.reason != "no_interval" and any(side.spread.believed for side in held)
+    asked = (held, contrast.threshold, contrast.direction, 1.0 - 2.0 * error_rate)
+    found = detectable(*asked) if varies else None
+    if found is None and judged.reason != "no_interval" and any(side.extremes for side in held):
+        needed = fewest_detecting(*asked)
         notes += [f"nothing is detectable with fewer than {needed} seeds"] if needed and n_seeds < needed else []
     return Decision(
         contrast,
@@ -375,15 +384,6 @@ def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
         detectable=found,
         note="; ".join(notes) or None,
     )
-
-
-def _detectable(contrast: ClaimedContrast, sides: Sequence[Side]) -> float | None:
-    errors = [float(side.spread.believed) for side in sides]
-    if not any(errors):
-        return None
-    if any(side.extremes for side in sides):
-        return detectable(sides, contrast.threshold, contrast.direction, LEVEL)
-    return minimum_detectable_difference(float(np.linalg.norm(errors)), LEVEL)
 
 
 def _arm_rows(contrast: ClaimedContrast, scores: ScoreTable, side: BoolArray) -> Pairs:

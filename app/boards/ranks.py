@@ -17,6 +17,8 @@ def ranks_table(boards: Sequence[Table]) -> Table:
     >>> two = Table("leaderboard/two", "Two", columns, ((1, "B"),))
     >>> [(row[0], row[1], row[4]) for row in ranks_table([one, two]).rows]
     [('A', 1, None), ('B', 2, 1)]
+    >>> [column.title for column in ranks_table([one]).columns]
+    ['Entrant', 'One', 'One, low', 'One, high']
     """
     known = [table for table in boards if {"rank", "entrant"} <= set(table.column_names()) and table.rows]
     order = list(dict.fromkeys(str(row[table.index("entrant")]) for table in known for row in table.rows))

@@ -421,6 +421,7 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     above = np.triu_indices(len(at), 1)
     found = standing.all_pairs.half_widths(standing.sets.critical, at, at)
     found = scale * (found + NormalDist().inv_cdf(POWER) * standing.all_pairs.errors(at, at))
+    found[~standing.all_pairs.can_be_apart(standing.sets.critical, at)] = np.inf
     if (ruled := standing.sets.ruled) is not None:
         found[(ruled | ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
@@ -430,7 +431,9 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     typical, of_first = (
         finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
     )
-    return {"power": {"power": POWER, "difference": typical, "of_first": of_first, "critical": critical}}
+    n = len(standing.points)
+    return {"power": {"power": POWER, "difference": typical, "of_first": of_first, "critical": critical,
+                      "n_pairs": n * (n - 1) // 2}}  # fmt: skip
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
@@ -561,6 +564,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
         for at, row in enumerate(rows)
     ]
     notes = [ALIKE, *([READ] if letters else [])]
+    notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
             "groups": "letters"}  # fmt: skip

@@ -17,6 +17,8 @@ NAMED = 4
 
 NUMBERS = ("No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten")
 
+BY_RULE = "by the rule for missing results"
+
 Record = Mapping[str, Cell]
 
 
@@ -78,11 +80,12 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     rest = [row for row in ranked if row["may_be_first"] is False]
     n_by_rule = sum("first_p" in row and row["first_p"] is None for row in rest)
     n_rest = len(rest)
-    by_rule = f", {_number(n_by_rule).lower()} of them" if n_rest > 1 else ","
-    surely += f"{by_rule} by the rule for missing results" if n_by_rule else ""
-    if not n_rest:
-        return f"Nobody{of_whom} is shown to be worse than the first{surely}{unsaid}."
+    if n_rest == n_by_rule:
+        ruled = f"; {n_rest:,} {'is' if n_rest == 1 else 'are'} ruled out {BY_RULE}" if n_rest else ""
+        return f"Nobody{of_whom} is shown to be worse than the first{surely}{ruled}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
+    if n_by_rule:
+        surely = f": {n_rest - n_by_rule:,}{surely.removeprefix(',')}, {n_by_rule:,} {BY_RULE}"
     return f"{whom} ruled out as first{surely}{unsaid}."
 
 

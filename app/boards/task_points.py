@@ -32,7 +32,7 @@ from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
-from app.stats.resample import Resamples, percentile_interval
+from app.stats.resample import TIE, Resamples, percentile_interval
 from app.stats.spreads import EVERYWHERE, Range, weigh
 from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
@@ -196,7 +196,14 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     # change, so they come from the cache. An absent result is behind all others.
     order = filled(sheet.better, -np.inf) if spec.is_of_opponents and sheet.weights is None else given.points
     contenders = _Contenders(
-        sheet, names, points, sheet.n_delivered[given.ranked], given.resamples, given.strata, order[:, given.ranked]
+        sheet,
+        names,
+        points,
+        sheet.n_delivered[given.ranked],
+        given.resamples,
+        given.strata,
+        order[:, given.ranked],
+        given.within.high - given.within.low,
     )
     standing, level = contenders.standing(spec), spec.uncertainty.level
     shown = _spread(given, given.points.sum(axis=0) * given.unit)
@@ -209,7 +216,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
             **sheet.units.meta(_within_strata(points, given.strata)),
             **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta,
-            **({"rank_if": "complete"} if (given.ranked & ~sheet.complete).any() else {})}  # fmt: skip
+            **({"absent_is_worst": True} if (given.ranked & ~sheet.complete).any() else {})}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
         by = _by_task(spec, sheet, given)
@@ -271,7 +278,7 @@ class _Contenders:
     """The ranked entrants: their points [n_tasks, n_ranked], and the resampled tasks.
 
     `delivered` [n_ranked] counts the tasks with a value. `order` [n_tasks, n_ranked] orders the entrants on each task
-    as the points do.
+    as the points do; `widest` is the largest possible difference of two mean points.
     """
 
     sheet: Sheet
@@ -281,6 +288,7 @@ class _Contenders:
     resamples: Resamples | None
     strata: Sequence[int]
     order: FloatArray
+    widest: float
 
     @property
     def tasks(self) -> Sequence[str]:
@@ -298,7 +306,8 @@ class _Contenders:
             return None
         points, level = self.points.mean(axis=0), spec.uncertainty.level
         drawn, within = self._spread(spec), spec.smallest_difference
-        return stand(points, drawn, level, gaps=self._gaps(points), smallest=within, over_snapshots=spec.over_snapshots)
+        return stand(points, drawn, level, widest=self.widest, gaps=self._gaps(points), smallest=within,
+                     over_snapshots=spec.over_snapshots)  # fmt: skip
 
     def _gaps(self, points: FloatArray) -> Gaps | None:
         lacks = self.delivered < len(self.tasks)
@@ -380,11 +389,13 @@ def _placed(
 
 
 def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
-    """Return by position the ranks that an entrant would have among the complete if what it lacks were worst and best.
+    """Return by position the ranks that an entrant would have among the ranked if what it lacks were worst and best.
 
     Who lacks nothing has none.
     """
     lacking = np.flatnonzero(~sheet.complete & np.isnan(sheet.better).any(axis=0))
+    if given.ranked.all():
+        return {at: _bounds_of_points(sheet, given, at) for at in lacking.tolist()}
     if given.weights is not None:
         return {at: _weighted_bounds(sheet, given.weights, at) for at in lacking.tolist()}
     # The order alone counts: anything behind or before every result will do.
@@ -396,6 +407,22 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
     else:
         worst, best = (sheet.ranks_by_order(filled(own, end)).tolist() for end in (-np.inf, np.inf))
     return dict(zip(lacking.tolist(), zip(worst, best, strict=True), strict=True))
+
+
+def _bounds_of_points(sheet: Sheet, given: Points, at: int) -> tuple[int, int]:
+    """Return the ranks where no result gets no points, which is the worst: the present one, and that of the best."""
+    counts, has = sheet._counts, ~np.isnan(sheet.better)
+    counts = counts * (sheet.n_tasks / counts.sum())
+    if given.of_others is not None:
+        present = given.points.sum(axis=0)
+        best = present.copy()
+        best[at] = (given.of_others(filled(sheet.better[:, [at]], np.inf)) * counts).sum()
+    else:
+        present, missing = (borda_points(sheet.better) * counts).sum(axis=0), ~has[:, at]
+        # Each of the others with a result loses its point for being before this one.
+        best = present - (has[missing] * counts[missing]).sum(axis=0)
+        best[at] = present[at] + (len(present) - 1) * counts[missing].sum()
+    return rank_among(float(present[at]), present - TIE), rank_among(float(best[at]), best - TIE)
 
 
 def _ranks_by_pool(sheet: Sheet, points: FloatArray, owns: FloatArray) -> list[int]:

@@ -180,12 +180,16 @@ def _states(by_task: TaskValues, is_partial: BoolArray, *, imputes: bool) -> lis
     return named
 
 
-def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str]) -> Table:
+def differences_table(
+    spec: Leaderboard, metric: Metric, by_task: TaskValues, pair: tuple[str, str], leader: str | None = None
+) -> Table:
     """Return the tasks that both entrants have, largest difference first, and which of them are decisive.
 
     The effect is in favour of A where it is positive: the difference of the values in the unit of the metric or, where
     the board compares errors as ratios, the natural logarithm of B's over A's. `without` is the mean effect over the
     other tasks, null where there is none; a task is decisive if without it the mean would favour the other entrant.
+    These two are there only where the board's score is that mean: of all tasks, of values as they were sent, and with
+    the same `leader`, who of the two is ahead on the board, None for nobody.
     Raises ValueError for an entrant without rows.
 
     >>> from app.boards.example import benchmark, rows
@@ -206,12 +210,16 @@ def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pa
     mean = float(own.mean()) if len(own) else 0.0
     without = (own.sum() - own) / (len(own) - 1) if len(own) > 1 else np.full(len(own), np.nan)
     decides = mean * without < 0.0
-    rows = tuple(
+    rows: tuple[tuple[Cell, ...], ...] = tuple(
         (by_task.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
         for n, at in enumerate(kept.tolist())
     )
+    at_pair = [by_task.entrants.index(name) for name in pair]
+    has_others = spec.counts_for_leaks() is not None and bool(by_task.leaked[:, at_pair].any())
+    favoured = pair[0] if mean > 0.0 else pair[1] if mean < 0.0 else None
+    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and not has_others and favoured == leader
     ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or by_task.metric}"
-    columns = (
+    columns: tuple[Column, ...] = (
         Column("task", "Task", "text"),
         Column("a", pair[0], digits=4),
         Column("b", pair[1], digits=4),
@@ -219,16 +227,23 @@ def differences_table(spec: Leaderboard, metric: Metric, by_task: TaskValues, pa
         Column("without", "Mean without this task", unit=ratios, digits=3),
         Column("decides", "Decides who leads", "flag"),
     )
-    plot = {"kind": "bars_by_name", "label": "task", "x": "effect", "marked": "decides"}
-    said = _sentences(pair, own, mean, [row[0] for row in rows if row[-1]], len(by_task.tasks))
-    alone = (f"Here {metric.title or by_task.metric} alone is compared, one component of the score.",)
-    notes = (*(alone if spec.combines_metrics() else ()), *said)
-    return Table(f"differences/{spec.name}", "Task by task", columns, rows, notes, {"plot": plot} if rows else {})
+    plot = {"kind": "bars_by_name", "label": "task", "x": "effect"}
+    name = metric.title or by_task.metric
+    notes = [f"Here {name} alone is compared, one component of the score."] if spec.combines_metrics() else []
+    notes += _ahead(pair, own, len(by_task.tasks))
+    if is_score:
+        plot["marked"] = "decides"
+        notes += _deciding(pair, mean, [str(row[0]) for row in rows if row[-1]], len(own))
+    else:
+        columns, rows = columns[:-2], tuple(row[:-2] for row in rows)
+        if len(own) and not spec.combines_metrics():
+            notes.append(f"Here {name} is compared as it was sent; the score of the board is not the mean of these.")
+    return Table(
+        f"differences/{spec.name}", "Task by task", columns, rows, tuple(notes), {"plot": plot} if rows else {}
+    )
 
 
-def _sentences(
-    pair: tuple[str, str], own: FloatArray, mean: float, deciding: Sequence[str], n_tasks: int
-) -> Iterator[str]:
+def _ahead(pair: tuple[str, str], own: FloatArray, n_tasks: int) -> Iterator[str]:
     if not len(own):
         yield "The two have no task in common."
         return
@@ -237,11 +252,14 @@ def _sentences(
     yield f"{in_words(pair[0])} is ahead on {ahead} of {count(len(own), 'task')}, {in_words(pair[1])} on {behind}."
     if len(own) < n_tasks:
         yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
+
+
+def _deciding(pair: tuple[str, str], mean: float, deciding: Sequence[str], n_tasks: int) -> Iterator[str]:
     leader, other = map(in_words, pair if mean > 0 else pair[::-1])
     if deciding:
         each = "" if len(deciding) == 1 else "any one of "
         yield f"One task decides: without {each}{first_few(deciding, 5)} {other} would lead on average."
-    elif len(own) > 1 and mean:
+    elif n_tasks > 1 and mean:
         yield f"Without any single task {leader} would still lead on average."
 
 

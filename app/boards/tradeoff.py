@@ -177,12 +177,16 @@ def is_compared(record: Mapping[str, Cell]) -> bool:
 
     >>> is_compared({"rank": 1, "n_attempted": 9, "n_included": 9}), is_compared({"rank": None})
     (True, False)
-    >>> is_compared({"rank": 3, "rank_low": None, "n_attempted": 9, "n_included": 5})
-    False
+    >>> lacking = {"rank": 3, "n_attempted": 9, "n_included": 5}
+    >>> is_compared({**lacking, "rank_low": None}), is_compared({**lacking, "rank_low": 2, "rank_if_worst": 4})
+    (False, False)
+    >>> is_compared({**lacking, "rank_low": 2, "n_imputed": 4}), is_compared({**lacking, "rank_low": 2, "n_imputed": 0})
+    (False, True)
     """
     lacks = record.get("n_included") != record.get("n_attempted")
-    # Who is ranked by a rule for its failures has costs of the other tasks alone.
-    is_behind = lacks and "rank_low" in record and (record["rank_low"] is None or bool(record.get("n_imputed")))
+    # Who is ranked by a rule for what it lacks has costs of the other tasks alone.
+    is_by_rule = bool(record.get("n_imputed")) or record.get("rank_if_worst") is not None
+    is_behind = lacks and "rank_low" in record and (record["rank_low"] is None or is_by_rule)
     return record.get("rank", 1) is not None and not is_behind
 
 

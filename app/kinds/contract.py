@@ -371,7 +371,11 @@ def first_task(manifest: Manifest) -> str:
 
 
 def better(metric: Metric) -> str:
-    """Return which way a metric is better, in words."""
+    """Return which way a metric is better, in words.
+
+    >>> better(Metric(direction="maximize")), better(Metric(direction="minimize"))
+    ('higher is better', 'lower is better')
+    """
     return "higher is better" if metric.direction == "maximize" else "lower is better"
 
 

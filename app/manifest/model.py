@@ -300,6 +300,10 @@ class Leaderboard(Part):
         """Say whether two entrants are compared by the ratio of their values, not the difference."""
         return False
 
+    def is_mean_over_tasks(self) -> bool:
+        """Say whether a score orders two entrants as the mean over tasks of what they are compared by does."""
+        return False
+
     def combines_metrics(self) -> bool:
         """Say whether the score is made of several metrics."""
         return False

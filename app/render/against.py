@@ -182,13 +182,15 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     meta = pair.table.meta
     if row.get(f"{effect}_lower") is None:
         is_by_rule = row.get("separable") is True and row.get("p_value") is None
-        gaps = "each missing result counted as the worst possible, not by the board's rule; so "
-        return f"({gaps if is_by_rule else ''}without an interval)"
+        # Where no result counts as none, the board's own rule is the worst possible already.
+        how = "decided by the rule for missing results" if meta.get("absent_is_worst") else (
+            "each missing result counted as the worst possible, not by the board's rule")  # fmt: skip
+        return f"({how}; so without an interval)" if is_by_rule else "(without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
     # The verdict allows for all pairs of the board, so it may leave open what this interval alone would not.
-    alone = " of this pair alone" if _n_pairs(pair.table) > 1 else ""
+    alone = " of this pair alone" if _n_tested(pair.table) > 1 else ""
     return f"({level}interval{alone}: {low} to {high})"
 
 
@@ -197,7 +199,7 @@ def chances(pair: PairRows) -> Sequence[str]:
     p_value = pair.forth.get("p_value")
     if not isinstance(p_value, float):
         return ()
-    n_all, level = _n_pairs(pair.table), float(pair.table.meta.get("level", 0.95))
+    n_all, level = _n_tested(pair.table), float(pair.table.meta.get("level", 0.95))
     test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided"
     if n_all < 2:
         return (f"This is the only pair: {test}.",)
@@ -213,16 +215,23 @@ def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
     """Return the sentence on one of two that are not told apart who may not be first, while the other may."""
     if board is None or not {"entrant", "may_be_first"} <= set(board.column_names()):
         return ()
-    may = {row["entrant"]: row["may_be_first"] for row in board.records()}
+    rows = {row["entrant"]: row for row in board.records()}
+    may = {name: row["may_be_first"] for name, row in rows.items()}
     out = [name for name in (pair.a, pair.b) if may.get(name) is False]
     if pair.forth.get("separable") is not False or len(out) != 1 or True not in (may.get(pair.a), may.get(pair.b)):
         return ()
-    return (f"{in_words(out[0])} is ruled out as first all the same: another entrant is shown to be better than it.",)
+    who = in_words(out[0])
+    if rows[out[0]].get("first_p", 1.0) is None:
+        return (f"{who} is ruled out as first all the same: by the rule for missing results, not by a test.",)
+    return (f"{who} is ruled out as first all the same: another entrant is shown to be better than it.",)
 
 
-def _n_pairs(table: Table) -> int:
+def _n_tested(table: Table) -> int:
+    """Return how many pairs the board tests at once; the table has those of the best."""
     n_entrants = len(entrants_of(table))
-    return n_entrants * (n_entrants - 1) // 2
+    power = table.meta.get("power")
+    known = power.get("n_pairs") if isinstance(power, Mapping) else None
+    return int(known or n_entrants * (n_entrants - 1) // 2)
 
 
 def format_p(p_value: float) -> str:

@@ -377,7 +377,7 @@ class BoardRows:
             return "Results delivered, of those asked for"
         ends = [f"{cell:,} if every missing result were the {word} possible"
                 for cell, word in ((best, "best"), (worst, "worst")) if isinstance(cell, int)]  # fmt: skip
-        # Where who lacks something has a rank too, that one is of more entrants.
+        # Of snapshots of before, whose boards ranked who lacks something among more entrants.
         among = " among those who lack nothing:" if self.table.meta.get("rank_if") == "complete" else ""
         return f"Results delivered, of those asked for; rank{among} " + ", ".join(ends)
 

@@ -275,7 +275,8 @@ UNCERTAINTY = (
         "decided_by",
         "Decided by",
         "A test of the difference, or the rule for gaps: who lacks results and with the worst value in each gap would "
-        "be behind is separable whatever a test says. Then there is no p and no interval, and the square says gap.",
+        "be behind is separable whatever a test says. Then there is no p and no interval, and the square says only "
+        "> or <.",
     ),
     GlossaryEntry(
         "equivalent",
@@ -355,9 +356,9 @@ GAPS = (
     GlossaryEntry(
         "rank_if",
         "Rank if worst, rank if best",
-        "An entrant's rank if every missing result were the worst possible, or the best, among those who "
-        "lack nothing: fewer than have a rank, where the board ranks who lacks something too. Where a rule fills what "
-        "is missing, among all who are ranked. What was left out can put it anywhere between the two. Where the "
+        "An entrant's rank if every missing result were the worst possible, or the best: among all who are ranked, "
+        "where a rule says what a missing result counts, else among those who lack nothing. On a board of points no "
+        "result gets none, which is the worst. What was left out can put it anywhere between the two. Where the "
         "metric's range has no worst end the first is the last rank; where it has no best end the second is 1.",
     ),
     GlossaryEntry(
@@ -499,9 +500,10 @@ CLAIMS = (
         "detectable",
         "Minimum detectable difference",
         "By how much the truth must lie beyond the threshold for this many seeds and episodes to support the claim "
-        "with 80 % power. With fewer than 35 seeds of a bounded score that is by the rule that decides, one more seed "
-        "that fails altogether: where even seeds without a fault would not do, it is empty, and the note says so.",
-        "(z(1 − α/2) + z(0.8)) × standard error; with few seeds the least shift at which the claim is supported",
+        "with 80 % power, by the interval that decides and at the level that it is surely held to: its share of that "
+        "of all claims of its source. With fewer than 35 seeds of a bounded score one more seed that fails altogether "
+        "counts, too: where even seeds without a fault would not do, it is empty, and the note says so.",
+        "the least shift at which the claim is supported although the estimate is z(0.8) standard errors too small",
         "Bloom 1995, Minimum detectable effects",
     ),
     GlossaryEntry(

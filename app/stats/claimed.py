@@ -45,6 +45,11 @@ STEPS = 24
 """Halvings of the interval of a p-value: to 3 parts in 100 million."""
 
 
+def _fewest_seeds(error_rate: float) -> float:
+    """Return with how many seeds one that rarely fails is overlooked as rarely as `error_rate` says."""
+    return FEWEST_SEEDS + math.log(error_rate / ALONE) / math.log(1.0 - RARE) - ROUNDING
+
+
 @dataclass(frozen=True)
 class Side:
     """The values of one side, or the paired differences of two, [n_values], with the unit of each.
@@ -74,8 +79,7 @@ class Side:
 
     def held_to(self, error_rate: float) -> "Side":
         """Return the side, without `extremes` where so many seeds overlook one that rarely fails no more often."""
-        n_units, fewest = len(np.unique(self.units)), FEWEST_SEEDS + math.log(error_rate / ALONE) / math.log(1.0 - RARE)
-        return self if n_units < fewest - ROUNDING else replace(self, extremes=None)
+        return self if len(np.unique(self.units)) < _fewest_seeds(error_rate) else replace(self, extremes=None)
 
     def mirrored(self) -> "Side":
         """Return the side with each value negated."""
@@ -171,9 +175,9 @@ def p_value(sides: Sequence[Side], threshold: float, direction: Direction) -> fl
 def detectable(sides: Sequence[Side], threshold: float, direction: Direction, level: float) -> float | None:
     """Return by how much the truth must lie beyond the threshold for `judge` to support the claim with 80 % power.
 
-    In the unit of the values, of sides with `Side.extremes`: their values are moved to where the claim is supported
-    although the difference comes out z(0.8) standard errors too small, and stay within their range. None where even
-    seeds that are all at its best end would not do.
+    In the unit of the values: these are moved to where the claim is supported although the difference comes out z(0.8)
+    standard errors too small, and stay within their range. None where even seeds that are all at its best end would not
+    do, and without an interval.
     Raises InvalidArgument as `judge` does. Source: Bloom 1995, Minimum detectable effects, under the rule of `judge`.
 
     >>> from app.stats.spreads import SHARE
@@ -193,6 +197,10 @@ def detectable(sides: Sequence[Side], threshold: float, direction: Direction, le
             return None
         return sum(way * side.point for side, way in zip(moved, (1.0, -1.0), strict=False)) - least
 
+    if not np.isfinite(width):  # The interval moves with values that may be anything.
+        shift = least - _lowest(turned, level, with_further=True)
+        shift += NormalDist().inv_cdf(POWER) * float(np.linalg.norm([side.spread.believed for side in turned]))
+        return beyond(shift * (1.0 + ROUNDING) + ROUNDING) if np.isfinite(shift) else None
     found, low, high = beyond(width), -width, width
     for _ in range(STEPS if found is not None else 0):
         middle = (low + high) / 2.0
@@ -202,7 +210,8 @@ def detectable(sides: Sequence[Side], threshold: float, direction: Direction, le
 
 
 def fewest_detecting(sides: Sequence[Side], threshold: float, direction: Direction, level: float) -> int | None:
-    """Return the fewest seeds, each without a fault, that support the claim; None where FEWEST_SEEDS would not.
+    """Return the fewest seeds, each without a fault, that support the claim; None where even those would not
+    that no further one is imagined of.
 
     Raises InvalidArgument as `judge` does. Source: `judge`.
 
@@ -211,13 +220,13 @@ def fewest_detecting(sides: Sequence[Side], threshold: float, direction: Directi
     4
     """
     turned, least = _as_greater(sides, threshold, direction)
-    for n in range(2, FEWEST_SEEDS + 1):
+    error_rate = (1.0 - level) / 2.0
+    for n in range(2, math.ceil(_fewest_seeds(error_rate)) + 1):
         ends = zip(turned, (turned[0].within.high, turned[-1].within.low), strict=False)
         faultless = [replace(side, values=np.full(n, end), units=np.arange(n)) for side, end in ends]
         # Where two sides lack nothing, a seed on which one of them fails altogether has no difference.
         faultless = [replace(side, extremes=(0.0, 0.0)) if side.are_differences else side for side in faultless]
-        if n == FEWEST_SEEDS:
-            faultless = [replace(side, extremes=None) for side in faultless]
+        faultless = [side.held_to(error_rate) for side in faultless]
         if _lowest(faultless, level, with_further=True) >= least:
             return n
     return None

@@ -8,7 +8,6 @@ n_distinct]. The cluster is the seed.
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal
 
 import numpy as np
@@ -433,23 +432,6 @@ def match_pairs(
         n_unmatched_first=len(first_keys) - len(shared),
         n_unmatched_second=len(second_keys) - len(shared),
     )
-
-
-def minimum_detectable_difference(error: float, level: float) -> float:
-    """Return the smallest true difference that this design would detect with 80 % power, in the metric's unit.
-
-    It is (z_{1−α/2} + z_{0.8}) times the standard error of the difference.
-    Raises InvalidArgument for a level outside (0, 1), and for an error that is not finite or below 0.
-    Source: Bloom 1995, Minimum detectable effects: the multiplier and its table.
-
-    >>> round(minimum_detectable_difference(1.0, 0.95), 3)
-    2.802
-    """
-    require_level(level)
-    require_number("error", error, 0.0, np.inf)
-    normal = NormalDist()
-    factor = normal.inv_cdf((1.0 + level) / 2.0) + normal.inv_cdf(POWER)
-    return factor * error
 
 
 def decide(difference: Interval, threshold: float, direction: Literal["greater", "less"]) -> Verdict:

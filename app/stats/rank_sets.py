@@ -265,6 +265,16 @@ class AllPairs:
         few = MANY_RANKS if self.are_ranks else FEW_UNITS - 1.0
         return np.asarray((freedom < few) | (self.wide is not None))
 
+    def can_be_apart(self, critical: float, at: IntArray) -> BoolArray:
+        """Say which pairs some difference could separate at a critical value as of `signs`, [n_at, n_at].
+
+        Of ranks over a few units none does where even the same sign in each would be no more than chance.
+        """
+        steps, _ = self._grid
+        if not self.are_ranks or not len(steps) or steps.min() >= MANY_SIGNS:
+            return np.ones((len(at), len(at)), dtype=np.bool_)
+        return self._by_freedom(at, lambda freedom: self._sign_test(freedom)) > critical
+
     def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
         """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
 

@@ -218,15 +218,19 @@ def show_against(
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"
     compared = _compare(session, view, board, a, b) if is_asked else None
-    by_task = _by_task(session, view, board, (a, b), state) if compared and fmt in ("html", *PICTURES) else None
+    ranked = load_table(session, view, f"leaderboard/{board}")
+    is_drawn = compared is not None and fmt in ("html", *PICTURES)
+    by_task = _by_task(session, view, board, (a, b), ranked, state) if is_drawn else None
     if compared is not None and fmt != "html":
         drawn = None if by_task is None else by_task.table
         return table_answer(request, replace(view, table=compared.table, drawn=drawn), fmt)
     view = _beside(request, session, view, board, AGAINST)
-    return _page(view, board, (a, b), compared, snapshot, by_task, load_table(session, view, f"leaderboard/{board}"))
+    return _page(view, board, (a, b), compared, snapshot, by_task, ranked)
 
 
-def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str], state: State) -> Panel | None:
+def _by_task(
+    session: Session, view: TableView, board: str, pair: tuple[str, str], ranked: Table | None, state: State
+) -> Panel | None:
     """Return the difference on every task, the largest first; None where the evidence is no scores by task."""
     if view.snapshot is None:
         return None
@@ -238,7 +242,10 @@ def _by_task(session: Session, view: TableView, board: str, pair: tuple[str, str
         return None
     spec = evidence.manifest.leaderboard(board)
     values = task_values(evidence.manifest, spec, rows, counted_rows(evidence.manifest, spec))
-    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair)
+    ranks = {} if ranked is None else {row["entrant"]: row.get("rank") for row in ranked.records()}
+    a, b = (ranks.get(name) for name in pair)
+    leader = pair[0 if a < b else 1] if isinstance(a, int) and isinstance(b, int) and a != b else None
+    table = differences_table(spec, evidence.manifest.metrics[values.metric], values, pair, leader)
     return Panel("Task by task", table, name_links(declared)) if table.rows else None
 
 

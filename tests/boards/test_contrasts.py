@@ -12,6 +12,7 @@ from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.render.against import evidence_needed, find_pair, measured_by, verdict
 from app.render.table_page import how_it_is_known
+from app.stats.resample import NamedResamples, unit_keys
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, ColumnarRows, Table
 
@@ -138,3 +139,20 @@ def test_no_difference_that_cannot_be_is_said_to_be_found(widest: float, said: s
 
     assert (found["power"]["difference"] is None) is (found["power"]["of_first"] is None) is (widest == 1.0)
     assert str(sentence).startswith(said)
+
+
+@pytest.mark.parametrize(("n_entrants", "is_found"), [(2, True), (40, False)])
+def test_over_few_units_ranks_find_nothing_that_the_same_sign_in_each_would_not_show(
+    n_entrants: int, is_found: bool
+) -> None:
+    """Seven of seven tasks are a chance of one in 64: enough for two entrants, never for one pair of 780."""
+    points = np.random.default_rng(1).permuted(np.tile(np.arange(float(n_entrants)), (7, 1)), axis=1)
+    drawn = NamedResamples(unit_keys(1, [(str(task),) for task in range(7)]), 400).means(points)
+    spread = DrawnSpread.of_units(drawn, 7, are_ranks=True)
+    power = power_meta(stand(points.mean(axis=0), spread, 0.95, widest=1e6))["power"]
+    apart = stand(np.arange(float(n_entrants)), DrawnSpread.of_units(np.tile(np.arange(float(n_entrants)), (400, 1)), 7,
+                                                                     are_ranks=True), 0.95)  # fmt: skip
+
+    assert (power["difference"] is not None, power["of_first"] is not None) == (is_found, is_found)
+    assert apart.sets is not None
+    assert apart.sets.separated.any() == is_found

@@ -118,20 +118,36 @@ def test_what_a_board_without_groups_has_to_choose_is_said() -> None:
 
 def test_no_single_task_decides_is_said_where_the_mean_keeps_its_sign_without_each() -> None:
     """One task that outweighs the other two decides; two equals, and one task alone, say nothing of it."""
-    values = np.array([[1.0, 1.0, 1.0, np.nan, np.nan], [2.0, 2.0, 2.0, np.nan, np.nan],
-                       [0.9, 0.9, 9.0, np.nan, np.nan], [1.0, 1.0, 1.0, 1.0, 1.0]])  # fmt: skip
+    values = np.array([[1.0, 1.0, 1.0, 1.0, 1.0], [2.0, 2.0, 2.0, 1.0, 1.0],
+                       [0.9, 0.9, 9.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0, 1.0]])  # fmt: skip
     manifest = benchmark("mean")
     by_task = task_values(manifest, manifest.leaderboards[0], rows(values))
-    of_pair = {
-        names: differences_table(manifest.leaderboards[0], manifest.metrics["x"], by_task, names).notes[2:]
-        for names in ((NAMES[0], NAMES[1]), (NAMES[0], NAMES[2]), (NAMES[0], NAMES[3]))
-    }
+    pairs = ((NAMES[1], NAMES[0]), (NAMES[2], NAMES[0]), (NAMES[3], None))
+    tables = [
+        differences_table(manifest.leaderboards[0], manifest.metrics["x"], by_task, (NAMES[0], other), leader)
+        for other, leader in pairs
+    ]
 
-    assert list(of_pair.values()) == [
+    assert [table.notes[1:] for table in tables] == [
         ("Without any single task org/Alpha would still lead on average.",),
         ("One task decides: without hard1 lab/Gamma would lead on average.",),
         (),
     ]
+    assert [(row[0], round(float(str(row[4])), 3)) for row in tables[1].rows if row[5]] == [("hard1", -0.05)]
+
+
+@pytest.mark.parametrize("method", ["group_mean", "skill_score"])
+def test_which_task_decides_is_said_only_where_the_board_adds_up_the_same(method: str) -> None:
+    """Groups add tasks up otherwise, and so does a board by whose score the other of the two leads."""
+    manifest = benchmark(method)
+    by_task = task_values(
+        manifest, manifest.leaderboards[0], rows(np.array([[1.0] * 5, [2.0] * 5, [3.0] * 5, [4.0] * 5]))
+    )
+    spec, metric = manifest.leaderboards[0], manifest.metrics["x"]
+    actual = differences_table(spec, metric, by_task, (NAMES[0], NAMES[1]), NAMES[1])
+
+    assert actual.column_names() == ("task", "a", "b", "effect")
+    assert actual.notes[-1] == "Here x is compared as it was sent; the score of the board is not the mean of these."
 
 
 def test_a_board_of_values_beyond_its_range_is_as_it_was() -> None:

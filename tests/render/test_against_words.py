@@ -11,7 +11,7 @@ from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.mean_win_rate import MeanWinRate
 from app.boards.registry import compute_board
 from app.manifest.model import Leaderboard
-from app.render.against import find_pair, measured_by, verdict
+from app.render.against import chances, find_pair, measured_by, ruled_out, verdict
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
 
@@ -63,3 +63,38 @@ def test_an_effect_of_an_unknown_name_or_none_is_told_as_it_is() -> None:
 
     assert said[0].startswith("Good is better than Poor on error: log ratio 0.6")
     assert said[1] == "Good is better than Poor on error."
+
+
+LACKING = {"Good": [0.3, 0.3, 0.3], "Sly": [0.1, 0.1], "Poor": [0.8, 0.9, 0.7]}
+
+
+def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_words_say_so() -> None:
+    """No result has no points, which is the worst and the board's own rule; no test decides."""
+    board = Borda(name="b", method="borda", metric="error")
+    declared = benchmark(board)
+    tables = compute_board(declared, board, rows({"Best": [0.05, 0.05, 0.05], **LACKING}))
+    assert tables.pairwise is not None
+    pair = find_pair(tables.pairwise, "Best", "Sly")
+    row = next(row for row in tables.leaderboard.records() if row["entrant"] == "Sly")
+
+    assert (row["rank_if_worst"], row["rank_if_best"], row["may_be_first"]) == (row["rank"], 2, False)
+    assert "(decided by the rule for missing results; so without an interval)" in verdict(
+        pair, measured_by(tables.pairwise, declared)
+    )
+    assert ruled_out(replace(pair, forth={**pair.forth, "separable": False}), tables.leaderboard) == (
+        "Sly is ruled out as first all the same: by the rule for missing results, not by a test.",
+    )
+
+
+def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_best() -> None:
+    """A test among 324 entrants is no test among the 200 whose pairs are published."""
+    board = Mean(name="b", method="mean", metric="error")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    pair = find_pair(pairs, "Good", "Fair")
+    near = replace(pair, forth={**pair.forth, "separable": False, "p_value": 0.001})
+    more = replace(near, table=replace(pairs, meta={**pairs.meta, "power": {"n_pairs": 52_326}}))
+
+    assert pairs.meta["power"]["n_pairs"] == 3
+    assert "among all 3 pairs of the board it is not enough" in chances(near)[0]
+    assert "among all 52,326 pairs of the board it is not enough" in chances(more)[0]

@@ -1,5 +1,7 @@
 """What stands over a board: who leads, who may be first too, and what was noticed about their evidence."""
 
+from dataclasses import replace
+
 from app.boards.statement import with_statement
 from app.render.table_page import legend
 from app.values.table import Cell, Column, Table
@@ -63,7 +65,11 @@ def test_who_is_behind_by_the_rule_for_missing_results_is_counted_apart() -> Non
     table = Table("leaderboard/small", "Small", columns, rows, (), {"level": 0.95})
 
     assert with_statement(table).meta["statement"][-1] == (
-        "All others are ruled out as first, at 95 %, one of them by the rule for missing results."
+        "All others are ruled out as first: 1 at 95 %, 1 by the rule for missing results."
+    )
+    only_ruled = replace(table, rows=(rows[0], rows[2]))
+    assert with_statement(only_ruled).meta["statement"][-1] == (
+        "Nobody is shown to be worse than the first, at 95 %; 1 is ruled out by the rule for missing results."
     )
 
 

@@ -88,7 +88,6 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "a key twice": (lambda: cluster.match_pairs(ONES, np.array([0, 0]), ONES, KEYS, KEYS), "first_keys: a key occurs"),
     "a pair of NaN": (lambda: cluster.match_pairs(GAP[0], KEYS, ONES, KEYS, KEYS), "first holds NaN"),
     "a key of no cluster": (lambda: cluster.match_pairs(ONES, KEYS, ONES, KEYS, KEYS[:1]), "first_keys holds 0 to 1"),
-    "an error below none": (lambda: cluster.minimum_detectable_difference(-1.0, 0.9), "error is -1"),
     "a threshold of NaN": (lambda: cluster.decide(INTERVAL, NAN, "greater"), "threshold is nan"),
     "a third direction": (lambda: cluster.decide(INTERVAL, 0.0, "up"), "direction is 'up'"),  # type: ignore[arg-type]
     "half right": (lambda: pairs.mcnemar_pairs(SOME / 2), "zeros and ones"),

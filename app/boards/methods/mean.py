@@ -76,6 +76,10 @@ class Mean(Leaderboard):
         """Return the one metric of the board."""
         return (self.metric,)
 
+    def is_mean_over_tasks(self) -> bool:
+        """Say that it does."""
+        return True
+
     def weighable(self, tasks: Sequence[Task]) -> Collection[str] | None:
         """Return its tasks; None where they are open, since they are unknown before there are rows."""
         return self.tasks or [task.id for task in tasks] or None
@@ -147,7 +151,9 @@ def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: Valu
         else None
     )
     points, level = sign * columns.values.mean(axis=0), spec.uncertainty.level
-    return stand(points, spread, level, smallest=spec.smallest_difference, over_snapshots=spec.over_snapshots)
+    widest = ranking.within.high - ranking.within.low
+    return stand(points, spread, level, widest=widest, smallest=spec.smallest_difference,
+                 over_snapshots=spec.over_snapshots)  # fmt: skip
 
 
 @dataclass(frozen=True)

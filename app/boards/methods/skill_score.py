@@ -3,7 +3,6 @@
 Found by `app.boards.registry`. Source: fev 0.10's `leaderboard` and `pairwise_comparison`.
 """
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -128,6 +127,10 @@ class SkillScore(Leaderboard):
     def counts_for_leaks(self) -> str | None:
         """Return the leakage model."""
         return self.leakage_model
+
+    def is_mean_over_tasks(self) -> bool:
+        """Say whether it ranks by skill: the geometric mean of ratios."""
+        return self.rank_by == "skill_score"
 
     def compares_ratios(self) -> bool:
         """Say that errors are compared as ratios, because tasks may have different units."""
@@ -447,6 +450,7 @@ def _rank(
         points,
         spread,
         spec.uncertainty.level,
+        widest=1.0 if rank_by == "win_rate" else spec.clip[1] - spec.clip[0],
         gaps=gaps,
         smallest=spec.smallest_difference,
         over_snapshots=spec.over_snapshots,
@@ -494,7 +498,7 @@ def _effects(
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
-    yield from hidden_tasks_note(math.floor(drawn.number()), Range(), units=drawn.plural)
+    yield from hidden_tasks_note(round(drawn.number()), Range(), units=drawn.plural)
     if len(units) > 1:
         yield "With other opponents the win rates would differ; the interval covers only the choice of tasks."
 

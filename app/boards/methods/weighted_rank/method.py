@@ -798,7 +798,14 @@ def _pairs(spec: WeightedRank, shown: RankedBoard, order: Sequence[int]) -> Iter
         ends = _ends(spec, shown, order, a)
         for b, other in enumerate(names):
             contrast = ends[b] if a == b else _as_tested(ends[b], float(contrasts.p_values[a, b]), level)
+            contrast = _clipped(contrast, contrasts.widest)
             yield ComparedPair(name, other, replace(contrasts.verdict(a, b), contrast=contrast))
+
+
+def _clipped(ends: Ends, widest: float) -> Ends:
+    """Return a difference with its interval within what any two scores can differ by."""
+    point, low, high = ends
+    return (point, None if low is None else max(low, -widest), None if high is None else min(high, widest))
 
 
 def _as_tested(ends: Ends, p_value: float, level: float) -> Ends:
