@@ -69,26 +69,27 @@ class AtWorst:
                 above[is_less] = equals[np.argmax(gaps.delivered[equals])]
         return cls(points, scores, above) if (above >= 0).any() else None
 
-    def differences(self, sets: RankSets) -> FloatArray:
+    def differences(self, sets: RankSets, shown: IntArray) -> FloatArray:
         """Return by how much row is before column with the worst in each gap, where that is so by rule; NaN elsewhere.
 
-        From one to the next whom it is behind such differences add up, as differences do.
+        Of the entrants at the positions `shown`, [n_shown, n_shown]. From one to the next whom it is behind such
+        differences add up, as differences do.
         """
-        ahead, tested = np.full(sets.separated.shape, np.nan), sets.separated & ~self._ruled(sets)
-        for at in np.flatnonzero(self.behind).tolist():
-            left, cost, by = self._ruled(sets)[:, at].copy(), 0.0, int(self.above[at])
+        ahead = np.full((len(shown), len(shown)), np.nan)
+        ruled = np.zeros(sets.separated.shape, dtype=np.bool_) if sets.ruled is None else sets.ruled
+        tested = sets.separated & ~ruled
+        for place, at in enumerate(shown.tolist()):
+            left, cost, by = ruled[:, at].copy(), 0.0, int(self.above[at])
+            of_all = np.full(len(ruled), np.nan)
             while by >= 0:
                 now = left & tested[:, by]
                 now[by] = left[by]
-                ahead[now, at] = self.points[now] - self.scores[at] + cost
+                of_all[now] = self.points[now] - self.scores[at] + cost
                 left &= ~now
                 cost += float(self.points[by] - self.scores[by])
                 by = int(self.above[by])
+            ahead[:, place] = of_all[shown]
         return ahead
-
-    @staticmethod
-    def _ruled(sets: RankSets) -> BoolArray:
-        return np.zeros(sets.separated.shape, dtype=np.bool_) if sets.ruled is None else sets.ruled
 
 
 @dataclass(frozen=True)
@@ -284,7 +285,7 @@ class BoardStanding:
         )
         if self.at_worst is None:
             return contrasts
-        return contrasts.by_rule(self.at_worst.differences(self.sets)[square])
+        return contrasts.by_rule(self.at_worst.differences(self.sets, at))
 
     def placed(self, names: Sequence[str]) -> list[tuple[BoardRow, int]]:
         """Return each place with the entrant's position, from best to worst."""

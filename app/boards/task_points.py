@@ -395,7 +395,7 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
     """
     lacking = np.flatnonzero(~sheet.complete & np.isnan(sheet.better).any(axis=0))
     if given.ranked.all():
-        return {at: _bounds_of_points(sheet, given, at) for at in lacking.tolist()}
+        return dict(zip(lacking.tolist(), _bounds_of_points(sheet, given, lacking), strict=True))
     if given.weights is not None:
         return {at: _weighted_bounds(sheet, given.weights, at) for at in lacking.tolist()}
     # The order alone counts: anything behind or before every result will do.
@@ -409,20 +409,20 @@ def _bounds(sheet: Sheet, given: Points) -> dict[int, tuple[int, int]]:
     return dict(zip(lacking.tolist(), zip(worst, best, strict=True), strict=True))
 
 
-def _bounds_of_points(sheet: Sheet, given: Points, at: int) -> tuple[int, int]:
-    """Return the ranks where no result gets no points, which is the worst: the present one, and that of the best."""
-    counts, has = sheet._counts, ~np.isnan(sheet.better)
-    counts = counts * (sheet.n_tasks / counts.sum())
-    if given.of_others is not None:
-        present = given.points.sum(axis=0)
-        best = present.copy()
-        best[at] = (given.of_others(filled(sheet.better[:, [at]], np.inf)) * counts).sum()
-    else:
-        present, missing = (borda_points(sheet.better) * counts).sum(axis=0), ~has[:, at]
-        # Each of the others with a result loses its point for being before this one.
-        best = present - (has[missing] * counts[missing]).sum(axis=0)
-        best[at] = present[at] + (len(present) - 1) * counts[missing].sum()
-    return rank_among(float(present[at]), present - TIE), rank_among(float(best[at]), best - TIE)
+def _bounds_of_points(sheet: Sheet, given: Points, lacking: IntArray) -> Iterator[tuple[int, int]]:
+    """Yield the ranks where no result gets no points, which is the worst: the present one, and that of the best."""
+    has, counts = ~np.isnan(sheet.better), sheet._counts * (sheet.n_tasks / sheet._counts.sum())
+    n_entrants, of_others = has.shape[1], given.of_others
+    points = (borda_points(sheet.better) * counts).sum(axis=0) if of_others is None else given.points.sum(axis=0)
+    for at in lacking.tolist():
+        best, missing = points.copy(), ~has[:, at]
+        if of_others is None:
+            # Each of the others with a result loses its point for being before this one.
+            best -= counts[missing, 0] @ has[missing]
+            best[at] = points[at] + (n_entrants - 1) * counts[missing].sum()
+        else:
+            best[at] = (of_others(filled(sheet.better[:, [at]], np.inf)) * counts).sum()
+        yield rank_among(float(points[at]), points - TIE), rank_among(float(best[at]), best - TIE)
 
 
 def _ranks_by_pool(sheet: Sheet, points: FloatArray, owns: FloatArray) -> list[int]:

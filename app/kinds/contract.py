@@ -232,7 +232,15 @@ Read = Callable[["ReadRequest"], "Reading | None"]
 def delivered_tasks(
     manifest: Manifest, scores: ScoreTable, entrant: str, metric: str, conditions: Collection[str]
 ) -> Coverage | None:
-    """Return an entrant's coverage of the asked tasks or records in a metric; None where no grid is declared."""
+    """Return an entrant's coverage of the asked tasks or records in a metric; None where no grid is declared.
+
+    >>> from app.boards.example import benchmark, rows
+    >>> from app.boards.methods.mean import Mean
+    >>> board = Mean(name="main", method="mean", metric="error")
+    >>> found = delivered_tasks(benchmark(board), rows({"A": [0.1, 0.2]}), "A", "error", ())
+    >>> found.n_attempted, found.n_included, found.n_absent
+    (3, 2, 1)
+    """
     del conditions
     wanted = _asked_of(manifest, entrant)
     if not wanted:

@@ -137,6 +137,9 @@ def test_the_errors_of_a_ratio_are_those_of_both_estimates() -> None:
 
     assert Pair(stressed, clean, 0.5).errors() == pytest.approx((0.4, 0.1))
     assert np.isnan(Pair(stressed, invalid, 0.5).errors()).all()
+    assert Pair(stressed, clean, 0.5).value("relative_degradation_ratio") == pytest.approx(4.0)
+    assert Pair(stressed, clean, 0.5).value("absolute_error_inflation") == pytest.approx(0.3)
+    assert Pair(stressed, clean, 0.6).value("relative_degradation_ratio") is None  # a clean error of next to nothing
     assert Pair(invalid, clean, 0.5).value("validity_collapse") == 1.0
 
 
