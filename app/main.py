@@ -47,8 +47,8 @@ from app.web import (
     syndication,
     tokens,
 )
-from app.web.beginning import ConcurrencyLimit
 from app.web.caller import sees_more
+from app.web.concurrency import ConcurrencyLimit
 from app.web.description import SUMMARY, DescribedApi
 from app.web.front import Front
 from app.web.limits import RateLimit, share_reads
@@ -208,19 +208,17 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         sessions.router,
         account.router,
         sessions.oidc_router,
-        account.publishing_router,
         people.invitations_router,
         people.inviting_router,
         exports.router,
         exports.evaluations_router,
-        benchmarks.replay_router,
         preregs.router,
         preregs.form_router,
         preregs.attestations_router,
         preregs.registrations_router,
         preregs.reserved_router,
         tokens.router,
-        account.mine_router,
+        submit_page.mine_router,
         submit_page.tries_router,
         submissions.disputes_router,
         notifications.router,
@@ -228,6 +226,7 @@ def _routes(settings: Settings) -> list[BaseRoute]:
         ops.figures_router,
         ops.router,
         ops.health_router,
+        syndication.site_router,
         benchmarks.front_router,
     ):
         routes.include_router(router)

@@ -1,4 +1,4 @@
-"""The pages of whoever has signed in: own tokens, invitations, submissions, and who publishes a benchmark.
+"""The pages of whoever has signed in: tokens, invitations, a benchmark's people.
 
 The pages where somebody who signed in decides: /account/tokens, /account/invitations, /benchmarks/{slug}/people.
 
@@ -7,32 +7,26 @@ addresses that programs write to (`app.web.forms`).
 """
 
 from collections.abc import Collection
-from dataclasses import asdict
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
-from app.db.models import SCOPES, Benchmark
+from app.db.models import SCOPES
 from app.errors import NotFound
 from app.names import SLUG_PATTERN, is_holder
 from app.render.pages import InvitationRow
 from app.rights import invitations, roles, tokens
 from app.rights.policy import allows
-from app.store import audit, benchmark_rows, benchmarks
-from app.store.audit import Change
-from app.store.benchmarks import Contents
-from app.store.tries import own_submissions
+from app.store import benchmarks
 from app.web.caller import Caller, may
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of
 from app.web.description import described
-from app.web.documents import DeletedDocument, OwnSubmissionDocument, VisibilityDocument
 from app.web.kept_forms import UNSENT, KeptForm
-from app.web.requests import Body
 from app.web.state import SessionDep, State, StateDep, get_state
-from app.web.views import NO_STORE, json_answer, page
+from app.web.views import NO_STORE, page
 
 router = APIRouter(route_class=CheckedFirst, tags=["roles"])
 
@@ -165,84 +159,3 @@ def _invitations(session: Session, slugs: Collection[str] | None) -> list[Invita
 def _private(shown: Response) -> Response:
     shown.headers.update(NO_STORE)
     return shown
-
-
-# /benchmarks/{slug}/visibility: who may read a benchmark, what becomes visible when more may; deleting a draft.
-
-publishing_router = APIRouter(route_class=CheckedFirst, tags=["benchmarks"])
-
-ADDRESS = "/benchmarks/{slug}/visibility"
-
-
-class Widening(Body):
-    """Who may read a benchmark from now on."""
-
-    visibility: Literal["private", "public"]
-
-
-@publishing_router.get(
-    ADDRESS,
-    summary="Who may read a benchmark, and what it contains",
-    responses=described(403, 404, answer=VisibilityDocument),
-    dependencies=[may("see who may read a benchmark")],
-)
-def show(slug: str, session: SessionDep) -> Response:
-    """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
-    benchmark = benchmark_rows.find_benchmark(session, slug)
-    return json_answer(_about(benchmark, benchmarks.contents_of(session, benchmark)), headers=NO_STORE)
-
-
-@publishing_router.post(
-    ADDRESS, summary="Let more people read a benchmark", responses=described(403, 404, 409, answer=VisibilityDocument)
-)
-def widen(
-    slug: str, order: Widening, session: SessionDep, caller: Annotated[Caller, may("let more people read a benchmark")]
-) -> Response:
-    """Open a draft to those with a role in it, or a benchmark to everyone; the answer lists what is now visible.
-
-    This cannot be undone: what was read is known.
-    """
-    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
-    before, contents = benchmark.visibility, benchmarks.contents_of(session, benchmark)
-    benchmarks.widen(session, benchmark, order.visibility)
-    after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
-    audit.record(session, caller.act, 200, Change({"visibility": before}, after))
-    return json_answer(_about(benchmark, contents), headers=NO_STORE)
-
-
-@publishing_router.delete(
-    "/benchmarks/{slug}", summary="Delete a draft", responses=described(403, 404, 409, answer=DeletedDocument)
-)
-def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete a draft")]) -> Response:
-    """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
-    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
-    before = {"visibility": benchmark.visibility}
-    benchmarks.delete_draft(session, benchmark)
-    audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
-    return json_answer({"benchmark": slug, "deleted": True}, headers=NO_STORE)
-
-
-def _about(benchmark: Benchmark, contents: Contents) -> dict[str, Any]:
-    return {"benchmark": benchmark.slug, "visibility": benchmark.visibility, "contents": asdict(contents)}
-
-
-# /whoami/submissions: what the holder of the token has sent.
-
-mine_router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
-
-
-@mine_router.get(
-    "/whoami/submissions",
-    summary="Submissions of this token",
-    responses=described(401, answer=list[OwnSubmissionDocument]),
-)
-def list_mine(
-    session: SessionDep,
-    caller: Annotated[Caller, may("see one's own account")],
-    benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
-) -> Response:
-    """List the newest 200 submissions of this token, with their status and entrants."""
-    submissions = own_submissions(session, caller.id, benchmark)
-    listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
-              for each in submissions]  # fmt: skip
-    return json_answer(listed, headers=NO_STORE)

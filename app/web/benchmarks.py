@@ -1,17 +1,14 @@
-"""/ and /benchmarks: the list, one benchmark with its life and snapshots, making and changing one."""
+"""/ and /benchmarks: the list, one benchmark with its life, readers and snapshots, making and changing one; search."""
 
-import tempfile
-import zipfile
-from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 from sqlalchemy.orm import Session
-from starlette.responses import PlainTextResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import RedirectResponse, Response
 
 from app.boards.ranks import ranks_table
-from app.db.engine import EXPORTS, allow
 from app.db.models import Benchmark, Snapshot, Status
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
@@ -23,16 +20,13 @@ from app.names import clip_for_message
 from app.render.help import help_on, help_pages
 from app.render.html import institution
 from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
-from app.render.saved import ICON
-from app.render.syndication import atom_feed, robots, sitemap
 from app.render.table_page import Paged, page_of
 from app.rights import roles
 from app.rights.policy import refuse_elsewhere
 from app.store import audit, benchmark_rows, benchmarks, grids, labels, news, snapshots, submissions
 from app.store import search as find
 from app.store.audit import Change
-from app.store.benchmarks import Declared, find_retirement, shown_retirement
-from app.store.publication import replay_members
+from app.store.benchmarks import Contents, Declared, find_retirement, shown_retirement
 from app.values.table import Table
 from app.web import new_benchmark
 from app.web.caller import PUBLIC, Caller, may
@@ -41,13 +35,14 @@ from app.web.description import described, table_routes
 from app.web.documents import (
     BenchmarkDocument,
     ChangesDocument,
+    DeletedDocument,
     LifeDocument,
     ListedBenchmark,
     MadeDocument,
     SnapshotDocument,
     TableDocument,
+    VisibilityDocument,
 )
-from app.web.exports import SPOOLED_BYTES, ZIP_TIME, blocks_of
 from app.web.kept_forms import keeping
 from app.web.requests import YAML_REQUEST, Body, Line, Reason, yaml_body
 from app.web.state import SessionDep, State, StateDep
@@ -393,14 +388,68 @@ def _answer(session: Session, slug: str) -> Response:
     return json_answer({"slug": slug, "title": manifest.title, "description": manifest.description, "retired": retired})
 
 
-# /search, the feed of all benchmarks, and what crawlers ask for: robots.txt, the sitemap, the icon.
+# /benchmarks/{slug}/visibility: who may read a benchmark, what becomes visible when more may; deleting a draft.
+
+VISIBILITY = "/benchmarks/{slug}/visibility"
+
+
+class Widening(Body):
+    """Who may read a benchmark from now on."""
+
+    visibility: Literal["private", "public"]
+
+
+@life_router.get(
+    VISIBILITY,
+    summary="Who may read a benchmark, and what it contains",
+    responses=described(403, 404, answer=VisibilityDocument),
+    dependencies=[may("see who may read a benchmark")],
+)
+def show_visibility(slug: str, session: SessionDep) -> Response:
+    """Return who may read a benchmark, and what would become visible if more people might (its stewards only)."""
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    return json_answer(_visible(benchmark, benchmarks.contents_of(session, benchmark)), headers=NO_STORE)
+
+
+@life_router.post(
+    VISIBILITY,
+    summary="Let more people read a benchmark",
+    responses=described(403, 404, 409, answer=VisibilityDocument),
+)
+def widen(
+    slug: str, order: Widening, session: SessionDep, caller: Annotated[Caller, may("let more people read a benchmark")]
+) -> Response:
+    """Open a draft to those with a role in it, or a benchmark to everyone; the answer lists what is now visible.
+
+    This cannot be undone: what was read is known.
+    """
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+    before, contents = benchmark.visibility, benchmarks.contents_of(session, benchmark)
+    benchmarks.widen(session, benchmark, order.visibility)
+    after = {"visibility": order.visibility, **asdict(contents), "entrants": len(contents.entrants)}
+    audit.record(session, caller.act, 200, Change({"visibility": before}, after))
+    return json_answer(_visible(benchmark, contents), headers=NO_STORE)
+
+
+@life_router.delete(
+    "/benchmarks/{slug}", summary="Delete a draft", responses=described(403, 404, 409, answer=DeletedDocument)
+)
+def delete(slug: str, session: SessionDep, caller: Annotated[Caller, may("delete a draft")]) -> Response:
+    """Delete a draft with its manifests, roles and invitations; a published benchmark cannot be deleted."""
+    benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
+    before = {"visibility": benchmark.visibility}
+    benchmarks.delete_draft(session, benchmark)
+    audit.record(session, caller.act, 200, Change(before, {"deleted": True}))
+    return json_answer({"benchmark": slug, "deleted": True}, headers=NO_STORE)
+
+
+def _visible(benchmark: Benchmark, contents: Contents) -> dict[str, Any]:
+    return {"benchmark": benchmark.slug, "visibility": benchmark.visibility, "contents": asdict(contents)}
+
+
+# /search and /help: what is in the whole of the site.
 
 front_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["benchmarks"])
-
-MOST_ADDRESSES = 50_000
-"""A sitemap may have no more."""
-
-FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
 
 
 @front_router.get("/search", include_in_schema=False)
@@ -423,38 +472,6 @@ def show_help(name: str = "") -> Response:
     if known is None:
         raise NotFound(f"There is no help on {clip_for_message(name)}; /help lists all of it.")
     return page("help.html", title=known.title, name=name, content=known.content)
-
-
-@front_router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
-def feed(session: SessionDep, state: StateDep) -> Response:
-    """Return the latest changes of all benchmarks."""
-    base = state.settings.own_address
-    content = atom_feed(news.list_news(session, limit=50), institution().name, base, "/feed.atom")
-    return Response(content, media_type="application/atom+xml")
-
-
-@front_router.get("/sitemap.xml", include_in_schema=False)
-def show_sitemap(session: SessionDep, state: StateDep) -> Response:
-    """List the pages of every benchmark."""
-    listed = benchmarks.list_names(session)
-    homes = [f"/benchmarks/{each.slug}" for each in listed]
-    boards = [f"{home}/leaderboards/{board['name']}"
-              for home, each in zip(homes, listed, strict=True) for board in each.leaderboards]  # fmt: skip
-    paths = ["/", "/glossary", *homes, *boards][:MOST_ADDRESSES]
-    return Response(sitemap(paths, (state.settings.base_url or "").rstrip("/")), media_type="application/xml")
-
-
-@front_router.get("/robots.txt", include_in_schema=False)
-def show_robots(state: StateDep) -> Response:
-    """Return what crawlers may read."""
-    return PlainTextResponse(robots((state.settings.base_url or "").rstrip("/")))
-
-
-@front_router.get("/favicon.ico", include_in_schema=False)
-@front_router.get("/favicon.svg", include_in_schema=False)
-def icon() -> Response:
-    """Return the icon of the site."""
-    return Response(ICON, media_type="image/svg+xml", headers=FOR_A_WEEK)
 
 
 # /benchmarks/{slug}/snapshots: what was published when, and what changed from one snapshot to another.
@@ -536,32 +553,3 @@ def _describe_snapshots(session: Session, benchmark: Benchmark) -> list[dict[str
         }
         for s in snapshots.list_snapshots(session, benchmark.id)
     ]
-
-
-# GET /benchmarks/{slug}/replay.zip: what a snapshot was computed from, for `plumbline replay`.
-
-replay_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["exports"])
-
-
-@replay_router.get(
-    "/benchmarks/{slug}/replay.zip",
-    summary="All inputs of a snapshot (zip)",
-    responses=described(404, 409, also=("zip",)),
-)
-def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return manifest, rows and published tables of a snapshot, for `plumbline replay` to recompute."""
-    benchmark = benchmark_rows.find_benchmark(session, slug)
-    shown = snapshots.find_snapshot(session, benchmark, snapshot)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet.")
-    allow(session, EXPORTS)
-    with ExitStack() as if_refused:
-        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
-        with zipfile.ZipFile(packed, "w") as archive:
-            for name, content in replay_members(session, benchmark, shown):
-                member = zipfile.ZipInfo(name, ZIP_TIME)
-                member.compress_type = zipfile.ZIP_DEFLATED
-                archive.writestr(member, content)
-        if_refused.pop_all()
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NO_STORE
-    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)

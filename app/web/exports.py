@@ -1,4 +1,4 @@
-"""Exports: rows, tables named as in lrdbench's output contract, evaluations."""
+"""Exports: rows, tables named as in lrdbench's output contract, evaluations, the inputs of a snapshot."""
 
 import json
 import tempfile
@@ -12,6 +12,7 @@ from fastapi import APIRouter, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response, StreamingResponse
 
+from app.db.engine import EXPORTS, allow
 from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import Kind
@@ -19,8 +20,9 @@ from app.kinds.registry import KINDS, kind_of
 from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
 from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
-from app.store import benchmarks, snapshots
+from app.store import benchmark_rows, benchmarks, snapshots
 from app.store.benchmarks import Declared
+from app.store.publication import replay_members
 from app.store.row_exports import find_counted, read_counted
 from app.store.series import raw_rows
 from app.values.table import Table
@@ -272,3 +274,30 @@ def _source(session: Session, state: State, slug: str, number: int | None) -> Sn
     boards = {name: table for name, table in tables.items() if table is not None}
     home = f"{state.settings.own_address}/benchmarks/{slug}"
     return SnapshotBoards(under.manifest, boards, shown.number, shown.published_at, shown.code_version, home)
+
+
+# GET /benchmarks/{slug}/replay.zip: what a snapshot was computed from, for `plumbline replay`.
+
+
+@router.get(
+    "/benchmarks/{slug}/replay.zip",
+    summary="All inputs of a snapshot (zip)",
+    responses=described(404, 409, also=("zip",)),
+)
+def download_replay(slug: str, session: SessionDep, snapshot: SnapshotNumber = None) -> Response:
+    """Return manifest, rows and published tables of a snapshot, for `plumbline replay` to recompute."""
+    benchmark = benchmark_rows.find_benchmark(session, slug)
+    shown = snapshots.find_snapshot(session, benchmark, snapshot)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    allow(session, EXPORTS)
+    with ExitStack() as if_refused:
+        packed = if_refused.enter_context(tempfile.SpooledTemporaryFile(SPOOLED_BYTES))
+        with zipfile.ZipFile(packed, "w") as archive:
+            for name, content in replay_members(session, benchmark, shown):
+                member = zipfile.ZipInfo(name, ZIP_TIME)
+                member.compress_type = zipfile.ZIP_DEFLATED
+                archive.writestr(member, content)
+        if_refused.pop_all()
+    headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-replay.zip"'} | NO_STORE
+    return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)

@@ -28,6 +28,7 @@ from app.web.caller import PUBLIC, Caller, Uploader, may, refuse_uninvited, sign
 from app.web.checked_first import CheckedFirst
 from app.web.cookies import form_key_of, session_secret
 from app.web.description import described
+from app.web.documents import OwnSubmissionDocument
 from app.web.preregs import warnings_of
 from app.web.requests import MAX_FIELDS
 from app.web.state import SessionDep, State, StateDep
@@ -204,3 +205,25 @@ def show_own(session: SessionDep, caller: Annotated[Caller, may("see one's own a
                  submissions=own_submissions(session, caller.id, None))  # fmt: skip
     shown.headers.update(NO_STORE)
     return shown
+
+
+# /whoami/submissions: what the holder of the token has sent.
+
+mine_router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
+
+
+@mine_router.get(
+    "/whoami/submissions",
+    summary="Submissions of this token",
+    responses=described(401, answer=list[OwnSubmissionDocument]),
+)
+def list_mine(
+    session: SessionDep,
+    caller: Annotated[Caller, may("see one's own account")],
+    benchmark: Annotated[str | None, Query(description="the slug of one benchmark", max_length=63)] = None,
+) -> Response:
+    """List the newest 200 submissions of this token, with their status and entrants."""
+    submissions = own_submissions(session, caller.id, benchmark)
+    listed = [{**vars(each), "received_at": each.received_at.isoformat(), "url": f"/submissions/{each.id}"}
+              for each in submissions]  # fmt: skip
+    return json_answer(listed, headers=NO_STORE)

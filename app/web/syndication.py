@@ -1,13 +1,15 @@
-"""What other sites and programs take from a benchmark: badges, pictures of boards, citations, metadata, its feed."""
+"""What other sites and programs take from a benchmark: badges, pictures of boards, citations, metadata, feeds."""
 
 from fastapi import APIRouter
 from sqlalchemy.orm import Session
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
 from app.boards.nouns import in_nouns
 from app.db.models import Snapshot
 from app.errors import NotFound
-from app.render.syndication import atom_feed, badge, bibtex, board_picture, croissant, place_of
+from app.render.html import institution
+from app.render.saved import ICON
+from app.render.syndication import atom_feed, badge, bibtex, board_picture, croissant, place_of, robots, sitemap
 from app.render.text import name_in_path
 from app.store import benchmarks, news, retention, snapshots
 from app.store.benchmarks import Declared
@@ -128,3 +130,45 @@ def _board(session: Session, slug: str, board: str, number: int | None) -> tuple
     if table is None:
         raise NotFound(f"{slug} has no leaderboard {board}.")
     return declared, shown, table
+
+
+# What crawlers and readers of feeds ask of the whole site: all benchmarks as a feed, the sitemap, robots.txt, the icon.
+
+site_router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["benchmarks"])
+
+MOST_ADDRESSES = 50_000
+"""A sitemap may have no more."""
+
+FOR_A_WEEK = {"Cache-Control": "max-age=604800"}
+
+
+@site_router.get("/feed.atom", summary="Changes of all benchmarks as a feed", responses=described(also=("atom",)))
+def feed_of_all(session: SessionDep, state: StateDep) -> Response:
+    """Return the latest changes of all benchmarks."""
+    base = state.settings.own_address
+    content = atom_feed(news.list_news(session, limit=50), institution().name, base, "/feed.atom")
+    return Response(content, media_type="application/atom+xml")
+
+
+@site_router.get("/sitemap.xml", include_in_schema=False)
+def show_sitemap(session: SessionDep, state: StateDep) -> Response:
+    """List the pages of every benchmark."""
+    listed = benchmarks.list_names(session)
+    homes = [f"/benchmarks/{each.slug}" for each in listed]
+    boards = [f"{home}/leaderboards/{board['name']}"
+              for home, each in zip(homes, listed, strict=True) for board in each.leaderboards]  # fmt: skip
+    paths = ["/", "/glossary", *homes, *boards][:MOST_ADDRESSES]
+    return Response(sitemap(paths, (state.settings.base_url or "").rstrip("/")), media_type="application/xml")
+
+
+@site_router.get("/robots.txt", include_in_schema=False)
+def show_robots(state: StateDep) -> Response:
+    """Return what crawlers may read."""
+    return PlainTextResponse(robots((state.settings.base_url or "").rstrip("/")))
+
+
+@site_router.get("/favicon.ico", include_in_schema=False)
+@site_router.get("/favicon.svg", include_in_schema=False)
+def icon() -> Response:
+    """Return the icon of the site."""
+    return Response(ICON, media_type="image/svg+xml", headers=FOR_A_WEEK)

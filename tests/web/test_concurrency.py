@@ -5,8 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from app.store.audit import Act
-from app.web.beginning import MOST_BEGUN, ROOM, ConcurrencyLimit
 from app.web.caller import Caller
+from app.web.concurrency import MOST_BEGUN, ROOM, ConcurrencyLimit
 
 
 async def nothing_more() -> dict[str, Any]:
