@@ -44,7 +44,7 @@ Delivered = Callable[[ScoreTable, str, str, Collection[str]], Coverage | None]
 declared grid."""
 
 NO_PAIRS = "no pairs"
-NO_VALUES = "measured over all items at once and not by row, so not decided here; the pairs of the board compare it"
+NO_VALUES = "not kept row by row, so not decided here; the pairs of the board compare it"
 
 PROVISIONAL = "provisional: nobody has declared what is asked"
 

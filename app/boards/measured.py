@@ -107,9 +107,9 @@ class EvidenceWords:
 
     `resampled` names what resamples draw, `units` the units of intervals, `too_few` the units of which fewer than two
     allow no interval, `failed` what is given the worst value, `cells` what a grid counts. `has_statistics` means that a
-    score is a mean or an interquartile mean, and that its column says which. `rare` is the world of
-    `app.boards.calibrated.rare_note` in which the intervals of its score fail, empty for none. `metric_glossary` names
-    the entry of a metric.
+    score is a mean or an interquartile mean, and that its column says which, `is_rate` that it lies between 0, for
+    nothing, and 1. `rare` is the world of `app.boards.calibrated.rare_note` in which the intervals of its score fail,
+    empty for none. `metric_glossary` names the entry of a metric.
     """
 
     resampled: str
@@ -118,6 +118,7 @@ class EvidenceWords:
     failed: str
     cells: str = "items"
     has_statistics: bool = False
+    is_rate: bool = False
     rare: str = ""
     notes: tuple[str, ...] = ()
     metric_glossary: Callable[[str], str] = str

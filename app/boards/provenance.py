@@ -110,7 +110,9 @@ def with_provenance(table: Table, known: Mapping[str, Provenance], best: Mapping
     if not _is_of_opponents(told):
         return with_statement(told)
     compared = [row for row in told.rows if row[told.index("rank")] is not None]
-    notes = (*told.notes, *_of_copies(told, compared, f"{len(compared)} entrants that are compared"))
+    n_repeated = _n_repeated(told, compared)
+    repeat = f"{'repeats' if n_repeated == 1 else 'repeat'} another one of them"
+    notes = (*told.notes, *_of_copies(n_repeated, len(compared), f"{len(compared)} entrants that are compared", repeat))
     return with_statement(replace(told, notes=notes, meta={**told.meta, COMPARED: len(compared)}))
 
 
@@ -168,21 +170,31 @@ def _moved(table: Table, names: Mapping[int, str]) -> Table:
     return replace(table, notes=(*table.notes, owner_note(named)), meta={**table.meta, WITHOUT_OWNER: named})
 
 
-def _of_copies(table: Table, rows: Sequence[Sequence[Cell]], whom: str) -> Iterator[str]:
-    """Say how far near copies among the rows that are compared can move the rest; `whom` says who these are.
+def _of_copies(n_copies: int, n_compared: int, whom: str, what: str) -> Iterator[str]:
+    """Say how far so many near copies among those who are compared can move the rest.
 
     Tokens are not people: someone with several can submit copies that beat one opponent and lose to another.
     """
+    if n_copies:
+        yield (
+            f"{n_copies} of the {whom} {what}, or nearly. Scores here are about who is compared, so this can move the "
+            f"difference of two others by up to {_most_moved(n_copies, n_compared - 1):.2f} of the range of a score."
+        )
+
+
+def _copies(table: Table, rows: Sequence[Sequence[Cell]]) -> list[Sequence[Cell]]:
     at = table.index("flags")
-    n_copies = sum(not COPIED.isdisjoint(str(row[at] or "").split()) for row in rows)
-    if not n_copies:
-        return
-    have, most = "has" if n_copies == 1 else "have", _most_moved(n_copies, len(rows) - 1)
-    yield (
-        f"{n_copies} of the {whom} {have} the rows of another one, or nearly. Scores here are "
-        f"about who is compared, so this can move the difference of two others by up to {most:.2f} of the range of a "
-        "score."
-    )
+    return [row for row in rows if not COPIED.isdisjoint(str(row[at] or "").split())]
+
+
+def _n_repeated(table: Table, rows: Sequence[Sequence[Cell]]) -> int:
+    """Return how many of some rows repeat another of them: of two that are each other's copy one does."""
+    copies, entrant = _copies(table, rows), table.index("entrant")
+    if "nearest" not in table.column_names():
+        return len(copies)
+    nearest, among = table.index("nearest"), {row[entrant] for row in rows}
+    known = {frozenset((row[entrant], row[nearest])) for row in copies if row[nearest] in among}
+    return len(known) + sum(row[nearest] is None for row in copies)
 
 
 def _most_moved(n_own: int, n_opponents: int) -> float:
@@ -231,7 +243,9 @@ def with_owners(table: Table, names: Mapping[int, str]) -> Table:
     notes = (*table.notes, *_notes(named))
     if _is_of_opponents(named) and COMPARED not in named.meta:
         # Of an earlier version: its data answer the bytes of their publication, so its words are not to be changed.
-        notes = (*notes, *_of_copies(named, rows, f"{len(rows)} entrants"))
+        n_copies = len(_copies(named, rows))
+        have = f"{'has' if n_copies == 1 else 'have'} the rows of another one"
+        notes = (*notes, *_of_copies(n_copies, len(rows), f"{len(rows)} entrants", have))
     return _moved(replace(named, notes=notes), names)
 
 

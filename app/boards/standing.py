@@ -1,6 +1,6 @@
 """Ranks and their uncertainty, whatever the method: rank sets, contrasts, groups and letters."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from statistics import NormalDist
@@ -12,6 +12,7 @@ from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
+from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
 from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
@@ -405,12 +406,14 @@ MOST_PAIRED = 200
 """Entrants, the best, whose pairs the detectable difference is the median of: more would not move a median."""
 
 
-def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, Any]:
+def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios: bool = False) -> dict[str, Any]:
     """Return `power` of a board's `meta`: the difference of two entrants that this design finds with 80 %.
 
-    With all pairs tested at once: `difference` by the median of the pairs, and `of_first` that of the first two, None
-    where these are not tested; either is None where it would be larger than any two scores can differ. In the unit of
-    the board's points times `scale`. Empty where nothing is tested.
+    With all `n_pairs` tested at once: `difference` by the median of the pairs, and `of_first` that of the first two,
+    None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
+    be found. In the unit of the board's points times `scale`. `reach` is how many half-widths of the interval of a pair
+    by itself that is. `of_ratios`: points are one less a mean ratio of errors, whose error grows with it. Of scores
+    that move in steps the error depends on the difference, so neither is known. Empty where nothing is tested.
     Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
@@ -418,23 +421,47 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0) -> dict[str, 
     """
     if standing is None or standing.all_pairs is None or standing.sets is None:
         return {}
+    pairs, sets = standing.all_pairs, standing.sets
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
-    above = np.triu_indices(len(at), 1)
-    found = standing.all_pairs.half_widths(standing.sets.critical, at, at)
-    found = scale * (found + NormalDist().inv_cdf(POWER) * standing.all_pairs.errors(at, at))
-    found[~standing.all_pairs.can_be_apart(standing.sets.critical, at)] = np.inf
-    if (ruled := standing.sets.ruled) is not None:
-        found[(ruled | ruled.T)[np.ix_(at, at)]] = np.nan
+    above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
+    found = pairs.half_widths(sets.critical, at, at) + NormalDist().inv_cdf(POWER) * errors
+    reaches = found / pairs.margins(at, standing.level)
+    if of_ratios:
+        found = _apart_as_ratios(1.0 - standing.points[at], errors, pairs.spreads[at], found / errors)
+    found = np.where(pairs.can_be_apart(sets.critical, at), scale * found, np.inf)
+    if sets.ruled is not None:
+        found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
     if not len(known):
         return {}
-    critical = round(standing.all_pairs.one_look(standing.sets.critical), 4)
+    n = len(standing.points)
+    about = {"power": POWER, "critical": round(pairs.one_look(sets.critical), 4), "n_pairs": n * (n - 1) // 2}
+    if pairs.wide is not None:
+        return {"power": about}
     typical, of_first = (
         finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
     )
-    n = len(standing.points)
-    return {"power": {"power": POWER, "difference": typical, "of_first": of_first, "critical": critical,
-                      "n_pairs": n * (n - 1) // 2}}  # fmt: skip
+    reaches = reaches[above][np.isfinite(reaches[above])]
+    reach = round(float(np.median(reaches)), 4) if len(reaches) else None
+    return {"power": {**about, "difference": typical, "of_first": of_first, "reach": reach}}
+
+
+def _apart_as_ratios(means: FloatArray, errors: FloatArray, spreads: FloatArray, reach: FloatArray) -> FloatArray:
+    """Return how far apart two mean ratios [n] must be for the worse one to be found worse, [n, n]; inf where none is.
+
+    As the worse one grows by a factor so does its spread: `reach` [n, n] are the standard errors that it takes,
+    `errors` those of differences, `spreads` [n] those of the means. Source: Fieller 1954, of a ratio of two means.
+    """
+    worse = np.where(means[:, None] >= means[None, :], means[:, None], means[None, :])
+    better = np.minimum(means[:, None], means[None, :])
+    is_row = means[:, None] >= means[None, :]
+    of_worse = np.where(is_row, spreads[:, None], spreads[None, :]) ** 2
+    of_better = np.where(is_row, spreads[None, :], spreads[:, None]) ** 2
+    shared, k = (of_worse + of_better - errors**2) / 2.0, reach**2
+    a, b, c = worse**2 - k * of_worse, worse * better - k * shared, better**2 - k * of_better
+    with np.errstate(invalid="ignore", divide="ignore"):
+        factor = (b + np.sqrt(np.maximum(b**2 - a * c, 0.0))) / a
+    return np.where(np.isnan(reach), np.nan, np.where(a > 0.0, factor * worse - better, np.inf))
 
 
 def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
@@ -565,6 +592,11 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
         for at, row in enumerate(rows)
     ]
     notes = [ALIKE, *([READ] if letters else [])]
+    shown = {row["entrant"] for row in rows}
+    n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
+    if n_ruled:
+        told = f"{count(n_ruled, 'pair')} of those that can {'is' if n_ruled == 1 else 'are'} told apart"
+        notes.append(f"{told} by the rule for missing results, without a test.")
     notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
@@ -624,6 +656,21 @@ def separable_pairs(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
         return {}
     a, b, known = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "separable"))
     return {(row[a], row[b]): row[known] is True for row in pairwise.rows if row[known] is not None}
+
+
+def ruled_pairs(pairwise: Table) -> Collection[tuple[Cell, Cell]]:
+    """Return the pairs, by both names, that the rule for gaps decides and no test.
+
+    Where it decides nothing `decided_by` is None. Source: none; it selects rows.
+
+    >>> columns = tuple(Column(name, name) for name in ("entrant_a", "entrant_b", "decided_by"))
+    >>> ruled_pairs(Table("pairwise/b", "Pairs", columns, (("A", "B", BY_RULE), ("A", "C", BY_TEST))))
+    {('A', 'B')}
+    """
+    if "decided_by" not in pairwise.column_names():
+        return set()
+    a, b, by = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "decided_by"))
+    return {(row[a], row[b]) for row in pairwise.rows if row[by] == BY_RULE}
 
 
 def _letters(names: list[str], compared: Mapping[tuple[Cell, Cell], bool]) -> list[str] | None:

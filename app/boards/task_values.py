@@ -11,6 +11,7 @@ import scipy
 from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.weighted_rank.records import BY_SIZE, RULES, WeightedRank, split_identity
+from app.boards.standing import ruled_pairs, separable_pairs
 from app.manifest.model import Leaderboard, Manifest, Metric
 from app.names import count, first_few, in_words, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
@@ -236,7 +237,7 @@ def differences_table(
         notes += _deciding(pair, mean, [str(row[0]) for row in rows if row[-1]], len(own))
     else:
         columns, rows = columns[:-2], tuple(row[:-2] for row in rows)
-        if len(own) and not spec.combines_metrics():
+        if len(own) and len(by_task.tasks) > 1 and not spec.combines_metrics():
             notes.append(f"Here {name} is compared as it was sent; the score of the board is not the mean of these.")
     return Table(
         f"differences/{spec.name}", "Task by task", columns, rows, tuple(notes), {"plot": plot} if rows else {}
@@ -433,15 +434,18 @@ def side_by_side(matrix: Table, entrants: Sequence[str], pairwise: Table | None)
 
 def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str]:
     """Yield whom the data tell apart of some entrants, best first, and whom they do not."""
-    if pairwise is None or not {"entrant_a", "entrant_b", "separable"} <= set(pairwise.column_names()):
+    if pairwise is None:
         return
-    known = {(row[pairwise.index("entrant_a")], row[pairwise.index("entrant_b")]): row[pairwise.index("separable")]
-             for row in pairwise.rows}  # fmt: skip
+    known, ruled = separable_pairs(pairwise), ruled_pairs(pairwise)
     for at, better in enumerate(entrants[:-1]):
         later = entrants[at + 1 :]
-        apart = [name for name in later if known.get((better, name)) is True]
+        apart = [name for name in later if known.get((better, name)) is True and (better, name) not in ruled]
+        behind = [name for name in later if known.get((better, name)) is True and (better, name) in ruled]
         alike = [name for name in later if known.get((better, name)) is False]
         if apart:
             yield f"{in_words(better)} is better than {names_in_words(apart)}."
+        if behind:
+            named = names_in_words(behind)
+            yield f"{in_words(better)} is before {named} by the rule for missing results, without a test."
         if alike:
             yield f"The data cannot tell {in_words(better)} from {names_in_words(alike, 'or')}."

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import NormalDist
 
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
@@ -208,7 +207,7 @@ def chances(pair: PairRows) -> Sequence[str]:
         return (f"The two differ also with {pairs} tested at once (this pair alone: {test}).",)
     if p_value > 1.0 - level:
         return (f"Asked alone, this pair would not differ either ({test}).",)
-    return (f"Asked alone, this pair would differ ({test}); among {pairs} it is not enough.",)
+    return (f"This pair by itself: {test}; among {pairs} it is not enough.",)
 
 
 def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
@@ -257,8 +256,10 @@ def _digits(row: Record, effect: str) -> int:
 def evidence_needed(pair: PairRows) -> Sequence[str]:
     """Return how many times as much evidence would tell two apart that are not, as a range over the interval.
 
-    The standard error falls with the root of the evidence, so ((c + z) × error / difference)² times as much is needed
-    for a power of Φ(z) at the critical value c of all pairs. Source: Chow, Shao & Wang 2008, section 3.1.
+    The standard error falls with the root of the evidence, so as much is needed as the square of what would be found
+    now over the difference; that is the half-width of the interval times the board's `reach`. Nothing is said where the
+    board has none: of scores that move in steps, and of snapshots of before. Source: Chow, Shao & Wang 2008, section
+    3.1.
     """
     effect, power, row = pair.effect, pair.table.meta.get("power"), pair.forth
     if effect is None or not isinstance(power, Mapping) or row.get("separable") is not False:
@@ -266,14 +267,17 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     point, low, high = (row.get(name) for name in (effect, f"{effect}_lower", f"{effect}_upper"))
     if not isinstance(point, float) or not isinstance(low, float) or not isinstance(high, float) or point == 0.0:
         return ()
-    normal = NormalDist()
-    level = float(pair.table.meta.get("level", 0.95))
-    error = (high - low) / 2.0 / normal.inv_cdf((1.0 + level) / 2.0)
-    reach = (float(power["critical"]) + normal.inv_cdf(float(power["power"]))) * error
-    as_seen, least = ((reach / size) ** 2 for size in (abs(point), max(abs(low), abs(high))))
-    said = f"at least {two_digits(least)} times; if they do not differ, no amount is enough"
+    if not power.get("reach"):
+        return ()
+    # One end may be cut off at the largest difference that can be.
+    reach = float(power["reach"]) * max(point - low, high - point)
+    # Two that are not told apart take more than there is, unless they differ by more than it seems.
+    as_seen, least = (max((reach / size) ** 2, 1.0) for size in (abs(point), max(abs(low), abs(high))))
+    said = f"at least {'as much' if two_digits(least) == '1' else f'{two_digits(least)} times'}"
+    said += "; if they do not differ, no amount is enough"
     if not low <= 0.0 <= high:
-        said = f"plausibly {two_digits(least)} to {two_digits((reach / min(abs(low), abs(high))) ** 2)} times"
+        most = max((reach / min(abs(low), abs(high))) ** 2, 1.0)
+        said = f"plausibly {two_digits(least)} to {two_digits(most)} times"
     return (
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
         f"{'twice' if two_digits(as_seen) == '2' else f'{two_digits(as_seen)} times'} the data ({said}).",

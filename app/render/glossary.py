@@ -401,8 +401,8 @@ EVIDENCE = (
     GlossaryEntry(
         "prereg",
         "Preregistration",
-        "A file that says what will be measured, registered before the run and never changed. It is addressed by "
-        "the SHA-256 of its bytes, so a changed file is another registration.",
+        "A file that says what will be measured, registered before a run is admitted and never changed. It is "
+        "addressed by the SHA-256 of its bytes, so a changed file is another registration.",
         None,
         "Nosek et al. 2018, The preregistration revolution",
     ),
@@ -457,8 +457,8 @@ CLAIMS = (
     GlossaryEntry(
         "claim",
         "Registered claim",
-        "A statement that was registered before the run, or that the benchmark asks of everybody: in a metric, one "
-        "side exceeds the other by at least a threshold. It is decided here, from the rows.",
+        "A statement that was registered here before the evidence was sent, or that the benchmark asks of everybody: "
+        "in a metric, one side exceeds the other by at least a threshold. It is decided here, from the rows.",
     ),
     GlossaryEntry(
         "verdict",

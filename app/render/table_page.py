@@ -1007,14 +1007,18 @@ def _power(table: Table) -> str | None:
     titles = {column.name: column.title for column in table.columns}
     # Of a snapshot of before that names it, the difference is in another unit than the column.
     score, share = power.get("score") or titles.get(str(rank_by), "the score"), 100 * float(power["power"])
+    if "difference" not in power:
+        return None
     typical, of_first = power["difference"], power.get("of_first")
     beside = ""
     if isinstance(of_first, float) and of_first != typical:
-        beside = f"; for the first two it is {two_digits(of_first)}"
+        beside = f"; for the first two {'it is' if typical is not None else 'one of'} {two_digits(of_first)}"
+        beside += "" if typical is not None else " would"
     found = f"No difference in {score} that is possible would be found here"
     if typical is not None:
         found = f"A true difference of {two_digits(float(typical))} in {score} would be found here about"
-    return f"{found} {share:g} times in 100, for a typical pair and with all pairs tested simultaneously{beside}."
+    of_all = "" if power.get("n_pairs") == 1 else " for a typical pair, with all pairs tested simultaneously"
+    return f"{found} {share:g} times in 100{of_all}{beside}."
 
 
 def _heading(note: str) -> str:

@@ -103,12 +103,12 @@ def test_a_board_says_how_far_copies_under_other_tokens_can_move_the_others(meth
     table = with_provenance(board(method, "score", (0.5,) * 5), of_each)
     before = replace(table, notes=(), meta={key: of for key, of in table.meta.items() if key != "n_compared"})
     expected = [
-        (table, "1 of the 4 entrants that are compared has", "0.67"),
+        (table, "1 of the 4 entrants that are compared repeats another one of them", "0.67"),
         (before, "2 of the 5 entrants have", "1.00"),
     ]
 
     for stored, of_whom, by_up_to in expected:
-        said = [note for note in with_owners(stored, names).notes if "the rows of another one, or nearly" in note]
+        said = [note for note in with_owners(stored, names).notes if "another one" in note]
         assert [(note.startswith(of_whom), by_up_to in note) for note in said] == [(True, True)] * n_notes
 
 

@@ -10,8 +10,11 @@ from app.boards.methods.mean import Mean
 from app.boards.methods.mean_rank import MeanRank
 from app.boards.methods.mean_win_rate import MeanWinRate
 from app.boards.registry import compute_board
+from app.boards.standing import letters_table
+from app.boards.task_values import side_by_side
 from app.manifest.model import Leaderboard
 from app.render.against import chances, find_pair, measured_by, ruled_out, verdict
+from app.values.table import Table
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
 
@@ -84,6 +87,10 @@ def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_word
     assert ruled_out(replace(pair, forth={**pair.forth, "separable": False}), tables.leaderboard) == (
         "Sly is ruled out as first all the same: by the rule for missing results, not by a test.",
     )
+    letters = letters_table(tables.leaderboard, tables.pairwise)
+    assert "1 pair of those that can is told apart by the rule for missing results, without a test." in letters.notes
+    beside = side_by_side(Table("matrix/b", "B", (), ()), ["Best", "Sly"], tables.pairwise)
+    assert beside.notes == ("Best is before Sly by the rule for missing results, without a test.",)
 
 
 def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_best() -> None:

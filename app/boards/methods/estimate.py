@@ -672,7 +672,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
     notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
     units = list(_units(spec, ranked))
-    notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.rare in ("seeds", "iqm"))
+    notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.is_rate)
     notes += _imagined(ranked, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
     is_beside = bool(scored) and all(m.facts.get(FREE_ENDS[0]) is not None for m in scored)
@@ -737,7 +737,8 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
         on = "" if task is None else f" on {in_words(str(task))}"
         yield (
             f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}; they are drawn with one more at "
-            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less."
+            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it"
+            f"{', and comparisons hold less' if len(ranked.contenders) > 1 else ''}."
         )
 
 

@@ -208,7 +208,13 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     # Each array of a large board takes a lot of memory, and so does the computation of ranks.
     del by_task, cells, errors, everyone, scored, raw, among
     own = _rank(spec, places.roster, *ranked, gaps)
-    board = board_table(spec, fields, places.all_of(own), notes, meta | served | power_meta(own.standing))
+    board = board_table(
+        spec,
+        fields,
+        places.all_of(own),
+        notes,
+        meta | served | power_meta(own.standing, of_ratios=own.rank_by == "skill_score"),
+    )
     if best is None:
         return BoardTables(board)
     return BoardTables(board, pairs_beside(spec, partial(_pairwise, manifest, spec, best, n_scored, resamples, own)))
@@ -592,7 +598,7 @@ def _pairwise(
     metric = manifest.metrics[spec.metric].title or spec.metric
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
-            **power_meta(own.standing)}  # fmt: skip
+            **power_meta(own.standing, of_ratios=own.rank_by == "skill_score")}  # fmt: skip
     notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 

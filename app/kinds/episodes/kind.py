@@ -27,6 +27,7 @@ from app.kinds.episodes.summary import own_claims, summarise
 from app.kinds.episodes.tables import further_tables
 from app.kinds.grid_rules import chosen_seeds_note
 from app.manifest.model import Manifest, Metric, part_of
+from app.stats.spreads import SHARE
 from app.values.scores import ScoreTable
 from app.values.table import Table
 
@@ -41,6 +42,7 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         failed=f"Episodes without a score of {spec.ranked}",
         cells="episodes in each task, condition and seed",
         has_statistics=True,
+        is_rate=range_of(manifest.metrics[spec.ranked]) == SHARE,
         rare=_rare(spec, manifest.metrics[spec.ranked]) if has_seeds else "",
         notes=tuple(chosen_seeds_note(manifest)),
     )

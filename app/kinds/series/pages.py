@@ -67,7 +67,8 @@ ENTRIES = (
         "balanced_global",
         "Balanced over strata",
         "Means within each stratum first, then the plain mean of the strata that have one. So a stratum with many "
-        "records counts no more than one with few. Null values are left out and counted.",
+        "records counts no more than one with few. A ratio of paired errors is that of the two means over strata. Null "
+        "values are left out and counted.",
         "mean over strata of mean over records",
         "lrdbench 2.0, interpretation semantics",
     ),

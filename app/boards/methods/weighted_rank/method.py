@@ -650,7 +650,8 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
         )
     yield from strata_note(shown.held, strata_of_grid(manifest.asked))
     yield from shown.roster.notes("records")
-    if silent := sorted(set(part_of(manifest, RankedPart).enrolled() or ()) - set(shown.held.contenders)):
+    enrolled = part_of(manifest, RankedPart).enrolled() if spec.explored is None else None
+    if silent := sorted(set(enrolled or ()) - set(shown.held.contenders)):
         yield f"Enrolled, and without any row yet: {names_in_words(silent)}."
     missing = np.isnan(shown.components.values).any(axis=1)
     if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
