@@ -81,7 +81,7 @@ def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_word
     row = next(row for row in tables.leaderboard.records() if row["entrant"] == "Sly")
 
     assert (row["rank_if_worst"], row["rank_if_best"], row["may_be_first"]) == (row["rank"], 2, False)
-    assert "(decided by the rule for missing results; so without an interval)" in verdict(
+    assert "(decided by the rule for missing results, so without an interval)" in verdict(
         pair, measured_by(tables.pairwise, declared)
     )
     assert ruled_out(replace(pair, forth={**pair.forth, "separable": False}), tables.leaderboard) == (

@@ -91,7 +91,7 @@ def test_who_is_partial_has_its_bounds_and_is_not_said_to_differ_by_nothing(duel
     board = {row["entrant"]: row for row in duel.http.get(f"{HOME}/skill.json").json()["rows"]}["Part"]
 
     assert message.startswith("Good’s skill score on scaled error is higher than Part’s by ")
-    assert message.endswith("not by the board's rule; so without an interval).")
+    assert message.endswith("not by the board's rule, so without an interval).")
     assert cells[-2:] == [str(board["rank_if_worst"]), str(board["rank_if_best"])]
     assert "7 of 8" in cells
 
