@@ -67,6 +67,16 @@ def of_yesterday(site: Site, slug: str, rows: list[Any]) -> Mapping[str, Any]:
     return result
 
 
+def test_versions_of_another_benchmark_are_none_of_this_one(site: Site) -> None:
+    """However many another benchmark had before: a file of yesterday is of this one's first."""
+    other = grids.declare(site, OLD)
+    for title in ("Speeds again", "Speeds once more", "Speeds for ever"):
+        add_version(site, other, OLD.replace("title: Speeds", f"title: {title}"))
+    slug = extended(site, MORE_METRICS)
+
+    assert of_yesterday(site, slug, old_rows("second", 3))["id"]
+
+
 def test_a_file_without_a_metric_that_came_later_is_taken_and_ranked_where_it_was(site: Site) -> None:
     """It is checked against the version that it was written for, and says so."""
     slug = extended(site, MORE_METRICS)
