@@ -154,6 +154,8 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     note += (
         " Among fewer entrants fewer pairs are tested at once, so more of them can be told apart." if is_fewer else ""
     )
+    if choice.baseline:
+        note += " A score is one less a ratio to the baseline, so who can be told apart depends on it, too."
     note += f" {AFTERWARDS}" if choice.is_made else ""
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from app.names import count
 from app.values.table import Cell, Column, Table
 
 
@@ -37,5 +38,7 @@ def ranks_table(boards: Sequence[Table]) -> Table:
         for name, row in cells.items():
             at = own.get(name, {})
             row += [at.get("rank"), *((at.get("rank_low"), at.get("rank_high")) if has_ends else (None, None))]
-    notes = (f"{len(order):,} entrants on {len(known):,} boards: a rank, and the ranks that it may have.",)
+    notes = (
+        f"{count(len(order), 'entrant')} on {count(len(known), 'board')}: a rank, and the ranks that it may have.",
+    )
     return Table("ranks", "All boards", tuple(columns), tuple(map(tuple, cells.values())), notes)

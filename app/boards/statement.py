@@ -55,7 +55,9 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
         have = "has" if len(unsure) == 1 else "have"
         said.append(f"{_named(unsure)} {have} the best score; how sure that is, is not known.")
     if leading:
-        said.append(f"{_named(leading)} {'leads' if len(leading) == 1 else 'lead with the same score'}.")
+        by_tie_break = [row for row in ranked if row["rank"] != 1 and _has_same_score(row, leading[0], meta)]
+        how = f", ahead of {_named(by_tie_break)} with the same score by the tie-break" if by_tie_break else ""
+        said.append(f"{_named(leading)} {f'leads{how}' if len(leading) == 1 else 'lead with the same score'}.")
     if len(leading) + len(unsure) == 1 and isinstance(stability, Mapping):
         said.append(f"It {stability['clause']}.")
     if others:
@@ -68,6 +70,11 @@ def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any
     said += [_rest(ranked, n_unsaid, meta), *_imagined(ranked, meta), *_alike(meta)]
     flagged = [row for row in (*lacking, *unsure, *first) if row.get("flags")]
     return [*said, f"Flagged: {first_few(flagged, NAMED, _flags_of, between='; ')}."] if flagged else said
+
+
+def _has_same_score(row: Record, first: Record, meta: Mapping[str, Any]) -> bool:
+    score = row.get(str(meta.get("rank_by")))
+    return score is not None and score == first.get(str(meta.get("rank_by")))
 
 
 def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> str:

@@ -205,7 +205,10 @@ def differences_table(
         effect = (
             np.log(b / a) if spec.compares_ratios() else (a - b) * (1.0 if metric.direction == "maximize" else -1.0)
         )
-    kept = np.flatnonzero(np.isfinite(effect))
+    at_pair = [by_task.entrants.index(name) for name in pair]
+    # What has seen a task's data says nothing there of who is better.
+    seen = by_task.leaked[:, at_pair].any(axis=1) & np.isfinite(effect) & (spec.counts_for_leaks() is not None)
+    kept = np.flatnonzero(np.isfinite(effect) & ~seen)
     kept = kept[np.argsort(-np.abs(effect[kept]), kind="stable")]
     own = effect[kept]
     mean = float(own.mean()) if len(own) else 0.0
@@ -215,10 +218,8 @@ def differences_table(
         (by_task.tasks[at], float(a[at]), float(b[at]), float(own[n]), finite(float(without[n])), bool(decides[n]))
         for n, at in enumerate(kept.tolist())
     )
-    at_pair = [by_task.entrants.index(name) for name in pair]
-    has_others = spec.counts_for_leaks() is not None and bool(by_task.leaked[:, at_pair].any())
     favoured = pair[0] if mean > 0.0 else pair[1] if mean < 0.0 else None
-    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and not has_others and favoured == leader
+    is_score = spec.is_mean_over_tasks() and len(own) == len(by_task.tasks) and favoured == leader
     ratios = "log ratio of errors" if spec.compares_ratios() else f"difference of {metric.title or by_task.metric}"
     columns: tuple[Column, ...] = (
         Column("task", "Task", "text"),
@@ -231,7 +232,8 @@ def differences_table(
     plot = {"kind": "bars_by_name", "label": "task", "x": "effect"}
     name = metric.title or by_task.metric
     notes = [f"Here {name} alone is compared, one component of the score."] if spec.combines_metrics() else []
-    notes += _ahead(pair, own, len(by_task.tasks))
+    notes += _ahead(pair, own, len(by_task.tasks) - int(seen.sum()))
+    notes += [f"Tasks whose data one of them is said to have seen are left out: {seen.sum()}."] if seen.any() else []
     if is_score:
         plot["marked"] = "decides"
         notes += _deciding(pair, mean, [str(row[0]) for row in rows if row[-1]], len(own))
@@ -347,12 +349,13 @@ def metrics_of_means(manifest: Manifest, boards: Sequence[Leaderboard]) -> dict[
     return {name: manifest.metrics[name] for name in names if split_identity(name)[0] not in others}
 
 
-def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | None:
+def standing_on_task(table: Table, metrics: Mapping[str, Metric], *, without_leaks: bool = False) -> Table | None:
     """Return the entrants of a task from best to worst by its first metric, with the mean of each one's values.
 
     Values are in the unit of the metric; ties share a place, counted from 1. An entrant with fewer values than at least
-    half of the entrants has a value but no place, null (None), because the missing items may be the hard ones. The
-    result is None without such a metric or with fewer than two placed entrants. Raises nothing.
+    half of the entrants has a value but no place, null (None), because the missing items may be the hard ones; so has,
+    `without_leaks`, one that is said to have seen the task's data. The result is None without such a metric or with
+    fewer than two placed entrants. Raises nothing.
 
     >>> columns = (Column("entrant", "Entrant", "text"), Column("acc", "Accuracy"))
     >>> table = Table("task/t", "t", columns, (("A", 0.5), ("B", 0.75)))
@@ -366,7 +369,9 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
     known = _values(table, name)
     counts = sorted(map(len, known.values()), reverse=True)
     means = {entrant: float(np.mean(own)) for entrant, own in known.items()}
-    whole = [entrant for entrant, own in known.items() if len(own) >= counts[(len(counts) - 1) // 2]]
+    seen = {str(row["entrant"]) for row in table.records() if without_leaks and row.get("leaked")}
+    least = counts[(len(counts) - 1) // 2]
+    whole = [entrant for entrant, own in known.items() if len(own) >= least and entrant not in seen]
     if len(whole) < 2:
         return None
     sign = -1.0 if metrics[name].direction == "maximize" else 1.0
@@ -381,7 +386,8 @@ def standing_on_task(table: Table, metrics: Mapping[str, Metric]) -> Table | Non
                digits=4),
     )  # fmt: skip
     plot = {"kind": "points", "x": "place", "y": "value"}
-    notes = tuple(_task_sentences(placed, values, [entrant for _, entrant, _ in apart]))
+    lacking = [entrant for _, entrant, _ in apart if entrant not in seen]
+    notes = tuple(_task_sentences(placed, values, lacking, sorted(seen & set(known))))
     return Table("standing", "Who wins", columns, (*placed, *apart), notes, {"plot": plot, "metric": name})
 
 
@@ -395,7 +401,9 @@ def _values(table: Table, name: str) -> dict[str, list[float]]:
     return values
 
 
-def _task_sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float], apart: Sequence[str]) -> Iterator[str]:
+def _task_sentences(
+    rows: Sequence[tuple[Cell, ...]], values: Sequence[float], apart: Sequence[str], seen: Sequence[str]
+) -> Iterator[str]:
     first = [in_words(str(row[1])) for row in rows if row[0] == 1]
     shown = first_few(first, SHOWN)
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75]).tolist()
@@ -403,6 +411,8 @@ def _task_sentences(rows: Sequence[tuple[Cell, ...]], values: Sequence[float], a
     yield f"The median of {len(values):,} entrants is {middle:.4g}; the middle half lies from {low:.4g} to {high:.4g}."
     if apart:
         yield f"Without a place, with fewer values here than most: {names_in_words(apart)}."
+    if seen:
+        yield f"Without a place, said to have seen the data of this task: {names_in_words(seen)}."
 
 
 def side_by_side(matrix: Table, entrants: Sequence[str], pairwise: Table | None) -> Table:
@@ -429,6 +439,15 @@ def side_by_side(matrix: Table, entrants: Sequence[str], pairwise: Table | None)
     value = matrix.columns[matrix.index("value")]
     columns = (Column("task", "Task", "text"), *(replace(value, name=each, title=each) for each in entrants))
     rows = tuple((task, *(cells.get((each, task)) for each in entrants)) for task in tasks)
+    leaked = [
+        str(each["entrant"]) for each in matrix.records() if each["state"] == "leaked" and each["entrant"] in entrants
+    ]
+    if leaked:
+        of_each = [f"{in_words(each)} {leaked.count(each)}" for each in dict.fromkeys(leaked)]
+        told = (
+            *told,
+            f"Values of tasks whose data an entrant has seen are shown as they were sent: {', '.join(of_each)}.",
+        )
     return Table(f"compare/{name}", title, columns, rows, told, {"metric": matrix.meta["metric"]})
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from app.manifest.model import Manifest, OpenTasks
+from app.names import count
 from app.stats.arrays import FloatArray, IntArray
-from app.stats.calibrated import effective_number
+from app.stats.calibrated import MIN_UNITS, effective_number
 from app.stats.compiled import pair_variances, transposed
 
 MOST_COMPARED = 200
@@ -138,9 +139,12 @@ class TaskUnits:
         elif not self.are_tasks:
             n_families, effective = len(set(self.names)), round(self.number())
             worth = f" Unequal in size, they are worth about {effective} of equal size."
+            if is_few := self.number() < MIN_UNITS:
+                worth = f" They are worth {self.number():.2g} of equal size: too few for intervals and ranges of ranks."
+            are_of = f"The {n_tasks} tasks are of {count(n_families, 'family')}"
             yield (
-                f"The {n_tasks} tasks are of {n_families} families, which are the units here, since tasks of a family "
-                f"tend to agree.{worth if effective < n_families else ''}"
+                f"{are_of}, which are the units here, since tasks of a family tend to agree."
+                f"{worth if effective < n_families or is_few else ''}"
             )
 
 

@@ -350,6 +350,11 @@ class Scored:
         """Return the name of the score within its benchmark."""
         return f"{self.board}/{self.column.name}"
 
+    @property
+    def ranks(self) -> bool:
+        """Say whether the ranks of the board are by this score."""
+        return self.table.meta.get("rank_by") == self.column.name
+
 
 def scores_of(source: SnapshotBoards, entrant: str) -> Iterator[Scored]:
     """Yield every score of an entrant, board by board."""
@@ -369,7 +374,8 @@ def score_columns(table: Table) -> list[Column]:
 
 
 def _interval(column: Column, row: Mapping[str, Cell]) -> tuple[float, float] | None:
-    low, high = (row.get(name) for name in column.interval or ("", ""))
+    ours = (f"{column.name}_calibrated_low", f"{column.name}_calibrated_high")
+    low, high = (row.get(name) for name in (ours if ours[0] in row else column.interval or ("", "")))
     return (float(low), float(high)) if isinstance(low, (int, float)) and isinstance(high, (int, float)) else None
 
 
@@ -420,7 +426,11 @@ def _result(source: SnapshotBoards, scored: Scored) -> dict[str, Any]:
             "url": [source.address(scored.board)],
         },
         "metric_config": _metric(source.manifest, scored.column),
-        "score_details": {"score": scored.score, "details": _standing(scored.row), **_uncertainty(scored)},
+        "score_details": {
+            "score": scored.score,
+            "details": _standing(scored.row, is_ranked=scored.ranks),
+            **_uncertainty(scored),
+        },
     }
 
 
@@ -447,8 +457,11 @@ def _range(manifest: Manifest, name: str) -> tuple[float | None, float | None]:
     return (None, None) if declared is None else (declared.min, declared.max)
 
 
-def _standing(row: Mapping[str, Cell]) -> dict[str, str]:
-    stated = {name: row.get(name) for name in ("rank", "rank_low", "rank_high", "covered", "unranked_because")}
+PLACE = ("rank", "rank_low", "rank_high")
+
+
+def _standing(row: Mapping[str, Cell], *, is_ranked: bool) -> dict[str, str]:
+    stated = {name: row.get(name) for name in (*(PLACE if is_ranked else ()), "covered", "unranked_because")}
     return {name: str(value) for name, value in stated.items() if value is not None}
 
 
@@ -456,10 +469,12 @@ def _uncertainty(scored: Scored) -> dict[str, Any]:
     if scored.interval is None:
         return {}
     level, n_resamples = scored.table.meta.get("level"), scored.table.meta.get("n_resamples")
-    document: dict[str, Any] = {"lower": scored.interval[0], "upper": scored.interval[1], "method": "bootstrap"}
+    how = scored.row.get(f"{scored.column.name}_calibrated_how")
+    document: dict[str, Any] = {"lower": scored.interval[0], "upper": scored.interval[1], "method": how or "bootstrap"}
     if isinstance(level, float):
         document["confidence_level"] = level
-    drawn = {"num_bootstrap_samples": n_resamples} if isinstance(n_resamples, int) and n_resamples else {}
+    is_drawn = how is None and isinstance(n_resamples, int) and n_resamples
+    drawn = {"num_bootstrap_samples": n_resamples} if is_drawn else {}
     return {"uncertainty": {"confidence_interval": document, **drawn}}
 
 
@@ -474,7 +489,9 @@ def hub_results(source: SnapshotBoards, entrant: str, dataset: str) -> list[dict
             "value": scored.score,
             "date": source.at.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "source": {"url": source.address(scored.board), "name": source.manifest.title},
-            "notes": "; ".join(f"{name} {value}" for name, value in _standing(scored.row).items()),
+            "notes": "; ".join(
+                f"{name} {value}" for name, value in _standing(scored.row, is_ranked=scored.ranks).items()
+            ),
         }
         for scored in scores_of(source, entrant)
     ]

@@ -99,7 +99,8 @@ def show_task(slug: str, task: str, request: Request, session: SessionDep, snaps
         links.append(("Item by item", f"/benchmarks/{slug}/leaderboards/{board}/items?{asked}"))
     view = around(view_of(session, declared, table, shown), address, links, name_links(declared))
     metrics = metrics_of_means(declared.manifest, declared.manifest.leaderboards)
-    standing = standing_on_task(table, metrics) if fmt in ("html", *PICTURES) else None
+    seen = any(board.counts_for_leaks() for board in declared.manifest.leaderboards)
+    standing = standing_on_task(table, metrics, without_leaks=seen) if fmt in ("html", *PICTURES) else None
     if standing is not None:
         panel = Panel("Who wins", standing, name_links(declared), is_folded=True)
         view = replace(view, panels=[panel], panel_rest="Every result", most_rows=MOST_RESULTS)
@@ -207,8 +208,9 @@ def _places(session: Session, state: State, declared: Declared, shown: Snapshot 
     metric = evidence.manifest.metrics[values.metric]
     listed = spec.groups_of_tasks(listed_tasks(evidence.manifest, spec, evidence.open_tasks()))
     groups = spec.groups_of_tasks(()) or evidence.manifest.declared_groups() or listed
-    by_group = places_table(spec, metric, replace(values, values=values.as_counted(spec)), groups, name, beside,
-                            title="Task group")  # fmt: skip
+    # What an entrant is said to have seen is no place of its own.
+    values = replace(values, values=values.as_counted(spec))
+    by_group = places_table(spec, metric, values, groups, name, beside, title="Task group")
     by_task = places_table(spec, metric, values, {task: [task] for task in values.tasks}, name, beside)
     rows, n = by_task.rows, MOST_TASKS_OF_CARD
     links = {**name_links(declared), "part": name_links(declared)["task"], "best": name_links(declared)["entrant"]}

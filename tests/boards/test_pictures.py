@@ -12,6 +12,7 @@ from app.boards.task_values import (
     differences_table,
     matrix_table,
     metrics_of_means,
+    side_by_side,
     standing_on_task,
     task_values,
 )
@@ -288,3 +289,29 @@ def test_an_axis_of_costs_begins_at_nothing() -> None:
 
     assert {"0", "100 M", "1 B"} <= set(ticks[0])
     assert not any(text.startswith("−") for text in ticks[1])
+
+
+def test_who_has_seen_a_task_has_no_place_on_it_and_is_ahead_of_nobody_there() -> None:
+    """A model that saw a task's data would be first on it, and ahead on it of whom it is compared with."""
+    columns = (Column("entrant", "Entrant", "text"), Column("err", "Error"), Column("leaked", "Leaked", "flag"))
+    rows = (("Seer", 0.1, True), ("A", 0.2, False), ("B", 0.3, False))
+    metrics = {"err": Metric(direction="minimize")}
+    table = Table("task/t", "t", columns, rows)
+    as_counted, as_sent = (standing_on_task(table, metrics, without_leaks=each) for each in (True, False))
+    assert as_counted is not None
+    assert as_sent is not None
+
+    assert [(row[0], row[1]) for row in as_counted.rows] == [(1, "A"), (2, "B"), (None, "Seer")]
+    assert as_counted.notes[-1] == "Without a place, said to have seen the data of this task: Seer."
+    assert as_sent.rows[0][:2] == (1, "Seer")
+
+    manifest = benchmark(f"{SKILL}, leakage_model: B")
+    sent = scores(("A", "t1", 1.0, True), ("A", "t2", 4.0, False), ("B", "t1", 2.0, False), ("B", "t2", 2.0, False))
+    spec = manifest.leaderboards[0]
+    by_task = task_values(manifest, spec, sent)
+    apart = differences_table(spec, manifest.metrics["x"], by_task, ("A", "B"), "B")
+    beside = side_by_side(matrix_table(spec, manifest.metrics["x"], by_task, ["A", "B"]), ["A", "B"], None)
+
+    assert [row[0] for row in apart.rows] == ["t2"]
+    assert "Tasks whose data one of them is said to have seen are left out: 1." in apart.notes
+    assert beside.notes == ("Values of tasks whose data an entrant has seen are shown as they were sent: A 1.",)

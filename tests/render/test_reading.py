@@ -73,6 +73,15 @@ def test_who_is_behind_by_the_rule_for_missing_results_is_counted_apart() -> Non
     )
 
 
+def test_who_leads_by_the_tie_break_alone_is_said_to() -> None:
+    """Two with the same weighted rank have the ranks 1 and 2, and a page that compares them says they are equal."""
+    columns = (*COLUMNS, Column("score", "Score"))
+    rows = ((1, "A", True, None, 2.375), (2, "B", True, None, 2.375), (3, "C", True, None, 2.5))
+    table = Table("leaderboard/small", "Small", columns, rows, (), {"level": 0.95, "rank_by": "score"})
+
+    assert with_statement(table).meta["statement"][0] == "A leads, ahead of B with the same score by the tie-break."
+
+
 def test_of_how_many_nothing_is_said_stands_in_the_sentence() -> None:
     """Of 324 embedding models 221 lack results: whoever reads that all others are ruled out would count them in."""
     some = said((1, "A", True, None), (2, "B", None, None), (3, "C", False, None), (None, "D", None, None))

@@ -729,7 +729,7 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
     Source: `bench.few_seeds`; docs/statistics.md, "Few seeds". A claim may not rest on so few such seeds: FEWEST_SEEDS.
     """
     names: dict[tuple[Cell, ...], list[str]] = {}
-    for measurement in ranked.contenders:
+    for measurement in ranked.contenders if len(ranked.contenders) > 1 else ():
         for task, n, value, further in _few_equal(measurement):
             where = task if "n_tasks" in measurement.facts else None
             names.setdefault((where, n, value, further), []).append(measurement.entrant)
@@ -737,8 +737,7 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
         on = "" if task is None else f" on {in_words(str(task))}"
         yield (
             f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}; they are drawn with one more at "
-            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it"
-            f"{', and comparisons hold less' if len(ranked.contenders) > 1 else ''}."
+            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less."
         )
 
 

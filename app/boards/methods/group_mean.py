@@ -85,7 +85,7 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
     weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
-                  {"groups": dict(sizes)}, weights=weights,
+                  {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
                   calibrated=_calibrated(spec, sheet, metric, sizes, shares))  # fmt: skip
     return assemble(spec, sheet, weighted)
 

@@ -503,6 +503,8 @@ def _effects(
 
 def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Iterator[str]:
     units = [(name, drawn.number()) for name in scored.cells.entrants]
+    if drawn.number() < MIN_DRAWN_UNITS:
+        return
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
     yield from hidden_tasks_note(round(drawn.number()), Range(), units=drawn.plural)
     if len(units) > 1:

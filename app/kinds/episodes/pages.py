@@ -10,13 +10,18 @@ from app.values.registry import GlossaryEntry
 
 
 def _rules(manifest: Manifest) -> Sequence[Rule]:
+    drawn = Rule(
+        "Seeds, episodes and conditions exactly as registered; intervals resample ",
+        "seeds, then episodes",
+        "cluster",
+        ", never all episodes together.",
+    )
+    if not manifest.part.has_seeds():
+        drawn = Rule(
+            "Items and conditions exactly as registered; without seeds intervals resample items, or clusters of them."
+        )
     return (
-        Rule(
-            "Seeds, episodes and conditions exactly as registered; intervals resample ",
-            "seeds, then episodes",
-            "cluster",
-            ", never all episodes together.",
-        ),
+        drawn,
         Rule(
             "Every episode has its scores: an empty one keeps a run out under the failure policy strict, and counts "
             "as the worst there is under best_effort. Where no preregistration says which, the policy is "

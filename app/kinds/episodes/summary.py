@@ -32,6 +32,10 @@ from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 N_RESAMPLES, LEVEL = 2000, 0.95
+COMPATIBLE = (
+    "Intervals here are the compatible ones, percentiles of resamples drawn for this submission alone: too short with "
+    "few seeds, and without width where all are equal. The board shows calibrated ones."
+)
 
 AGGREGATES = {"iqm": interquartile_mean, "mean": mean}
 
@@ -69,7 +73,7 @@ def summarise_episodes(manifest: Manifest, scores: ScoreTable, method: Bootstrap
     )
     how = "pooled, as registered for a run that is never ranked" if method == "iid" else "over seeds, then episodes"
     meta = {"interval": f"percentile bootstrap {how}", "level": LEVEL, "n_resamples": N_RESAMPLES}
-    return Table("summary", "This submission's own numbers", COLUMNS, rows, (), meta)
+    return Table("summary", "This submission's own numbers", COLUMNS, rows, (COMPATIBLE,), meta)
 
 
 def _cells(scores: ScoreTable, rows: BoolArray, metric: str, method: BootstrapMethod, entrant: str) -> tuple[Cell, ...]:

@@ -284,7 +284,11 @@ def coarse_table(table: Table, digits: int) -> Table:
         tuple(cell if rule is None else _coarse(rule, cell, digits) for rule, cell in zip(rules, row, strict=True))
         for row in table.rows
     )
-    return replace(table, rows=rows)
+    power = table.meta.get("power")
+    if not isinstance(power, Mapping):
+        return replace(table, rows=rows)
+    rounded = {name: significant(of, ROUGH) if isinstance(of, float) else of for name, of in power.items()}
+    return replace(table, rows=rows, meta={**table.meta, "power": {**rounded, "power": power["power"]}})
 
 
 def _coarse(column: str, cell: Cell, digits: int) -> Cell:

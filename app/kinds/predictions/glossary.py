@@ -242,7 +242,8 @@ SECRET = (
         "Ladder",
         "A score against private labels is shown only if it is better than the best that its owner was shown, by more "
         "than the larger standard error of the two; otherwise the board shows what it showed before. It holds over all "
-        "entrants, registrations and tokens of an owner. Predictions that were shown before are shown again.",
+        "entrants, registrations and tokens of an owner. Predictions that were shown before are shown again, "
+        "and those of who can read the labels are always shown.",
         "new − best > max(error of new, error of best)",
         "Blum & Hardt 2015, The Ladder: a reliable leaderboard for machine learning competitions",
     ),

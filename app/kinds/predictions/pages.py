@@ -49,7 +49,7 @@ def _of_scoring(rules: Scoring) -> Iterator[Rule]:
     if rules.ladder:
         yield Rule(
             "A ", "ladder", "ladder", ": a new score is shown only if it is better than the best of its owner by more "
-            "than its standard error."
+            "than its standard error; scores of who knows the labels are always shown."
         )  # fmt: skip
     digits = "1 significant digit" if rules.digits == 1 else f"{rules.digits} significant digits"
     rest = f" are shown in steps of at least half a standard error, with at most {digits}."

@@ -735,7 +735,8 @@ def ranking_rows(estimates: Mapping[str, Estimate]) -> dict[str, Rows]:
 def operating_rows(task: TaskPredictions, shown: ShownCurve, metrics: Iterable[str]) -> Iterator[tuple[Cell, ...]]:
     """Yield the class, the point's name, its threshold and the shares there, for each threshold and constraint."""
     for threshold in task.part.thresholds:
-        yield _row(shown, f"score ≥ {threshold:g}", _place_of(task, shown, threshold))
+        near = "near " if task.part.labels == "private" else ""
+        yield _row(shown, f"{near}score ≥ {threshold:g}", _place_of(task, shown, threshold))
     for metric in metrics:
         constraint = constraint_of(metric)
         if constraint is not None:
