@@ -4,7 +4,7 @@ Labels that are no secret, and those that a submission brings, pass as they are.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -282,13 +282,33 @@ def coarse_table(table: Table, digits: int) -> Table:
     rules = [None if is_board and column.name not in FIRST else column.name for column in table.columns]
     rows = tuple(
         tuple(cell if rule is None else _coarse(rule, cell, digits) for rule, cell in zip(rules, row, strict=True))
-        for row in table.rows
+        for row in map(_in_steps_of_its_test(table), table.rows)
     )
     power = table.meta.get("power")
     if not isinstance(power, Mapping):
         return replace(table, rows=rows)
     rounded = {name: significant(of, ROUGH) if isinstance(of, float) else of for name, of in power.items()}
     return replace(table, rows=rows, meta={**table.meta, "power": {**rounded, "power": power["power"]}})
+
+
+def _in_steps_of_its_test(table: Table) -> Callable[[tuple[Cell, ...]], tuple[Cell, ...]]:
+    """Return what rounds the mean difference of a tested pair to steps of half of the error that its p-value says.
+
+    With more digits it would tell, together with the p-value, on how many examples which of the two is right.
+    """
+    if not {"mean_difference", "p_value"} <= set(table.column_names()):
+        return tuple
+    at, by = table.index("mean_difference"), table.index("p_value")
+
+    def rounded(row: tuple[Cell, ...]) -> tuple[Cell, ...]:
+        difference, p_value = row[at], row[by]
+        if not isinstance(difference, float) or not isinstance(p_value, float):
+            return row
+        size = -float(ndtri(max(min(p_value, 1.0 - p_value), 1e-300)))
+        step = nice_step(abs(difference) / size / 2.0) if size > 0.0 else 0.0
+        return (*row[:at], in_steps(difference, step) if step else difference, *row[at + 1 :])
+
+    return rounded
 
 
 def _coarse(column: str, cell: Cell, digits: int) -> Cell:

@@ -9,11 +9,12 @@ import pytest
 from app.boards.measured import Estimate
 from app.kinds.labels import Opening, ShownScore, improves, parts_key
 from app.kinds.predictions.declared import Predictions
-from app.kinds.predictions.disclosed import Grain
+from app.kinds.predictions.disclosed import Grain, coarse_table
 from app.kinds.predictions.labels import choose_public, labels_digest, warn_of_parts
 from app.kinds.predictions.report import in_steps, nice_step
 from app.stats.calibrated import Calibrated
 from app.values.scores import Labels
+from app.values.table import Column, Table
 
 KEY = parts_key("0" * 64)
 CLASSES = Predictions(kind="classification", classes=["no", "yes"])
@@ -137,3 +138,16 @@ def test_an_owner_cannot_make_the_step_of_the_ladder_small() -> None:
     assert improves({"board": ShownScore(0.84, 1e-6)}, best)
     assert improves({"board": ShownScore(0.10, 0.05)}, {})
     assert not improves({"board": ShownScore(0.99, math.inf)}, best)
+
+
+def test_the_difference_of_a_test_is_in_steps_of_half_of_its_error() -> None:
+    """0.0877 with p = 0.00016 is 25 against 5 examples of 228 and nothing else; 0.08 is many of them."""
+    columns = tuple(Column(name, name) for name in ("entrant_a", "mean_difference", "p_value"))
+    rows = (("A", 0.0877, 0.00016), ("B", -0.0877, 0.99984), ("A", 0.281, 1e-12), ("A", 0.0, 0.5))
+
+    assert [row[1] for row in coarse_table(Table("tests/auc", "Tests", columns, rows), 3).rows] == [
+        0.08,
+        -0.08,
+        0.28,
+        0.0,
+    ]
