@@ -3,7 +3,6 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from statistics import NormalDist
 from typing import Any
 
 import numpy as np
@@ -12,10 +11,10 @@ from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
-from app.names import count
+from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
-from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
+from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets, to_be_found
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
@@ -411,10 +410,10 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
 
     With all `n_pairs` tested at once: `difference` by the median of the pairs, and `of_first` that of the first two,
     None where these are not tested; either is None where it would be larger than any two scores can differ, or none can
-    be found. In the unit of the board's points times `scale`. `reach` is how many half-widths of the interval of a pair
-    by itself that is. `of_ratios`: points are one less a mean ratio of errors, whose error grows with it. Of scores
+    be found. In the unit of the board's points times `scale`. `freedom` are the degrees of freedom of a typical pair.
+    `of_ratios`: points are one less a mean ratio of errors, whose error grows with it. Of scores
     that move in steps the error depends on the difference, so neither is known. Empty where nothing is tested.
-    Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs.
+    Source: Bloom 1995, Minimum detectable effects, with the critical value of all pairs and the noncentral t.
 
     >>> power_meta(stand(np.array([3.0, 1.0]), None, 0.95))
     {}
@@ -424,10 +423,12 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     pairs, sets = standing.all_pairs, standing.sets
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
     above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
-    found = pairs.half_widths(sets.critical, at, at) + NormalDist().inv_cdf(POWER) * errors
-    reaches = found / pairs.margins(at, standing.level)
+    degrees = pairs.pair_freedom(at, at)
+    with np.errstate(invalid="ignore"):
+        reach = to_be_found(pairs.half_widths(sets.critical, at, at) / errors, degrees, POWER)
+    found = reach * errors
     if of_ratios:
-        found = _apart_as_ratios(1.0 - standing.points[at], errors, pairs.spreads[at], found / errors)
+        found = _apart_as_ratios(1.0 - standing.points[at], errors, pairs.spreads[at], reach)
     found = np.where(pairs.can_be_apart(sets.critical, at), scale * found, np.inf)
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
@@ -441,9 +442,8 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     typical, of_first = (
         finite(each) if each <= scale * standing.widest else None for each in (float(np.median(known)), found[0, 1])
     )
-    reaches = reaches[above][np.isfinite(reaches[above])]
-    reach = round(float(np.median(reaches)), 4) if len(reaches) else None
-    return {"power": {**about, "difference": typical, "of_first": of_first, "reach": reach}}
+    freedom = round(float(np.median(degrees[above][~np.isnan(found[above])])), 3)
+    return {"power": {**about, "difference": typical, "of_first": of_first, "freedom": freedom}}
 
 
 def _apart_as_ratios(means: FloatArray, errors: FloatArray, spreads: FloatArray, reach: FloatArray) -> FloatArray:
@@ -591,7 +591,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
         )
         for at, row in enumerate(rows)
     ]
-    notes = [ALIKE, *([READ] if letters else [])]
+    notes = [ALIKE, *([READ] if letters else []), *imagined_notes(pairwise, [str(row["entrant"]) for row in rows])]
     shown = {row["entrant"] for row in rows}
     n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
     if n_ruled:
@@ -656,6 +656,22 @@ def separable_pairs(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
         return {}
     a, b, known = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "separable"))
     return {(row[a], row[b]): row[known] is True for row in pairwise.rows if row[known] is not None}
+
+
+def imagined_notes(pairwise: Table | None, names: Sequence[str]) -> Iterator[str]:
+    """Yield of some entrants whose few seeds, all equal, are compared with one more that nobody ran.
+
+    Source: none; it reads `meta`.
+
+    >>> list(imagined_notes(Table("pairwise/b", "Pairs", (), (), (), {"imagined": ["A"]}), ["B"]))
+    []
+    """
+    whose = [] if pairwise is None else [name for name in pairwise.meta.get("imagined", ()) if name in names]
+    if whose:
+        yield (
+            f"Comparisons count one more, imagined seed of {names_in_words(whose)}, whose seeds are all equal: if such "
+            "a seed can lie farther off, they hold less."
+        )
 
 
 def ruled_pairs(pairwise: Table) -> Collection[tuple[Cell, Cell]]:

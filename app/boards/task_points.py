@@ -361,7 +361,8 @@ class _Pairs:
         apart, n = int((self.contrasts.separated[at, at + 1] & tested).sum()), int(tested.sum())
         compared = "" if n == len(at) else f", {n} are compared; of these"
         among = f"among the first {len(self.names)}" if len(self.names) == MAX_COMPARED else "in the ranking"
-        yield f"Of {count(len(at), 'pair')} of neighbours {among}{compared or ','} {apart} are separable."
+        are = "is" if apart == 1 else "are"
+        yield f"Of {count(len(at), 'pair')} of neighbours {among}{compared or ','} {apart} {are} separable."
 
     def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Table | None:
         """Return the pairwise table; None where there is nobody to compare."""

@@ -11,7 +11,7 @@ import scipy
 from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.weighted_rank.records import BY_SIZE, RULES, WeightedRank, split_identity
-from app.boards.standing import ruled_pairs, separable_pairs
+from app.boards.standing import imagined_notes, ruled_pairs, separable_pairs
 from app.manifest.model import Leaderboard, Manifest, Metric
 from app.names import count, first_few, in_words, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
@@ -456,6 +456,7 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
     if pairwise is None:
         return
     known, ruled = separable_pairs(pairwise), ruled_pairs(pairwise)
+    compared = {name for pair in known for name in pair}
     for at, better in enumerate(entrants[:-1]):
         later = entrants[at + 1 :]
         apart = [name for name in later if known.get((better, name)) is True and (better, name) not in ruled]
@@ -468,3 +469,7 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
             yield f"{in_words(better)} is before {named} by the rule for missing results, without a test."
         if alike:
             yield f"The data cannot tell {in_words(better)} from {names_in_words(alike, 'or')}."
+    if lone := [name for name in entrants if name not in compared]:
+        whom = "it" if len(lone) == 1 else "them"
+        yield f"Nothing is said of {names_in_words(lone)}: the board has no pairs with {whom}."
+    yield from imagined_notes(pairwise, entrants)

@@ -153,7 +153,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | No
             "front": "on_front"}  # fmt: skip
     notes = [
         READ.format(how=BY_PAIRS if decided else BY_INTERVALS),
-        f"{sum(bool(row[5]) for row in rows)} of {len(rows):,} are on the front.",
+        f"{sum(bool(row[5]) for row in rows)} of {len(spots):,} are on the front.",
     ]
     notes += [f"Left out of the front, {why}: {names_in_words(names)}." for why, names in _apart(complete).items()]
     is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"

@@ -3,9 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from scipy.special import stdtrit
+
+from app.boards.provenance import COPIED
+from app.boards.statement import flags_in_words
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
 from app.render.text import format_number, plain_words, two_digits
+from app.stats.rank_sets import times_the_units
 from app.values.table import Cell, Column, Table
 
 Record = Mapping[str, Cell]
@@ -206,7 +211,7 @@ def chances(pair: PairRows) -> Sequence[str]:
     if pair.forth.get("separable") is True:
         return (f"The two differ also with {pairs} tested at once (this pair alone: {test}).",)
     if p_value > 1.0 - level:
-        return (f"Asked alone, this pair would not differ either ({test}).",)
+        return (f"Asked alone, the two would not be told apart either ({test}).",)
     return (f"This pair by itself: {test}; among {pairs} it is not enough.",)
 
 
@@ -223,6 +228,18 @@ def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
     if rows[out[0]].get("first_p", 1.0) is None:
         return (f"{who} is ruled out as first all the same: by the rule for missing results, not by a test.",)
     return (f"{who} is ruled out as first all the same: another entrant is shown to be better than it.",)
+
+
+def same_rows(pair: PairRows, board: Table | None) -> Sequence[str]:
+    """Return the sentence on two of which one repeats the other: no amount of the same data tells them apart."""
+    if board is None or not {"entrant", "flags", "nearest"} <= set(board.column_names()):
+        return ()
+    rows = {row["entrant"]: row for row in board.records() if row["entrant"] in (pair.a, pair.b)}
+    for name, other in ((pair.a, pair.b), (pair.b, pair.a)):
+        flags = [flag for flag in str(rows[name]["flags"] or "").split() if flag in COPIED] if name in rows else []
+        if flags and rows[name]["nearest"] == other:
+            return (f"The two are flagged: {flags_in_words(' '.join(flags))}.",)
+    return ()
 
 
 def _n_tested(table: Table) -> int:
@@ -256,10 +273,8 @@ def _digits(row: Record, effect: str) -> int:
 def evidence_needed(pair: PairRows) -> Sequence[str]:
     """Return how many times as much evidence would tell two apart that are not, as a range over the interval.
 
-    The standard error falls with the root of the evidence, so as much is needed as the square of what would be found
-    now over the difference; that is the half-width of the interval times the board's `reach`. Nothing is said where the
-    board has none: of scores that move in steps, and of snapshots of before. Source: Chow, Shao & Wang 2008, section
-    3.1.
+    Nothing is said where the board says no degrees of freedom: of scores that move in steps, over all snapshots, and of
+    snapshots of before. Source: `times_the_units`.
     """
     effect, power, row = pair.effect, pair.table.meta.get("power"), pair.forth
     if effect is None or not isinstance(power, Mapping) or row.get("separable") is not False:
@@ -267,16 +282,20 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     point, low, high = (row.get(name) for name in (effect, f"{effect}_lower", f"{effect}_upper"))
     if not isinstance(point, float) or not isinstance(low, float) or not isinstance(high, float) or point == 0.0:
         return ()
-    if not power.get("reach"):
+    if not power.get("freedom") or pair.table.meta.get("over_snapshots"):
         return ()
+    freedom, level = float(power["freedom"]), float(pair.table.meta.get("level", 0.95))
     # One end may be cut off at the largest difference that can be.
-    reach = float(power["reach"]) * max(point - low, high - point)
-    # Two that are not told apart take more than there is, unless they differ by more than it seems.
-    as_seen, least = (max((reach / size) ** 2, 1.0) for size in (abs(point), max(abs(low), abs(high))))
+    error = max(point - low, high - point) / -float(stdtrit(freedom, (1.0 - level) / 2.0))
+
+    def times(difference: float) -> float:
+        return times_the_units(abs(difference) / error, float(power["critical"]), freedom, float(power["power"]))
+
+    as_seen, least = times(point), times(max(abs(low), abs(high)))
     said = f"at least {'as much' if two_digits(least) == '1' else f'{two_digits(least)} times'}"
     said += "; if they do not differ, no amount is enough"
     if not low <= 0.0 <= high:
-        most = max((reach / min(abs(low), abs(high))) ** 2, 1.0)
+        most = times(min(abs(low), abs(high)))
         said = f"plausibly {two_digits(least)} to {two_digits(most)} times"
     return (
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "

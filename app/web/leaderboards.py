@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.nouns import in_nouns
-from app.boards.standing import letters_table
+from app.boards.standing import imagined_notes, letters_table
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
 from app.boards.tradeoff import axes_of, is_compared, is_cost, offered, tradeoff_table, with_years
 from app.db.engine import LONG_REQUESTS, allow
@@ -30,6 +30,7 @@ from app.render.against import (
     measured_by,
     rows_of_pair,
     ruled_out,
+    same_rows,
     tested,
     verdict,
 )
@@ -258,14 +259,17 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
     metric = str(view.table.meta.get("metric"))
     pages = kind_of(manifest).pages
     measured = measured_by(view.table, manifest, pages.metric_words)
+    board_table = load_table(session, view, f"leaderboard/{board}")
+    copied = same_rows(pair, board_table)
     return ComparedTables(
         pair,
         (
             verdict(pair, measured),
             *chances(pair),
-            *ruled_out(pair, load_table(session, view, f"leaderboard/{board}")),
+            *ruled_out(pair, board_table),
             *tested(pair, tests),
-            *evidence_needed(pair),
+            *imagined_notes(view.table, (a, b)),
+            *(copied or evidence_needed(pair)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
         ),
         rows_of_pair(view.table, a, b, both_orders=False),

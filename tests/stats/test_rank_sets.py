@@ -10,7 +10,17 @@ from scipy import stats
 
 from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.compiled import Studentized, pair_variances, transposed
-from app.stats.rank_sets import WIDER, AllPairs, RankSets, error_over_looks, left_maxima, rank_sets, reach_over_looks
+from app.stats.rank_sets import (
+    WIDER,
+    AllPairs,
+    RankSets,
+    error_over_looks,
+    left_maxima,
+    rank_sets,
+    reach_over_looks,
+    times_the_units,
+    to_be_found,
+)
 from app.stats.resample import NamedResamples, unit_keys
 
 N_UNITS = 30
@@ -401,3 +411,21 @@ def test_equal_and_just_too_different_are_both_called_so_in_one_of_twenty() -> N
         assert sets.equivalent is not None
         wrong += bool(sets.separated[0, 1] or sets.separated[1, 0] or sets.equivalent[2, :2].any())
     assert wrong / n_datasets <= 0.05 + 2.0 * np.sqrt(0.05 * 0.95 / n_datasets)
+
+
+@pytest.mark.parametrize(("n_units", "critical"), [(6, 2.2), (16, 3.9), (60, 3.9)])
+def test_a_difference_that_is_to_be_found_is_found_in_eighty_of_a_hundred(n_units: int, critical: float) -> None:
+    """And so is half of it with as many times the units as it is said to need."""
+    rng = np.random.default_rng([n_units, 5])
+
+    def found(n: int, difference: float) -> float:
+        drawn = difference + rng.normal(size=(4000, n))
+        sizes = drawn.mean(axis=1) / drawn.std(axis=1, ddof=1) * np.sqrt(n)
+        return float((sizes > -stats.t.ppf(stats.norm.cdf(-critical), n - 1)).mean())
+
+    reach = np.array([-stats.t.ppf(stats.norm.cdf(-critical), n_units - 1)])
+    errors = float(to_be_found(reach, np.array([n_units - 1.0]), 0.8)[0])
+    times = times_the_units(errors / 2.0, critical, n_units - 1.0, 0.8)
+
+    assert found(n_units, errors / np.sqrt(n_units)) == pytest.approx(0.8, abs=0.03)
+    assert found(round(times * n_units), errors / 2.0 / np.sqrt(n_units)) == pytest.approx(0.8, abs=0.05)

@@ -207,9 +207,7 @@ def assemble_board(
     words = kind.words(manifest, spec)
     fields = [*_fields(manifest, spec, words, measurements), *_other_rank(manifest, spec, words, ranked)]
     notes = notes_of(spec, words, ranked)
-    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing)
-    if imagined := [m.entrant for m in ranked.contenders if _few_equal(m)]:
-        meta["imagined"] = imagined
+    meta = _meta(manifest, spec, words, measurements) | power_meta(ranked.standing) | _imagined_meta(ranked.contenders)
     if spec.explored is None:
         meta |= _stability(manifest, spec, words, ranked)
     placed = ranked.with_coverage(ranked.placed())
@@ -622,7 +620,8 @@ def pairwise(
     names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
     cells = standing.contrasts(range(len(names))).cells(is_turned=metric.direction == "minimize")
     notes = _notes(len(contenders), metric.title or spec.ranked)
-    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing)}
+    meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
+            **_imagined_meta(contenders)}  # fmt: skip
     return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
 
 
@@ -721,6 +720,11 @@ def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
 def _few_equal(measurement: Measurement) -> Sequence[Sequence[Cell]]:
     """Return the tasks on which equal seeds are drawn with an imagined one, and are too few for a claim."""
     return [row for row in measurement.rows.get(IMAGINED_SEEDS, ()) if int(str(row[1])) < FEWEST_SEEDS]
+
+
+def _imagined_meta(contenders: Sequence[Measurement]) -> dict[str, Any]:
+    imagined = [each.entrant for each in contenders if _few_equal(each)]
+    return {"imagined": imagined} if imagined else {}
 
 
 def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
