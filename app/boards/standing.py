@@ -14,7 +14,7 @@ from app.manifest.model import Leaderboard
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
-from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets, to_be_found
+from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
 from app.stats.resample import TIE, Resamples, board_generator, competition_ranks, probability_beats, probability_best
 from app.values.frame import Ends
 from app.values.table import Cell, CellColumn, Column, Table, finite
@@ -424,8 +424,7 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     at = np.argsort(standing.ranks, kind="stable")[:MOST_PAIRED]
     above, errors = np.triu_indices(len(at), 1), pairs.errors(at, at)
     degrees = pairs.pair_freedom(at, at)
-    with np.errstate(invalid="ignore"):
-        reach = to_be_found(pairs.half_widths(sets.critical, at, at) / errors, degrees, POWER)
+    reach = pairs.to_be_found(sets.critical, POWER, at)
     found = reach * errors
     if of_ratios:
         found = _apart_as_ratios(1.0 - standing.points[at], errors, pairs.spreads[at], reach)

@@ -282,6 +282,16 @@ class AllPairs:
             return np.ones((len(at), len(at)), dtype=np.bool_)
         return self._by_freedom(at, lambda freedom: self._sign_test(freedom)) > critical
 
+    def to_be_found(self, critical: float, power: float, at: IntArray) -> FloatArray:
+        """Return by how many standard errors two must differ to be found with a power, [n_at, n_at]: `to_be_found`.
+
+        NaN where a difference is the same in every resample, or one has no replicates.
+        """
+        tail = float(ndtr(-critical))
+        needed = self._by_freedom(at, lambda freedom: to_be_found(self._reaches(freedom, tail), freedom, power))
+        has = self.has_spread[at]
+        return np.where(has[:, None] & has[None, :] & (self.drawn[np.ix_(at, at)] > 0.0), needed, np.nan)
+
     def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
         """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
 
