@@ -195,7 +195,9 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
     # The verdict allows for all pairs of the board, so it may leave open what this interval alone would not.
     alone = " of this pair alone" if _n_tested(pair.table) > 1 else ""
-    return f"({level}interval{alone}: {low} to {high})"
+    # Of weighted ranks the interval is not that of the test beside it.
+    how = " by percentiles of resamples" if str(meta.get("contrast_interval")).startswith("percentiles") else ""
+    return f"({level}interval{how}{alone}: {low} to {high})"
 
 
 def chances(pair: PairRows) -> Sequence[str]:

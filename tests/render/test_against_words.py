@@ -105,3 +105,16 @@ def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_be
     assert pairs.meta["power"]["n_pairs"] == 3
     assert "among all 3 pairs of the board it is not enough" in chances(near)[0]
     assert "among all 52,326 pairs of the board it is not enough" in chances(more)[0]
+
+
+@pytest.mark.parametrize(("how", "is_told"), [("percentiles of resampled differences", True), ("Student's t", False)])
+def test_an_interval_that_is_not_of_the_test_beside_it_says_so(how: str, is_told: bool) -> None:
+    """Of weighted ranks no t distribution makes the interval and the p-value of a pair from one error."""
+    board = Mean(name="b", method="mean", metric="error")
+    declared = benchmark(board)
+    pairs = compute_board(declared, board, rows(ERRORS)).pairwise
+    assert pairs is not None
+    told = replace(pairs, meta={**pairs.meta, "contrast_interval": how})
+    said = verdict(find_pair(told, "Good", "Poor"), measured_by(told, declared))
+
+    assert ("interval by percentiles of resamples: " in said) is is_told
