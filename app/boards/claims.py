@@ -358,9 +358,9 @@ def _side(
 
 def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
     """Return the decision that the calibrated interval of the sides gives, without what is only counted."""
-    p, judging = p_value(sides, contrast.threshold, contrast.direction), sides
-    sides = [side.held_to((1.0 - LEVEL) / 2.0) for side in sides]
-    judged = judge(sides, contrast.threshold, contrast.direction, LEVEL)
+    p = p_value(sides, contrast.threshold, contrast.direction)
+    alone = [side.held_to((1.0 - LEVEL) / 2.0) for side in sides]
+    judged = judge(alone, contrast.threshold, contrast.direction, LEVEL)
     interval, notes, n_seeds = judged.interval, [], min(len(np.unique(side.units)) for side in sides)
     if judged.reason == "few_seeds":
         notes.append(f"too few seeds ({n_seeds} of {FEWEST_SEEDS}): one that fails altogether may not have been seen")
@@ -368,11 +368,11 @@ def _judge(contrast: ClaimedContrast, sides: Sequence[Side]) -> Decision:
         notes.append((interval.reason or "").replace("_", " "))
     # Whatever becomes of the other claims, this one is held to no less than its share of the level.
     error_rate = (1.0 - LEVEL) / 2.0 / max(1, contrast.n_declared)
-    held = [side.held_to(error_rate) for side in judging]
-    varies = judged.reason != "no_interval" and any(side.spread.believed for side in held)
+    held = [side.held_to(error_rate) for side in sides]
     asked = (held, contrast.threshold, contrast.direction, 1.0 - 2.0 * error_rate)
-    found = detectable(*asked) if varies else None
-    if found is None and judged.reason != "no_interval" and any(side.extremes for side in held):
+    has_interval = judged.reason != "no_interval"
+    found = detectable(*asked) if has_interval and any(side.spread.believed for side in held) else None
+    if found is None and has_interval and any(side.extremes for side in held):
         needed = fewest_detecting(*asked)
         notes += [f"nothing is detectable with fewer than {needed} seeds"] if needed and n_seeds < needed else []
     return Decision(

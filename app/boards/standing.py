@@ -451,8 +451,7 @@ def _apart_as_ratios(means: FloatArray, errors: FloatArray, spreads: FloatArray,
     As the worse one grows by a factor so does its spread: `reach` [n, n] are the standard errors that it takes,
     `errors` those of differences, `spreads` [n] those of the means. Source: Fieller 1954, of a ratio of two means.
     """
-    worse = np.where(means[:, None] >= means[None, :], means[:, None], means[None, :])
-    better = np.minimum(means[:, None], means[None, :])
+    worse, better = (of(means[:, None], means[None, :]) for of in (np.maximum, np.minimum))
     is_row = means[:, None] >= means[None, :]
     of_worse = np.where(is_row, spreads[:, None], spreads[None, :]) ** 2
     of_better = np.where(is_row, spreads[None, :], spreads[:, None]) ** 2

@@ -137,15 +137,13 @@ class TaskUnits:
             )
             yield f"Tasks are treated as independent: no family of tasks is declared.{alike}"
         elif not self.are_tasks:
-            n_families, effective = len(set(self.names)), round(self.number())
-            worth = f" Unequal in size, they are worth about {effective} of equal size."
-            if is_few := self.number() < MIN_UNITS:
-                worth = f" They are worth {self.number():.2g} of equal size: too few for intervals and ranges of ranks."
+            n_families, effective, worth = len(set(self.names)), self.number(), ""
+            if effective < MIN_UNITS:
+                worth = f" They are worth {effective:.2g} of equal size: too few for intervals and ranges of ranks."
+            elif round(effective) < n_families:
+                worth = f" Unequal in size, they are worth about {round(effective)} of equal size."
             are_of = f"The {n_tasks} tasks are of {count(n_families, 'family')}"
-            yield (
-                f"{are_of}, which are the units here, since tasks of a family tend to agree."
-                f"{worth if effective < n_families or is_few else ''}"
-            )
+            yield f"{are_of}, which are the units here, since tasks of a family tend to agree.{worth}"
 
 
 NO_UNITS = TaskUnits(())

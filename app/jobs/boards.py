@@ -15,7 +15,7 @@ from app.boards.evidence import NOBODY, BoardEvidence, LeftOut, Pair, Standing, 
 from app.boards.tables import Beside
 from app.db.models import ASIDE, KEPT, MISSING, TABLE
 from app.errors import BoardUnavailable, Unavailable
-from app.jobs.faults import Outcome, find_culprits, note_fault, said
+from app.jobs.faults import Outcome, find_failing, note_fault, said
 from app.kinds.contract import PublishedBoards
 from app.kinds.registry import kind_of
 from app.manifest.model import Leaderboard
@@ -99,7 +99,7 @@ def _failing_submissions(
         shown = numbers | beside
         return attempt(evidence.of_submissions(everybody - shown)) if shown else Outcome.NOTHING
 
-    return find_culprits(sorted(everybody - beside, reverse=True), alone)
+    return find_failing(sorted(everybody - beside, reverse=True), alone)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class _Further:
         except Exception as error:
             fault = note_fault(error, TABLE, f"the tables beside the boards of {self.evidence.manifest.slug}", BESIDE)
             self.faults.append(fault)
-            return self._without_culprits(fault)
+            return self._without_failing(fault)
 
     def _make(self, left_out: LeftOut) -> list[Table]:
         published = PublishedBoards(
@@ -144,7 +144,7 @@ class _Further:
             return Outcome.FAILED
         return Outcome.COMPUTED
 
-    def _without_culprits(self, fault: Fault) -> list[Table]:
+    def _without_failing(self, fault: Fault) -> list[Table]:
         reason = f"Tables could not be computed because of {said(fault)}"
         nothing = [*self.boards, _unavailable_beside(f"{reason}.", fault)]
         failing = _failing_submissions(
@@ -176,7 +176,7 @@ class _Board:
         except DBAPIError:
             raise
         except Exception as error:
-            return self._without_culprits(self._noted(error))
+            return self._without_failing(self._noted(error))
 
     def _noted(self, error: Exception) -> Fault:
         return note_fault(error, KEPT, f"board {self.spec.name} of {self.evidence.manifest.slug}", self.spec.name)
@@ -225,7 +225,7 @@ class _Board:
     def _are_few(self, entrants: Sequence[str]) -> bool:
         return 2 * len(set(entrants)) <= len({s.entrant for s in self.evidence.standings})
 
-    def _without_culprits(self, fault: Fault) -> list[Table]:
+    def _without_failing(self, fault: Fault) -> list[Table]:
         """Compute the board without those who break it alone; where that fails too, show the last good one on."""
         failing = _failing_submissions(self.evidence, required_entrants([self.spec]), self._attempt)
         left_out = self.evidence.of_submissions(failing)

@@ -77,7 +77,7 @@ Attempt = Callable[[frozenset[int]], Outcome]
 """Computes some submissions alone, beside only what the manifest requires."""
 
 
-def find_culprits(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
+def find_failing(newest_first: Sequence[int], attempt: Attempt) -> frozenset[int]:
     """Return the submissions that fail alone, as far as they are found within the attempts; all together failed.
 
     Those that fail only beside others are nobody's fault. If everybody fails, or what the manifest requires fails

@@ -20,7 +20,7 @@ from app.db.models import PUBLICATION, SET_ASIDE, Snapshot
 from app.jobs.boards import LAST_GOOD, LastGood, compute_tables, go_on
 from app.jobs.claims import decide_benchmark
 from app.jobs.evidence import current_evidence
-from app.jobs.faults import TRIES, Outcome, count_fault, find_culprits, note_fault, note_publication, said
+from app.jobs.faults import TRIES, Outcome, count_fault, find_failing, note_fault, note_publication, said
 from app.manifest.model import Leaderboard
 from app.program.version import code_version
 from app.store import benchmark_rows, current, grids, snapshots, submissions
@@ -85,7 +85,7 @@ def _failing_submissions(sessions: SessionFactory, benchmark_id: int) -> frozens
     def alone(numbers: frozenset[int]) -> Outcome:
         return _attempt(sessions, benchmark_id, standing - numbers)
 
-    return find_culprits(sorted(standing, reverse=True), alone)
+    return find_failing(sorted(standing, reverse=True), alone)
 
 
 def _attempt(sessions: SessionFactory, benchmark_id: int, without: frozenset[int]) -> Outcome:

@@ -29,6 +29,9 @@ MAX_SENTENCES = 3
 
 LEAST_P = 1e-4
 
+LEAST_SIZE = 1e-6
+"""Of a difference in standard errors: below it is rounding, and no amount of data is enough."""
+
 
 @dataclass(frozen=True)
 class ComparedQuantity:
@@ -291,7 +294,8 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     error = max(point - low, high - point) / -float(stdtrit(freedom, (1.0 - level) / 2.0))
 
     def times(difference: float) -> float:
-        return times_the_units(abs(difference) / error, float(power["critical"]), freedom, float(power["power"]))
+        size = max(abs(difference) / error, LEAST_SIZE)
+        return times_the_units(size, float(power["critical"]), freedom, float(power["power"]))
 
     as_seen, least = times(point), times(max(abs(low), abs(high)))
     said = f"at least {'as much' if two_digits(least) == '1' else f'{two_digits(least)} times'}"

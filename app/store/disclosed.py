@@ -246,7 +246,7 @@ def keep_answers(session: Session, submission_id: int, answers: Iterable[ScoredE
 
 
 def _packed(shown_score: ShownScore) -> dict[str, float | None]:
-    """Return a shown_score for JSON, which has no infinite number."""
+    """Return a shown score for JSON, which has no infinite number."""
     return {"score": shown_score.score, "error": shown_score.error if math.isfinite(shown_score.error) else None}
 
 

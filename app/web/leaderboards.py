@@ -218,8 +218,10 @@ def show_against(
     view = published(session, slug, snapshot, f"pairwise/{board}")
     fmt = split_format(request.url.path)[1]
     is_asked = bool(a and b) or fmt != "html"
-    compared = _compare(session, view, board, a, b) if is_asked else None
+    if is_asked:
+        _refuse_unpaired(view, board, a, b)
     ranked = load_table(session, view, f"leaderboard/{board}")
+    compared = _compare(session, view, board, (a, b), ranked) if is_asked else None
     is_drawn = compared is not None and fmt in ("html", *PICTURES)
     by_task = _by_task(session, view, board, (a, b), ranked, state) if is_drawn else None
     if compared is not None and fmt != "html":
@@ -250,26 +252,26 @@ def _by_task(
     return Panel("Task by task", table, name_links(declared)) if table.rows else None
 
 
-def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> ComparedTables:
-    """Return what is known of two entrants. Raises FieldRejected for one and the same, NotFound for an unknown one."""
-    _refuse_unpaired(view, board, a, b)
+def _compare(
+    session: Session, view: TableView, board: str, names: tuple[str, str], ranked: Table | None
+) -> ComparedTables:
+    """Return what is known of two entrants that the board compares."""
+    a, b = names
     manifest = benchmarks.find_declared(session, view.slug).manifest
     pair = find_pair(view.table, a, b)
     comparisons, tests = (load_table(session, view, f"{kind}/{board}") for kind in ("comparisons", "tests"))
     metric = str(view.table.meta.get("metric"))
     pages = kind_of(manifest).pages
     measured = measured_by(view.table, manifest, pages.metric_words)
-    board_table = load_table(session, view, f"leaderboard/{board}")
-    copied = same_rows(pair, board_table)
     return ComparedTables(
         pair,
         (
             verdict(pair, measured),
             *chances(pair),
-            *ruled_out(pair, board_table),
+            *ruled_out(pair, ranked),
             *tested(pair, tests),
             *imagined_notes(view.table, (a, b)),
-            *(copied or evidence_needed(pair)),
+            *(same_rows(pair, ranked) or evidence_needed(pair)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
         ),
         rows_of_pair(view.table, a, b, both_orders=False),
@@ -279,6 +281,7 @@ def _compare(session: Session, view: TableView, board: str, a: str, b: str) -> C
 
 
 def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
+    """Raise FieldRejected for one and the same, NotFound for an unknown one."""
     missing = [Problem("an entrant is required", column=name) for name, value in (("a", a), ("b", b)) if not value]
     if missing:
         raise FieldRejected("Give two entrants to compare: ?a=…&b=….", missing)

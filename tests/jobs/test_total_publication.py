@@ -11,7 +11,7 @@ from sqlalchemy import delete, text
 
 from app.db.models import SubmissionTable
 from app.errors import TableRejected
-from app.jobs.faults import MOST_ATTEMPTS, Outcome, find_culprits
+from app.jobs.faults import MOST_ATTEMPTS, Outcome, find_failing
 from app.store import current
 from app.values.table import Column, Table
 from tests.cases import publications as cases
@@ -313,7 +313,7 @@ def test_culprits_are_found_in_few_computations(failing: set[int]) -> None:
         tried.append(shown)
         return Outcome.FAILED if failing & shown else Outcome.COMPUTED
 
-    assert find_culprits(range(30, 0, -1), attempt) == failing
+    assert find_failing(range(30, 0, -1), attempt) == failing
     assert len(tried) <= 1 + min(10 * len(failing), 60)
 
 
@@ -321,9 +321,9 @@ def test_who_fails_only_beside_others_is_no_culprit() -> None:
     """Neither of a pair that fails together, nor anybody where all fail, or where what is required fails by itself."""
     pair = lambda shown: Outcome.FAILED if {3, 9} <= shown else Outcome.COMPUTED  # noqa: E731
 
-    assert find_culprits(range(10, 0, -1), pair) == frozenset()
-    assert find_culprits(range(10, 0, -1), lambda shown: Outcome.FAILED if shown else Outcome.NOTHING) == frozenset()
-    assert find_culprits(range(10, 0, -1), lambda _: Outcome.FAILED) == frozenset()
+    assert find_failing(range(10, 0, -1), pair) == frozenset()
+    assert find_failing(range(10, 0, -1), lambda shown: Outcome.FAILED if shown else Outcome.NOTHING) == frozenset()
+    assert find_failing(range(10, 0, -1), lambda _: Outcome.FAILED) == frozenset()
 
 
 def test_whose_gaps_prevent_a_computation_hides_no_culprit() -> None:
@@ -332,7 +332,7 @@ def test_whose_gaps_prevent_a_computation_hides_no_culprit() -> None:
     def attempt(shown: frozenset[int]) -> Outcome:
         return Outcome.NOTHING if 8 in shown else Outcome.FAILED if 7 in shown else Outcome.COMPUTED
 
-    assert find_culprits(range(10, 0, -1), attempt) == {7}
+    assert find_failing(range(10, 0, -1), attempt) == {7}
 
 
 def test_the_search_for_culprits_ends() -> None:
@@ -343,7 +343,7 @@ def test_the_search_for_culprits_ends() -> None:
         tried.append(shown)
         return Outcome.FAILED if shown - {1} else Outcome.COMPUTED
 
-    found = find_culprits(range(2000, 0, -1), attempt)
+    found = find_failing(range(2000, 0, -1), attempt)
     assert 100 < len(found) < MOST_ATTEMPTS
     assert len(tried) <= MOST_ATTEMPTS + 1
 

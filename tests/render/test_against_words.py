@@ -13,7 +13,7 @@ from app.boards.registry import compute_board
 from app.boards.standing import letters_table
 from app.boards.task_values import side_by_side
 from app.manifest.model import Leaderboard
-from app.render.against import chances, find_pair, measured_by, ruled_out, verdict
+from app.render.against import chances, evidence_needed, find_pair, measured_by, ruled_out, verdict
 from app.values.table import Table
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
@@ -118,3 +118,15 @@ def test_an_interval_that_is_not_of_the_test_beside_it_says_so(how: str, is_told
     said = verdict(find_pair(told, "Good", "Poor"), measured_by(told, declared))
 
     assert ("interval by percentiles of resamples: " in said) is is_told
+
+
+def test_two_that_differ_by_rounding_alone_take_more_data_than_there_can_be() -> None:
+    """Means of the same values in another order may differ in the last bit, and the page is there all the same."""
+    board = Mean(name="b", method="mean", metric="error")
+    pairs = compute_board(benchmark(board), board, rows()).pairwise
+    assert pairs is not None
+    pair = find_pair(pairs, "Good", "Fair")
+    equal = {"separable": False, "advantage": 1e-17, "advantage_lower": -0.1, "advantage_upper": 0.1}
+    (said,) = evidence_needed(replace(pair, forth={**pair.forth, **equal}))
+
+    assert "if they do not differ, no amount is enough" in said

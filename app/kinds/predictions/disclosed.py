@@ -204,6 +204,7 @@ COUNTS = frozenset({"weight", "n_examples"})
 VALUES = frozenset({"residual", "mean", "rmse", "centre"})
 
 LEAST_P = 1e-4
+SMALLEST_P = 1e-300
 
 
 def significant(value: float, digits: int) -> float:
@@ -304,7 +305,7 @@ def _in_steps_of_its_test(table: Table) -> Callable[[tuple[Cell, ...]], tuple[Ce
         difference, p_value = row[at], row[by]
         if not isinstance(difference, float) or not isinstance(p_value, float):
             return row
-        size = -float(ndtri(max(min(p_value, 1.0 - p_value), 1e-300)))
+        size = -float(ndtri(max(min(p_value, 1.0 - p_value), SMALLEST_P)))
         step = nice_step(abs(difference) / size / 2.0) if size > 0.0 else 0.0
         return (*row[:at], in_steps(difference, step) if step else difference, *row[at + 1 :])
 
