@@ -164,11 +164,12 @@ def few_units_note(
     )
 
 
-def hidden_tasks_note(n_tasks: int, within: Range, *, units: str = "tasks", is_beside: bool = False) -> Iterator[str]:
+def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside: bool = False) -> Iterator[str]:
     """Yield a note on what the interval of a mean over few tasks assumes of an outlying task, in a range or without.
 
-    `units` names what counts as one, such as families of tasks. `is_beside`: see `rare_note`. Source:
-    `bench.interval_coverage`, its tasks of which one in ten is an outlier, and `rare_note`; docs/statistics.md.
+    `n_tasks` may be an effective number; `said` is then what a reader counts, such as "37 families of tasks, worth
+    about 21 of equal size,". `is_beside`: see `rare_note`. Source: `bench.interval_coverage`, its tasks of which one in
+    ten is an outlier, and `rare_note`; docs/statistics.md.
 
     >>> [len(list(hidden_tasks_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
     [1, 1, 0]
@@ -177,8 +178,8 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, units: str = "tasks", is_b
         yield from rare_note("tasks", n_tasks, is_beside=is_beside)
     if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
         yield (
-            f"Scores have no declared range, and {n_tasks} {units} may not include one that is far off. The intervals "
-            "are widened for it: they hold where one in ten is off by six standard deviations of the others. "
+            f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
+            "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
             "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases."
         )
 

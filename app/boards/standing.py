@@ -11,7 +11,7 @@ from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
-from app.names import count, names_in_words
+from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
 from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
@@ -593,8 +593,8 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     shown = {row["entrant"] for row in rows}
     n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
     if n_ruled:
-        told = f"{count(n_ruled, 'pair')} of those that can {'is' if n_ruled == 1 else 'are'} told apart"
-        notes.append(f"{told} by the rule for missing results, without a test.")
+        are = "is" if n_ruled == 1 else "are"
+        notes.append(f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results, without a test.")
     notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",

@@ -459,7 +459,7 @@ def _on_intervals(spec: TaskBoard, contenders: _Contenders, n_tasks: float) -> I
         [(name, n_tasks) for name in contenders.names], contenders.sheet.units.plural, spec.uncertainty.level
     )
     if spec.is_of_opponents and len(contenders.names) > 1:
-        yield "With other opponents the scores would differ; the interval covers only the choice of tasks."
+        yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:

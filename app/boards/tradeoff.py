@@ -116,7 +116,7 @@ def _is_named_a_cost(column: Column) -> bool:
 
 
 def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | None = None) -> Table:
-    """Return the entrants with both numbers, by cost, and whether each is, or may be, on the front.
+    """Return the entrants with both numbers, by cost, and whether each is, or may be, on the front, null if left out.
 
     Costs and scores are in the units of their columns; a column without a direction is a cost, less being better. An
     end of an interval is null where the board has none. Who may be on the front follows from the board's `pairs` where
@@ -145,7 +145,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | No
                 (*spot, is_on, may_be)
                 for spot, is_on, may_be in zip(spots, *_fronts(spots, axes, decided), strict=True)
             ),
-            *((*spot, False, False) for spot in others),
+            *((*spot, None, None) for spot in others),
         ],
         key=lambda row: (float(str(row[1])), not row[5], str(row[0])),
     )

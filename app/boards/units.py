@@ -63,6 +63,17 @@ class TaskUnits:
         """Return what the units are called."""
         return "families of tasks" if self.are_declared else "tasks"
 
+    @property
+    def in_words(self) -> str:
+        """Return how many units there are, and what they are worth where they differ in size, to be followed by a verb.
+
+        >>> TaskUnits(("a", "b")).in_words, TaskUnits(("a", "b", "b", "b"), are_declared=True).in_words
+        ('2 tasks', '2 families of tasks, worth about 2 of equal size,')
+        """
+        n_units, effective = len(set(self.names)), self.number()
+        said = f"{n_units} {self.plural}"
+        return said if round(effective) == n_units else f"{said}, worth about {round(effective)} of equal size,"
+
     def only(self, kept: Sequence[int] | IntArray) -> "TaskUnits":
         """Return the units of the tasks at some positions."""
         return TaskUnits(tuple(self.names[at] for at in kept), self.are_declared, self.n_alike)

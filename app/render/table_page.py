@@ -1099,20 +1099,23 @@ def first_unranked(table: Table, rows: Sequence[Sequence[Cell]]) -> int | None:
 
 
 def apart(table: Table, rows: Sequence[Sequence[Cell]]) -> UnrankedHeading | None:
-    """Return the heading over a board's rows without a rank; None where they are not together at its end.
+    """Return the heading over the shown `rows` without a rank; None where they are not together at the end of these.
 
-    Where one word says of all of them why, it is in the heading instead of in a column.
+    It counts all that the table has, of which `rows` may be a page. Where one word says of all of them why, it is in
+    the heading instead of in a column.
     """
     start, names = first_unranked(table, rows), table.column_names()
     if start is None or "entrant" not in names:
         return None
-    count = f"{len(rows) - start:,} entrant{'' if len(rows) - start == 1 else 's'}"
+    rank = table.index("rank")
+    unranked = [row for row in table.rows if row[rank] is None]
+    them = count(len(unranked), "entrant")
     for name in filter(names.__contains__, REASONS):
-        reasons = {row[table.index(name)] for row in rows[start:]}
-        others = {row[table.index(name)] for row in rows[:start]}
+        reasons = {row[table.index(name)] for row in unranked}
+        others = {row[table.index(name)] for row in table.rows if row[rank] is not None}
         if len(reasons) == 1 and None not in reasons and others <= {None}:
-            return UnrankedHeading(start, f"Without a rank ({reasons.pop()}): {count}", (name,))
-    return UnrankedHeading(start, f"Without a rank: {count}", ())
+            return UnrankedHeading(start, f"Without a rank ({reasons.pop()}): {them}", (name,))
+    return UnrankedHeading(start, f"Without a rank: {them}", ())
 
 
 def legend(columns: Sequence[Column], table: Table | None = None) -> list[tuple[str, GlossaryEntry]]:

@@ -13,6 +13,7 @@ from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.nouns import in_nouns
 from app.boards.standing import imagined_notes, letters_table
+from app.boards.tables import MAX_COMPARED
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
 from app.boards.tradeoff import axes_of, is_compared, is_cost, offered, tradeoff_table, with_years
 from app.db.engine import LONG_REQUESTS, allow
@@ -288,7 +289,8 @@ def _refuse_unpaired(view: TableView, board: str, a: str, b: str) -> None:
     known = entrants_of(view.table) if view.table.columns else []
     unknown = [clip_for_message(name) for name in dict.fromkeys((a, b)) if name not in known]
     if unknown:
-        raise NotFound(f"The board {board} of {view.slug} compares no entrant {' and no entrant '.join(unknown)}.")
+        why = f" Only its best {MAX_COMPARED} are compared." if len(known) == MAX_COMPARED else ""
+        raise NotFound(f"The board {board} of {view.slug} compares no entrant {' and no entrant '.join(unknown)}.{why}")
     if a == b:
         problem = Problem("must differ from a", column="b", value=clip_for_message(b))
         raise FieldRejected("An entrant cannot be compared with itself.", [problem])

@@ -80,7 +80,7 @@ def test_who_has_no_rank_is_not_on_the_front_and_keeps_nobody_off_it() -> None:
     rows = {row[0]: row[-2:] for row in with_sly.rows}
 
     assert rows == {
-        "Sly": (False, False), "Quick": (True, True), "Near": (False, True), "Beaten": (False, False),
+        "Sly": (None, None), "Quick": (True, True), "Near": (False, True), "Beaten": (False, False),
         "Slow": (True, True),
     }  # fmt: skip
     assert with_sly.notes[-1] == "Left out of the front, without a rank: Sly."

@@ -48,6 +48,18 @@ def test_different_reasons_stand_at_their_rows() -> None:
     assert ">not asked<" in page
 
 
+def test_the_heading_counts_all_without_a_rank_where_a_page_has_a_part_of_them() -> None:
+    """The rows of a page are some of a long table's: the number and the reason are of the whole, on each page."""
+    more = [(None, f"E{at}", 0.5, 0.4, 0.6, 0.7, None, "7 of 9", 9, 7, "partial") for at in range(4)]
+    long = replace(BOARD, rows=(*BOARD.rows, *more))
+    mixed = replace(long, rows=(*long.rows[:-1], (*long.rows[-1][:-1], "not asked")))
+
+    assert (first := apart(long, long.rows[:4])) is not None
+    assert (first.start, first.words) == (2, "Without a rank (partial): 5 entrants")
+    assert (apart(long, long.rows[4:]) or first).words == first.words
+    assert (apart(mixed, mixed.rows[:4]) or first).words == "Without a rank: 5 entrants"
+
+
 def test_no_heading_stands_in_the_middle_of_ranked_rows() -> None:
     """Sorted by something else, ranked rows follow one without a rank: a heading over it would cover them."""
     mixed = replace(BOARD, rows=BOARD.rows[::-1])

@@ -119,6 +119,30 @@ def test_the_page_shows_the_sentence_and_the_form_and_the_square_leads_to_it(due
     assert duel.http.get(f"{HOME}/error/against?a=Good&b=Base&snapshot=9").status_code == 404
 
 
+def test_of_many_the_best_are_compared_and_who_is_not_among_them_is_told_so(shared_site: Site) -> None:
+    """The last of 201 is on the board, and an answer that it compares no such entrant would deny that."""
+    manifest = (
+        MANIFEST.partition("  - {name: error")[0].replace("duel", "crowd").replace("missing: impute", "missing: drop")
+    )
+    created = shared_site.http.post("/benchmarks", content=manifest, headers=shared_site.auth("steward"))
+    assert created.status_code == 201, created.text
+    names = ["Base", *(f"M{at:03}" for at in range(200))]
+    lines = [f"{name},t{task},{1 + at},0.5" for at, name in enumerate(names) for task in range(1, 9)]
+    sent = shared_site.http.post(
+        "/benchmarks/crowd/submissions",
+        files=[("files", ("r.csv", "\n".join(["model,task,MASE,ACC", *lines, ""])))],
+        headers=shared_site.auth("steward"),
+    )
+    assert sent.status_code == 202, sent.text
+    shared_site.work()
+    home = "/benchmarks/crowd/leaderboards/skill/against.json"
+    beyond = shared_site.http.get(home, params={"a": "Base", "b": "M199"})
+
+    assert shared_site.http.get(home, params={"a": "Base", "b": "M198"}).status_code == 200
+    assert beyond.status_code == 404
+    assert beyond.json()["detail"].endswith("compares no entrant M199. Only its best 200 are compared.")
+
+
 @pytest.mark.parametrize(
     ("query", "status", "message"),
     [

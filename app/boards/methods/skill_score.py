@@ -506,9 +506,9 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
     if drawn.number() < MIN_DRAWN_UNITS:
         return
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
-    yield from hidden_tasks_note(round(drawn.number()), Range(), units=drawn.plural)
+    yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
     if len(units) > 1:
-        yield "With other opponents the win rates would differ; the interval covers only the choice of tasks."
+        yield "With other opponents the win rates would differ; their interval covers only the choice of tasks."
 
 
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:
