@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 
+import numpy as np
 import pytest
 
 from app.admission.case import Case, Check, History, TokenHolder, check_attempts
 from app.admission.claims import check_claims
-from app.admission.rules import check_benchmark, is_admitted, reason_not_admitted
+from app.admission.rules import check_benchmark, is_admitted, number_rows, reason_not_admitted
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Admission, AtLeast, Grid, Manifest
 from app.prereg.fields import IID_REFUSED
@@ -259,3 +260,11 @@ def test_which_attempt_it_is_is_one_sentence() -> None:
 def test_a_claimed_mean_is_held_to_its_sixth_digit(claimed: float, ours: float | None, outcome: str) -> None:
     """A millionth is rounding, of one or of a large value; two are another number, and what has no value is none."""
     assert [each.outcome for each in check_claims({"A": {"x": claimed}}, {("A", "x"): ours})] == [outcome]
+
+
+def test_distinct_rows_are_numbered_and_no_row_has_no_number() -> None:
+    """Equal rows have equal numbers, in the order of their columns."""
+    columns = np.array([5, 5, 2, 5]), np.array([0, 9, 9, 0])
+
+    assert number_rows(*columns).tolist() == [1, 2, 0, 1]
+    assert number_rows(*(each[:0] for each in columns)).tolist() == []

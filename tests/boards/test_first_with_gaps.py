@@ -184,10 +184,14 @@ def test_the_first_sentence_says_that_the_first_rank_has_gaps() -> None:
     gaps = (
         "First by the rule for missing results, but not if each of these were the worst possible: A (99 of 100 included"
     )
-    said = [with_statement(Table("leaderboard/b", "B", COLUMNS, each)).meta["statement"] for each in (rows, tied)]
+    uncounted = ((1, "A", False, None, 3), *rows[1:])
+    said, tied_said, uncounted_said = (
+        with_statement(Table("leaderboard/b", "B", COLUMNS, each)).meta["statement"] for each in (rows, tied, uncounted)
+    )
 
-    assert [each[0] for each in said] == [f"{gaps}, then rank 3)."] * 2
-    assert [each[1:] for each in said] == [
+    assert uncounted_said[0] == f"{gaps.removesuffix('99 of 100 included')}then rank 3)."
+    assert [said[0], tied_said[0]] == [f"{gaps}, then rank 3)."] * 2
+    assert [said[1:], tied_said[1:]] == [
         ["Two may be first: B, C.", "The only other one is ruled out as first."],
         ["B leads.", "The only other one is ruled out as first."],
     ]

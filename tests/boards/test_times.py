@@ -72,6 +72,13 @@ def test_without_a_declared_count_the_times_are_those_of_agreeing_rows() -> None
     assert np.abs(ours - expected).max() < 1e-12
 
 
+def test_less_time_is_better() -> None:
+    """Of every time, shown or not: by it a column is sorted and a front is drawn."""
+    columns = board(manifest(counted=False), fev_scores()).columns
+
+    assert {each.direction for each in columns if each.name.startswith("median_")} == {"minimize"}
+
+
 @pytest.mark.heavy
 @pytest.mark.parametrize("factor", [50.0])
 def test_one_entrants_count_makes_nobodys_time_another(factor: float) -> None:

@@ -218,17 +218,17 @@ def _less(now: Coverage, n_not_asked: int) -> Coverage:
 
 def _common(now: GridCells, before: GridCells) -> GridCells:
     conditions = None if now.conditions is None else _both(now.conditions, before.conditions or ())
-    return GridCells(_axis(now.seeds, before.seeds), conditions, _items(now.items, before.items))
+    return GridCells(common_axis(now.seeds, before.seeds), conditions, _items(now.items, before.items))
 
 
 def _items(now: int | tuple[str, ...] | None, before: int | tuple[str, ...] | None) -> int | tuple[str, ...] | None:
     """Return the items that two versions ask in common, looked up once for all entrants."""
     if isinstance(now, ItemNames) and isinstance(before, ItemNames):
         return now.common(before)
-    return _axis(now, before)
+    return common_axis(now, before)
 
 
-def _axis(now: int | tuple[T, ...] | None, before: int | tuple[T, ...] | None) -> int | tuple[T, ...] | None:
+def common_axis(now: int | tuple[T, ...] | None, before: int | tuple[T, ...] | None) -> int | tuple[T, ...] | None:
     """Return what two versions of an axis ask in common; of names and a number, what is asked now."""
     if isinstance(now, tuple) and isinstance(before, tuple):
         return _both(now, before)

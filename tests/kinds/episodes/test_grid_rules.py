@@ -6,7 +6,7 @@ from app.admission.case import Case
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.estimate import EstimateBoard
 from app.kinds.contract import Evaluation
-from app.kinds.episodes.coverage import MOST_CELLS, hold_against_grid
+from app.kinds.episodes.coverage import MOST_CELLS, common_axis, hold_against_grid
 from app.kinds.episodes.rules import check_grid
 from app.kinds.episodes.summary import summarise
 from app.kinds.parse import parse_manifest
@@ -115,3 +115,31 @@ def test_what_two_versions_of_a_grid_ask_in_common_is_looked_up_once() -> None:
     assert now.common(before) is now.common(before)
     assert now.common(now) is now
     assert now.common(ItemNames(("new",))) == ("new",)
+
+
+def test_what_is_beyond_the_grid_or_absent_is_told_with_who_where_and_how_many() -> None:
+    """And what becomes of it, by what the manifest says of absent cells."""
+    reasons = [
+        check_grid(case(rows=ROWS[rows][0], manifest=declared(GRIDS[of_grid])))[0].reason
+        for rows, of_grid in (
+            ("all", "whole"),
+            ("more episodes", "whole"),
+            ("an absent seed", "whole"),
+            ("an absent seed", "whole, absent is worst"),
+        )
+    ]
+
+    absent = "Absent from the benchmark's grid: mover on place has 32 of 40. What is absent"
+    assert reasons == [
+        "Every episode of the benchmark's grid is there, and no other.",
+        "Beyond the benchmark's grid: mover on place has 10 episodes.",
+        f"{absent} keeps an entrant off the ranks.",
+        f"{absent} counts as the worst there is.",
+    ]
+
+
+def test_two_versions_ask_in_common_the_fewer_of_two_numbers_and_the_names_of_both() -> None:
+    """Of a number and names, what is asked now."""
+    asked = [common_axis(now, then) for now, then in ((3, 5), (5, 3), ((1, 2), (2, 3)), (3, (1, 2)), ((1, 2), 3))]
+
+    assert asked == [3, 3, (2,), 3, (1, 2)]

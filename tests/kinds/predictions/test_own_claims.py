@@ -5,9 +5,10 @@ import pytest
 from app.admission.case import Claims
 from app.admission.claims import SubmissionClaims
 from app.kinds.contract import Evaluation
-from app.kinds.predictions.summary import own_claims, summarise
+from app.kinds.parse import parse_manifest
+from app.kinds.predictions.summary import own_claims, summarise, summary_board
 from app.values.facts import RunFacts
-from tests.cases.prediction_boards import BINARY, benchmark, empty_scores, measure, two_classes
+from tests.cases.prediction_boards import BINARY, benchmark, benchmark_text, empty_scores, measure, two_classes
 
 KEPT = "Claims about private labels are kept and shown, and never compared: an answer would tell labels."
 LATER = "Claims about predictions are decided at evaluation: only then are they measured."
@@ -22,6 +23,20 @@ def checks(labels: str, claims: Claims | None) -> tuple[list[tuple[str, str]], l
                             bootstrap_method="cluster", measure=lambda board: [measured])  # fmt: skip
     early = own_claims(SubmissionClaims(manifest, empty_scores(), RunFacts(), claims))
     return tuple([(each.outcome, each.reason) for each in some] for some in (early, summarise(evaluation).checks))  # type: ignore[return-value]
+
+
+def test_a_submission_is_summarised_by_every_metric_whichever_a_board_has() -> None:
+    """By a board that has all of them; where each has some, by one made so."""
+    board = "leaderboards: [{name: board, method: estimate, metrics: ['accuracy', 'f1']}]"
+    text = benchmark_text(BINARY, {"accuracy": "maximize", "f1": "maximize"})
+    assert board in text
+    parted = text.replace(board, board.replace(", 'f1'", ""))
+    boards = [summary_board(parse_manifest(each.encode())) for each in (text, parted)]
+
+    assert [(each.name, each.metrics) for each in boards] == [
+        ("board", ["accuracy", "f1"]),
+        ("summary", ["accuracy", "f1"]),
+    ]
 
 
 @pytest.mark.parametrize("labels", ["public", "private"])

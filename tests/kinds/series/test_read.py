@@ -42,6 +42,13 @@ def the_problem_of(folder: Path, *rows: Row, mode: str = "ground_truth", use: st
     return problem
 
 
+def test_aggregates_alone_are_no_evidence(tmp_path: Path) -> None:
+    """What is not there is named: of metrics of classes alone the estimates would do."""
+    problem = the_problem_of(tmp_path, aggregate("RS", "mae", 0.1, SHORT))
+
+    assert (problem.column, problem.message) == ("scope", "raw/metrics.csv contains no per-series rows")
+
+
 @dataclass(frozen=True)
 class TakenRun:
     """A given run, and what was read of it."""
