@@ -30,7 +30,8 @@ def forget_results() -> None:
     But for the process that reads, which would live on beside its successors.
     """
     COMPUTED.clear()
-    for name, module in list(sys.modules.items()):
+    # A copy in one step: other threads import while a list is being made of what it holds.
+    for name, module in sys.modules.copy().items():
         if name.startswith("tests.") and name != "tests.fixtures":
             for each in list(vars(module).values()):
                 if isinstance(each, _lru_cache_wrapper) and each is not fork_server:
