@@ -14,7 +14,7 @@ from app.stats.arrays import FloatArray
 from app.stats.betting import betting_interval
 from app.stats.calibrated import calibrated_iqm, intervals
 from app.stats.curves import root_mean_squares
-from app.stats.spreads import SHARE, cluster_spread, task_spread
+from app.stats.spreads import SHARE, Range, cluster_spread, task_spread
 
 N_DATASETS, LEVEL, FIRST_SEED, N_EPISODES = 4_000, 0.95, 20_600_000, 50
 Ends = tuple[FloatArray, FloatArray]
@@ -65,6 +65,13 @@ def tasks(rng: np.random.Generator, n: int, n_tasks: int, *, zeros: float, by_be
     return intervals(task_spread(values), SHARE, LEVEL)
 
 
+def places(rng: np.random.Generator, n: int, n_tasks: int, *, n_opponents: int) -> Ends:
+    """Return those of points of one that is before nine tenths of its opponents, but on some tasks before none."""
+    behind = rng.binomial(n_opponents, 0.9, (n, n_tasks))
+    points = np.where(rng.random((n, n_tasks)) < 0.05, 0, behind).astype(np.float64)
+    return intervals(task_spread(points), Range(0.0, float(n_opponents)), LEVEL)
+
+
 def errors(rng: np.random.Generator, n: int, n_items: int, *, far: float) -> Ends:
     """Return those of root mean square errors, one item in fifty being so many times as far off."""
     sizes = np.where(rng.random((n, n_items)) < 0.02, far, 1.0)
@@ -86,6 +93,8 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "IQM over seeds, collapses with 0.4": (SEEDS, 0.0, partial(trims, fails=0.4)),
     "mean over tasks near 0.9, one in 20 at 0": (TASKS, 0.95 * 0.9, partial(tasks, zeros=0.05)),
     "mean over tasks near 0.9, one in 10 at 0": (TASKS, 0.9 * 0.9, partial(tasks, zeros=0.1)),
+    "points among 100, the worst on one task in 20": (TASKS, 0.95 * 90.0, partial(places, n_opponents=100)),
+    "points among 4, the worst on one task in 20": (TASKS, 0.95 * 3.6, partial(places, n_opponents=4)),
     "RMSE, t with 3 degrees of freedom": (ITEMS, float(np.sqrt(3.0)), student),
     "RMSE, one in 50 ten times as far": (ITEMS, float(np.sqrt(0.98 + 0.02 * 100.0)), partial(errors, far=10.0)),
 }

@@ -184,13 +184,19 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
         )
 
 
+PLACES = "one were the worst of a hundred on one task in twenty and near the best on the others"
 RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     "tasks": ("one task in twenty scored 0 and the others near 0.9", "tasks", 100, {5: 53, 10: 44, 20: 63, 40: 86}),
+    "places": (PLACES, "tasks", 100, {5: 55, 10: 41, 20: 65, 40: 84}),
     "seeds": ("one seed in ten failed and the others scored 0.9", "seeds", 30, {3: 77, 5: 52, 8: 57, 16: 81}),
     "iqm": ("two or three seeds in ten collapsed from 0.8 to 0.1", "seeds", 16, {3: 71, 5: 81, 8: 86, 12: 92}),
     "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
 }
 """Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""
+
+
+FEW_OPPONENTS = 4
+"""Among so few a rare worst place is not far from the others, and intervals of places hold."""
 
 
 def may_hide(world: str, n_units: float) -> bool:
@@ -219,6 +225,16 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units} would "
         f"hold in only {held[known]} of 100 cases."
     ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
+
+
+def rare_places_note(n_opponents: int, n_tasks: float) -> Iterator[str]:
+    """Yield `rare_note` of a score of places among opponents, such as points or a win rate; none among few.
+
+    >>> len(list(rare_places_note(20, 41))), len(list(rare_places_note(4, 41)))
+    (1, 0)
+    """
+    if n_opponents > FEW_OPPONENTS:
+        yield from rare_note("places", n_tasks)
 
 
 def assumption_free(values: FloatArray, place: IntArray, within: Range, level: float) -> FloatArray:

@@ -16,6 +16,8 @@ from app.boards.calibrated import (
     Precision,
     draw_named_tasks,
     few_units_note,
+    rare_note,
+    rare_places_note,
     stratified_means,
     task_intervals,
 )
@@ -31,6 +33,7 @@ from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
+from app.stats.calibrated import MIN_UNITS, effective_number
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import TIE, Resamples, percentile_interval
 from app.stats.spreads import EVERYWHERE, Range, weigh
@@ -226,7 +229,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (
         *_notes(sheet, given),
         *sheet.units.notes(),
-        *_on_intervals(spec, contenders, sheet.n_weighed or sheet.units.number()),
+        *_on_intervals(spec, given, contenders),
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
@@ -454,11 +457,18 @@ def _counts(sheet: Sheet) -> tuple[FrameField[int], ...]:
     return (FrameField(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
-def _on_intervals(spec: TaskBoard, contenders: _Contenders, n_tasks: float) -> Iterator[str]:
-    yield from few_units_note(
-        [(name, n_tasks) for name in contenders.names], contenders.sheet.units.plural, spec.uncertainty.level
-    )
-    if spec.is_of_opponents and len(contenders.names) > 1:
+def _on_intervals(spec: TaskBoard, given: Points, contenders: _Contenders) -> Iterator[str]:
+    sheet, names = contenders.sheet, contenders.names
+    n_units = sheet.n_weighed or sheet.units.number()
+    yield from few_units_note([(name, n_units) for name in names], sheet.units.plural, spec.uncertainty.level)
+    if n_units >= MIN_UNITS:
+        weighed = sheet.n_tasks if given.weights is None else effective_number(given.weights)
+        n_tasks = sheet.n_weighed or weighed
+        if spec.is_of_opponents:
+            yield from rare_places_note(len(names) - 1, n_tasks)
+        elif given.within.is_bounded:
+            yield from rare_note("tasks", n_tasks)
+    if spec.is_of_opponents and len(names) > 1:
         yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
 
 

@@ -138,3 +138,30 @@ def test_a_board_that_cannot_be_is_refused(board_text: str, tasks: str, message:
         manifest(board_text, tasks)
 
     assert message in str(refused.value.problems)
+
+
+@pytest.mark.parametrize(
+    ("method", "n_entrants", "more", "is_said"),
+    [
+        ("method: borda", 6, "", True),
+        ("method: borda", 5, "", False),
+        ("method: mean_rank", 7, "", True),
+        ("method: mean_win_rate", 7, "", True),
+        ("method: group_mean, groups: {g: [a, b, c]}", 7, "", False),
+        ("method: group_mean, groups: {g: [a, b, c]}", 2, "min: 0, max: 1, ", True),
+        ("method: group_mean, groups: {g: [a, b, c]}", 2, "min: 0, max: 1, family: same", False),
+    ],
+)
+def test_what_few_tasks_may_hide_is_said_where_intervals_fail_by_it(
+    method: str, n_entrants: int, more: str, is_said: bool
+) -> None:
+    """Of places among five opponents or more, and of means within a range; not where families give no interval."""
+    tasks = "[{id: a}, {id: b}, {id: c}]"
+    if "family" in more:
+        tasks = "[{id: a, family: f}, {id: b, family: f}, {id: c, family: g}]"
+    declared = manifest(method, tasks, f"maximize, {more.partition('family')[0]}".rstrip(", "))
+    cells = {f"E{at}": (0.1 * at, 0.9 - 0.1 * at, 0.05 * at) for at in range(n_entrants)}
+    notes = board(declared, cells).notes
+
+    assert any("A rare failure may not be among so few tasks." in note for note in notes) is is_said
+    assert any("one were the worst of a hundred" in note for note in notes) is (is_said and "group" not in method)

@@ -20,6 +20,7 @@ from app.boards.calibrated import (
     few_units_note,
     hidden_tasks_note,
     named_means,
+    rare_places_note,
     resampled_ends,
     task_intervals,
 )
@@ -507,6 +508,7 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
         return
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
     yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
+    yield from rare_places_note(len(units) - 1, len(drawn.names))
     if len(units) > 1:
         yield "With other opponents the win rates would differ; their interval covers only the choice of tasks."
 
