@@ -564,11 +564,12 @@ class TablePage(Page):
             if self.paging is not None:
                 return self.paging.caption
             n_shown, n_all = len(self.rows), len(self.table.rows)
-            count = rows_in_words(n_all)
-            return count if n_shown == n_all else f"The first {n_shown:,} of {count}; the CSV has all of them"
+            rows = rows_in_words(n_all)
+            return rows if n_shown == n_all else f"The first {n_shown:,} of {rows}; the CSV has all of them"
         n_shown, n_pairs, n_all = len(self.rows), len(self._pairs), len(self.table.rows)
-        count = f"{n_pairs:,} pairs" if n_shown == n_pairs else f"The first {n_shown:,} of {n_pairs:,} pairs"
-        return f"{count}, as A the one that wins more over all; the CSV has all of them in both orders ({n_all:,} rows)"
+        pairs = count(n_pairs, "pair")
+        shown = pairs if n_shown == n_pairs else f"The first {n_shown:,} of {pairs}"
+        return f"{shown}, as A the one that wins more over all; the CSV has all of them in both orders ({n_all:,} rows)"
 
     @cached_property
     def rows(self) -> Sequence[Sequence[Cell]]:
