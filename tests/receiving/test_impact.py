@@ -90,6 +90,16 @@ def test_a_fault_of_ours_is_said_as_one(published: Site, monkeypatch: pytest.Mon
     assert "IndexError" not in str(actual)
 
 
+def test_of_many_boards_the_first_are_computed(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are named, and that they are not computed."""
+    names = list(impact(published, BEST))
+    monkeypatch.setattr(impacts, "MOST_BOARDS", len(names) - 1)
+    actual = impact(published, BEST)
+
+    assert list(actual) == names
+    assert [name for name, board in actual.items() if board["lines"] == [impacts.LATER]] == names[-1:]
+
+
 def test_boards_are_computed_for_one_at_a_time(published: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever asks while another one is answered is told to try again; the checks are there all the same."""
     turns = published.http.app.app._app._app._app.state.plumbline.computing  # type: ignore[attr-defined]
