@@ -184,6 +184,22 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
         )
 
 
+def far_pair_note(n_units: float, within: Range) -> Iterator[str]:
+    """Yield a note on intervals of differences over few tasks without a declared range: they are not widened for it.
+
+    Source: `bench.interval_failures`, its difference over tasks; docs/statistics.md.
+
+    >>> [len(list(far_pair_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
+    [1, 0, 0]
+    """
+    if MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded:
+        yield (
+            "Unlike those of scores, intervals of differences are not widened for a task that is far off: where one "
+            "in ten is off by six standard deviations of the others, an interval of 95 % from 10 holds in 87 of 100 "
+            "cases, from 20 in 91."
+        )
+
+
 PLACES = "one were the worst of a hundred on one task in twenty and near the best on the others"
 RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     "tasks": ("one task in twenty scored 0 and the others near 0.9", "tasks", 100, {5: 53, 10: 44, 20: 63, 40: 86}),

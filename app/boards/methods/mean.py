@@ -19,6 +19,7 @@ from app.boards.calibrated import (
     DrawnSpread,
     assumption_free,
     draw_named_tasks,
+    far_pair_note,
     few_units_note,
     hidden_tasks_note,
     may_hide,
@@ -135,7 +136,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
-    pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples)
+    far = tuple(far_pair_note(n_units, ranking.within))
+    pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, far)
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
@@ -288,8 +290,9 @@ def _pairwise(
     values: FloatArray,
     standing: BoardStanding,
     resamples: Resamples | None,
+    far: tuple[str, ...],
 ) -> Table | None:
-    """Compare the best pair by pair on sign × values [n_tasks, n_entrants], larger being better."""
+    """Compare the best pair by pair on sign × values [n_tasks, n_entrants], larger being better; `far` are notes."""
     if len(names) < 2:
         return None
     order = standing.order(names)[:MAX_COMPARED]
@@ -298,7 +301,7 @@ def _pairwise(
     compare = partial(compare_means, best, resamples, level=level)
     statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values)), **power_meta(standing)}
-    notes = pairwise_notes(len(order), len(names))
+    notes = (*pairwise_notes(len(order), len(names)), *far)
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))
     return compared.advantages(spec, notes, meta)
 

@@ -17,6 +17,7 @@ from app.boards.calibrated import (
     CellsAt,
     DrawnSpread,
     draw_named_tasks,
+    far_pair_note,
     few_units_note,
     hidden_tasks_note,
     named_means,
@@ -218,7 +219,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     )
     if best is None:
         return BoardTables(board)
-    return BoardTables(board, pairs_beside(spec, partial(_pairwise, manifest, spec, best, n_scored, resamples, own)))
+    of_skill = tuple(far_pair_note(units.number(), Range()))
+    pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, of_skill)
+    return BoardTables(board, pairs_beside(spec, pairs))
 
 
 def _without_beside(spec: SkillScore, cells: CellMatrix, errors: FloatArray) -> tuple[CellMatrix, FloatArray]:
@@ -591,8 +594,12 @@ def _pairwise(
     n_entrants: int,
     resamples: Resamples | None,
     own: Own,
+    of_skill: tuple[str, ...],
 ) -> Table:
-    """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores."""
+    """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores.
+
+    `of_skill` are the notes on differences of skill scores.
+    """
     names, errors = best
     level, clip = spec.uncertainty.level, (spec.clip[0], spec.clip[1])
     key = (f"{manifest.slug}/{spec.name}", "ratio", repr(clip), repr(level))
@@ -603,7 +610,7 @@ def _pairwise(
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
             **power_meta(own.standing, of_ratios=own.rank_by == "skill_score")}  # fmt: skip
-    notes = pairwise_notes(len(names), n_entrants)
+    notes = (*pairwise_notes(len(names), n_entrants), *(of_skill if own.rank_by == "skill_score" else ()))
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 
 
