@@ -74,15 +74,20 @@ def places(rng: np.random.Generator, n: int, n_tasks: int, *, n_opponents: int) 
     return intervals(task_spread(points), Range(0.0, float(n_opponents)), LEVEL)
 
 
-def differences(rng: np.random.Generator, n: int, n_tasks: int, *, far: float) -> Ends:
-    """Return those of the difference of two, as a board compares them: on one task in ten one is so far ahead."""
-    values = rng.normal(size=(n, n_tasks)) + far * (rng.random((n, n_tasks)) < 0.1)
+def differences(rng: np.random.Generator, n: int, n_tasks: int, *, far: float, is_told: bool = False) -> Ends:
+    """Return those of the difference of two, as a board compares them: on one task in ten one is so far ahead.
+
+    With `is_told` the two are equal, and the ends are 0 where they are not told apart and 1 where they are.
+    """
+    values = rng.normal(size=(n, n_tasks)) + far * (rng.random((n, n_tasks)) < 0.1) - 0.1 * far * is_told
     ends = []
     for own in values:
         drawn = rng.multinomial(n_tasks, np.full(n_tasks, 1.0 / n_tasks), size=1_000) / n_tasks
         both = np.stack([own, np.zeros(n_tasks)], axis=1)
         pair = stand(both.mean(axis=0), DrawnSpread.of_units(drawn @ both, n_tasks), LEVEL).contrasts([0, 1])
-        ends.append((pair.differences[0, 1] - pair.margins[0, 1], pair.differences[0, 1] + pair.margins[0, 1]))
+        difference, margin = pair.differences[0, 1], pair.margins[0, 1]
+        told = float(pair.separated.any())
+        ends.append((told, told) if is_told else (difference - margin, difference + margin))
     low, high = np.array(ends).T
     return low, high
 
@@ -111,6 +116,7 @@ WORLDS: Mapping[str, tuple[tuple[int, ...], float, Draw]] = {
     "points among 100, the worst on one task in 20": (TASKS, 0.95 * 90.0, partial(places, n_opponents=100)),
     "points among 4, the worst on one task in 20": (TASKS, 0.95 * 3.6, partial(places, n_opponents=4)),
     "two over tasks, one in 10 off by six": (TASKS[:4], 0.6, partial(differences, far=6.0)),
+    "two equals of these, not told apart": (TASKS[:4], 0.0, partial(differences, far=6.0, is_told=True)),
     "RMSE, t with 3 degrees of freedom": (ITEMS, float(np.sqrt(3.0)), student),
     "RMSE, one in 50 ten times as far": (ITEMS, float(np.sqrt(0.98 + 0.02 * 100.0)), partial(errors, far=10.0)),
 }

@@ -180,12 +180,19 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
         yield (
             f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
             "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
-            "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases."
+            "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases. Comparisons are "
+            f"not widened: {FAR_EQUALS}."
         )
 
 
+FAR_EQUALS = (
+    "two equals, of which one is off by six on one task in ten, would be told apart in 10 of 100 cases from 10, in 8 "
+    "from 20"
+)
+
+
 def far_pair_note(n_units: float, within: Range) -> Iterator[str]:
-    """Yield a note on intervals of differences over few tasks without a declared range: they are not widened for it.
+    """Yield a note on comparisons over few tasks without a declared range: they are not widened for an outlying one.
 
     Source: `bench.interval_failures`, its difference over tasks; docs/statistics.md.
 
@@ -194,9 +201,9 @@ def far_pair_note(n_units: float, within: Range) -> Iterator[str]:
     """
     if MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded:
         yield (
-            "Unlike those of scores, intervals of differences are not widened for a task that is far off: where one "
-            "in ten is off by six standard deviations of the others, an interval of 95 % from 10 holds in 87 of 100 "
-            "cases, from 20 in 91."
+            "Unlike intervals of scores, comparisons are not widened for a task that is far off. Where one in ten is "
+            "off by six standard deviations of the others, an interval of a difference of 95 % from 10 holds in 87 of "
+            f"100 cases, from 20 in 91; {FAR_EQUALS}."
         )
 
 
@@ -230,7 +237,7 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
     `is_beside` says that an interval that assumes nothing but the range is in columns beside them. Source:
     `bench.interval_failures`; docs/statistics.md.
 
-    >>> list(rare_note("seeds", 9.0))[0].endswith("from 8 seeds would hold in only 57 of 100 cases.")
+    >>> "from 8 seeds would hold in only 57 of 100 cases, and" in list(rare_note("seeds", 9.0))[0]
     True
     """
     if not may_hide(world, n_units):
@@ -239,7 +246,7 @@ def rare_note(world: str, n_units: float, *, is_beside: bool = False) -> Iterato
     known = max((n for n in held if n <= n_units), default=min(held))
     yield (
         f"A rare failure may not be among so few {units}. If {what}, an interval of 95 % from {known} {units} would "
-        f"hold in only {held[known]} of 100 cases."
+        f"hold in only {held[known]} of 100 cases, and comparisons less often than they say."
     ) + (" The assumption-free interval, in columns of its own, holds there, too." if is_beside else "")
 
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from app.boards.nouns import in_nouns
 from app.boards.provenance import OWNER, with_provenance
 from app.db.engine import SessionFactory, is_transient, run_in_transaction
 from app.db.models import PUBLICATION, SET_ASIDE, Snapshot
@@ -165,7 +166,8 @@ def finished(inputs: Inputs, table: Table) -> Table:
         return table
     metrics = inputs.declared.manifest.metrics
     best = {name: metric.best for name, metric in metrics.items() if metric.best is not None}
-    return with_provenance(table, inputs.known, best)
+    told = with_provenance(table, inputs.known, best)
+    return table if told is table else in_nouns(told, inputs.declared.manifest.nouns)
 
 
 class _Watch:

@@ -108,7 +108,7 @@ def imputed(errors: dict[str, list[float]], rank_by: str = "skill_score") -> Tab
 
 
 def imputed_tables(errors: dict[str, list[float]], rank_by: str = "skill_score") -> BoardTables:
-    """Return a board that imputes, and its pairs, of errors task by task, NaN where a row is left out; B is the baseline."""
+    """Return a board that imputes, and its pairs, of errors by task, NaN where a row is left out; B is the baseline."""
     n_tasks = len(errors["B"])
     rows = [(name, f"t{at}", own[at]) for name, own in errors.items() for at in range(n_tasks) if own[at] == own[at]]
     board = (
@@ -130,14 +130,14 @@ def imputed_tables(errors: dict[str, list[float]], rank_by: str = "skill_score")
 @pytest.mark.parametrize(
     ("n_tasks", "rank_by", "n_said"), [(10, "skill_score", 1), (10, "win_rate", 0), (40, "skill_score", 0)]
 )
-def test_pairs_say_that_their_intervals_are_not_widened(n_tasks: int, rank_by: str, n_said: int) -> None:
+def test_pairs_say_that_comparisons_are_not_widened(n_tasks: int, rank_by: str, n_said: int) -> None:
     """Where those of scores are: of ratios of errors over few tasks, and not of shares of opponents."""
     rng = np.random.default_rng(1)
     errors = {name: (1.0 + rng.random(n_tasks)).tolist() for name in "BCD"}
     pairs = imputed_tables(errors, rank_by).pairwise
 
     assert pairs is not None
-    assert sum("not widened for a task that is far off" in note for note in pairs.notes) == n_said
+    assert sum("comparisons are not widened for a task that is far off" in note for note in pairs.notes) == n_said
 
 
 def test_who_leaves_out_what_it_is_bad_at_may_lead_and_may_not_be_first() -> None:
