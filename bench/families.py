@@ -1,24 +1,39 @@
-"""How often equals whose tasks are of families are called separable: `python -m bench.families`.
+"""How often equals whose tasks are of families, or of groups, are called separable: `python -m bench.families`.
 
 Families of 4 tasks, where half of the variance of an entrant on a task is its family's (ICC 0.5). With the families
-declared they are drawn as boards draw them (`app.boards.units`); undeclared, tasks are. Its table stands in
-docs/statistics.md. Its random seeds are used nowhere else.
+declared they are drawn as boards draw them (`app.boards.units`); undeclared, tasks are. Boards of means over groups are
+computed whole, of normal scores as noisy in every group. Its tables stand in docs/statistics.md. Its random seeds are
+used nowhere else.
 """
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from app.boards.calibrated import DrawnSpread, draw_named_tasks
+from app.boards.registry import compute_board
 from app.boards.standing import stand
 from app.boards.units import TaskUnits
+from app.kinds.parse import parse_manifest
 from app.manifest.model import Uncertainty
 from app.stats.arrays import FloatArray
+from app.values.scores import Coded, ScoreTable
 
 N_DATASETS, N_EACH, ICC, LEVEL, FIRST_SEED = 2_000, 4, 0.5, 0.95, 20_500_000
 SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 32), (20, 40), (50, 40))
 """Entrants and tasks."""
+GROUP_SIZES = ((8, 8, 3, 2, 10, 9, 1), (2, 2, 2, 12), (10, 10, 10))
+GROUPS = """
+schema_version: 1
+slug: groups
+title: Groups
+evidence: evaluation_summary
+metrics: {{x: {{direction: maximize}}}}
+tasks: [{tasks}]
+leaderboards: [{{name: b, metric: x, method: group_mean, groups: {{{groups}}}, uncertainty: {{n_resamples: 1000}}}}]
+"""
 DRAWN = Uncertainty(n_resamples=1_000)
 
 
@@ -48,12 +63,36 @@ def share_separated(n_entrants: int, n_tasks: int, n_datasets: int = N_DATASETS)
     return float(found[:, 0].mean()), float(found[:, 1].mean())
 
 
+def share_of_groups(sizes: Sequence[int], n_entrants: int, n_datasets: int = N_DATASETS) -> float:
+    """Return the share of boards of means over groups of such sizes on which any two equals are separable."""
+    tasks = [f"t{at}" for at in range(sum(sizes))]
+    groups = [f"g{at}: [{', '.join(part)}]" for at, part in enumerate(np.split(tasks, np.cumsum(sizes)[:-1]))]
+    declared = ", ".join(f"{{id: {task}}}" for task in tasks)
+    manifest = parse_manifest(GROUPS.format(tasks=declared, groups=", ".join(groups)).encode())
+    entrant = np.repeat(np.arange(n_entrants), len(tasks))
+    nothing, names = np.zeros(len(entrant), dtype=np.int64), tuple(f"e{at}" for at in range(n_entrants))
+    empty = ScoreTable(Coded(names, entrant), Coded(tuple(tasks), np.tile(np.arange(len(tasks)), n_entrants)), ("x",),
+                       np.zeros((len(entrant), 1)), nothing.astype(bool), nothing, nothing)  # fmt: skip
+    n_found = 0
+    for at in range(n_datasets):
+        scores = np.random.default_rng([FIRST_SEED, n_entrants, *sizes, at]).normal(size=(len(entrant), 1))
+        scores[np.isin(empty.task.codes, np.flatnonzero(np.repeat(sizes, sizes) == 1))] = 0.0
+        board = compute_board(manifest, manifest.leaderboards[0], replace(empty, values=scores)).leaderboard
+        n_found += any(row["rank_low"] > 1 for row in board.records())
+    return n_found / n_datasets
+
+
 def main(n_datasets: int = N_DATASETS) -> None:
     """Print the table as Markdown."""
     print("| equal entrants | tasks | families of 4 | families declared | undeclared |\n|---|---|---|---|---|")
     for n_entrants, n_tasks in SIZES:
         shares = (f"{100 * share:.1f} %" for share in share_separated(n_entrants, n_tasks, n_datasets))
         print(f"| {n_entrants} | {n_tasks} | {n_tasks // N_EACH} | {' | '.join(shares)} |", flush=True)
+    print("\n| equal entrants | tasks of each group | any two separable |\n|---|---|---|")
+    for sizes in GROUP_SIZES:
+        for n_entrants in (2, 20):
+            share = share_of_groups(sizes, n_entrants, n_datasets // 2)
+            print(f"| {n_entrants} | {', '.join(map(str, sizes))} | {100 * share:.1f} % |", flush=True)
 
 
 if __name__ == "__main__":

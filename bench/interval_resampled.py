@@ -57,7 +57,7 @@ def _drawn(size: tuple[int, int], values: FloatArray, rng_seed: int) -> tuple[Fl
     flat = values.reshape(len(values), -1)
     means = [NamedResamples(keys[part], N_RESAMPLES).means(flat[part]) for part in parts]
     replicates = (sum(means) / n_strata).reshape(N_RESAMPLES, *values.shape[1:])
-    precision = Precision.of_strata([n_each] * n_strata)
+    precision = Precision(n_strata * (n_each - 1.0), Precision.of_units(n_each).inflation)
     return values.mean(axis=0), DrawnComponents(replicates, precision, float(len(values)))
 
 

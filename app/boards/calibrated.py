@@ -303,13 +303,6 @@ class Precision:
         """Return the precision of a mean of `n_units` units, at least two; a fraction where they weigh differently."""
         return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
 
-    @classmethod
-    def of_strata(cls, n_units: Sequence[float]) -> "Precision":
-        """Return the precision of a mean over strata that share no unit; at least one must have two."""
-        several = [n for n in n_units if n >= MIN_DRAWN_UNITS]
-        inflation = sum((n + 1.0) / (n - 1.0) for n in several) / len(several)
-        return cls(float(sum(several) - len(several)), inflation)
-
 
 @dataclass(frozen=True)
 class DrawnSpread:
@@ -354,14 +347,18 @@ def draw_named_tasks(drawn: Uncertainty, units: Sequence[str]) -> NamedResamples
     return NamedResamples(unit_keys(drawn.rng_seed, [(unit,) for unit in units]), drawn.n_resamples)
 
 
-def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatArray) -> FloatArray:
+def stratified_means(
+    drawn: NamedResamples, sizes: Sequence[int], values: FloatArray, units: Sequence[float]
+) -> FloatArray:
     """Return resampled means over tasks, [n_resamples, n_entrants], with weights normalized within each stratum.
 
     `values` are [n_tasks, n_entrants] in any unit, the tasks stratum by stratum; a stratum keeps its share of the
-    tasks. A NaN makes its column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
+    tasks. `units` [n_strata] are their effective numbers of units: with several strata each one's replicates are spread
+    as widely as its own few units call for, so that a mean over them needs no further `Precision.inflation`. A NaN
+    makes its column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
 
     >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b", "c"])
-    >>> bool(np.allclose(stratified_means(drawn, [1, 2], np.array([[3.0], [6.0], [6.0]])), 5.0))
+    >>> bool(np.allclose(stratified_means(drawn, [1, 2], np.array([[3.0], [6.0], [6.0]]), [1.0, 2.0]), 5.0))
     True
     """
     ends = np.cumsum(sizes)
@@ -369,8 +366,17 @@ def stratified_means(drawn: NamedResamples, sizes: Sequence[int], values: FloatA
     for start, end in zip((ends - np.array(sizes)).tolist(), ends.tolist(), strict=True):
         of_stratum = NamedResamples(drawn.keys[start:end], drawn.n_resamples)
         parts.append(of_stratum.means(values[start:end]) * ((end - start) / len(values)))
+    if len(parts) > 1:
+        parts = [
+            (part - part.mean(axis=0)) * np.sqrt(_inflation(n_units)) + part.mean(axis=0)
+            for part, n_units in zip(parts, units, strict=True)
+        ]
     means: FloatArray = np.sum(parts, axis=0)
     return means
+
+
+def _inflation(n_units: float) -> float:
+    return (n_units + 1.0) / (n_units - 1.0) if n_units > 1.0 else 1.0
 
 
 def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:

@@ -34,6 +34,7 @@ from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS, effective_number
+from app.stats.compiled import pair_variances, transposed
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import TIE, Resamples, percentile_interval
 from app.stats.spreads import EVERYWHERE, Range, weigh
@@ -50,8 +51,9 @@ class Points:
     that are resampled separately. `ranked` [n_entrants] marks the ranked entrants: the others are listed below without
     a rank, and their points mean nothing. `fields` are the method's further columns. `within` is the range of the
     points; where they do not depend on who is compared, `weights` [n_tasks] are those of the tasks' values.
-    `calibrated`: the intervals, if of no plain mean. `of_others` gives the points of further results [n_tasks, n_own]
-    where a pool of opponents alone is counted against; None where everybody is.
+    `calibrated`: the intervals, if of no plain mean. `of_pairs` are notes of the board that its pairs need, too.
+    `of_others` gives the points of further results [n_tasks, n_own] where a pool of opponents alone is counted against;
+    None where everybody is.
     """
 
     points: FloatArray
@@ -66,6 +68,7 @@ class Points:
     within: Range = EVERYWHERE
     weights: FloatArray | None = None
     calibrated: CellsAt | None = None
+    of_pairs: tuple[str, ...] = ()
     of_others: Callable[[FloatArray], FloatArray] | None = None
 
 
@@ -234,7 +237,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
-    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
+    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names), given.of_pairs)))
 
 
 def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
@@ -325,12 +328,36 @@ class _Contenders:
         n_units = units.number()
         if named is None or min(n_units, max(drawn)) < MIN_DRAWN_UNITS:
             return None
-        means = stratified_means(named, strata, self.points)
-        precision = Precision.of_strata(drawn)
-        if n_units < precision.freedom + 1.0:  # a family may lie in several groups
-            precision = Precision(n_units - 1.0, precision.inflation)
+        means = stratified_means(named, strata, self.points, drawn)
+        is_one = len(strata) == 1
+        # A family may lie in several groups.
+        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(ends))
+        precision = Precision(freedom, Precision.of_units(drawn[0]).inflation if is_one else 1.0)
         not_asked = self.sheet.roster.not_asked(self.names).tolist()
         return DrawnSpread(means, [None if n else precision for n in not_asked], are_ranks=spec.is_of_opponents)
+
+    def _freedom(self, ends: Sequence[int]) -> float:
+        """Return the degrees of freedom of differences over groups of tasks, which begin and end at `ends`.
+
+        The median over pairs of the best: groups of two tasks may have most of a difference's variance, and little to
+        know it by. Source: Satterthwaite 1946; docs/statistics.md.
+        """
+        best = np.argsort(-self.points.sum(axis=0), kind="stable")[:MAX_COMPARED]
+        above = np.triu_indices(len(best), 1)
+        variances, freedom = list[FloatArray](), list[float]()
+        for group in (slice(*each) for each in pairwise(ends)):
+            units, points = self.sheet.units.only(range(group.start, group.stop)), self.points[group][:, best]
+            if (n_units := units.number()) >= MIN_DRAWN_UNITS:
+                summed = transposed(units.sums(points - points.mean(axis=0)))
+                variances.append(pair_variances(summed)[above] * (summed.shape[1] - 1.0) * n_units / (n_units - 1.0))
+                freedom.append(n_units - 1.0)
+        of_each = np.array(variances)
+        total = of_each.sum(axis=0)
+        varies = total > 0.0
+        if not varies.any():
+            return float(self.sheet.units.number() - 1.0)
+        shares = of_each[:, varies] / total[varies]
+        return float(np.median(1.0 / (shares**2 / np.array(freedom)[:, None]).sum(axis=0)))
 
     def compared(self, spec: TaskBoard, standing: BoardStanding | None) -> "_Pairs":
         """Compare the best-ranked with each other, in their order."""
@@ -367,12 +394,12 @@ class _Pairs:
         are = "is" if apart == 1 else "are"
         yield f"Of {count(len(at), 'pair')} of neighbours {among}{compared or ','} {apart} {are} separable."
 
-    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Table | None:
-        """Return the pairwise table; None where there is nobody to compare."""
+    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int, notes: tuple[str, ...]) -> Table | None:
+        """Return the pairwise table with some notes; None where there is nobody to compare."""
         if self.pairs is None or self.contrasts is None:
             return None
         compared = TaskPairs(self.names, self.pairs, self.contrasts)
-        return compared.advantages(spec, pairwise_notes(len(self.names), n_ranked), meta)
+        return compared.advantages(spec, (*pairwise_notes(len(self.names), n_ranked), *notes), meta)
 
 
 def _placed(
@@ -479,7 +506,7 @@ def _notes(sheet: Sheet, given: Points) -> Iterator[str]:
     lacking = [name for name, is_ranked in zip(sheet.cells.entrants, given.ranked, strict=True) if not is_ranked]
     if lacking:
         yield f"Listed separately, without a rank, because they lack tasks: {names_in_words(lacking)}."
-    yield from given.notes
+    yield from (*given.notes, *given.of_pairs)
     yield from elsewhere_notes(sheet.cells.elsewhere)
 
 

@@ -8,6 +8,7 @@ import pytest
 from app.boards.registry import compute_board
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
+from bench.families import share_of_groups
 from tests.cases.boards import declare
 
 TASKS = ("t0", "t1", "t2", "t3", "t4")
@@ -62,3 +63,8 @@ def test_groups_of_one_task_alone_have_no_interval() -> None:
     """There is nothing that could vary, and the cell says so."""
     for row in ends(VALUES, groups=ALL_OF_ONE):
         assert (row["low"], row["high"]) == (None, None)
+
+
+def test_equals_over_small_groups_are_not_told_apart() -> None:
+    """Three groups of two tasks have nearly all of a difference's variance: of 60 boards 30 told some of 20 apart."""
+    assert share_of_groups((2, 2, 2, 12), 20, 60) <= 0.1

@@ -86,7 +86,8 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     weighted = Points(points, sheet.complete, _column(spec, metric), sign / sheet.n_tasks, _draw(spec, sizes),
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
-                  calibrated=_calibrated(spec, sheet, metric, sizes, shares))  # fmt: skip
+                  calibrated=_calibrated(spec, sheet, metric, sizes, shares),
+                  of_pairs=tuple(_on_single(sizes)))  # fmt: skip
     return assemble(spec, sheet, weighted)
 
 
@@ -157,8 +158,12 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Groups, each counting the same: {listed}."
     else:
         yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
+
+
+def _on_single(sizes: Mapping[str, int]) -> Iterator[str]:
     if single := [name for name, size in sizes.items() if size < MIN_DRAWN_UNITS]:
-        yield f"Of one task only, so its chance is in no interval: {', '.join(single)}."
+        names = ", ".join(single)
+        yield f"Of one task only, so its chance is in no interval, rank or comparison; they hold for it: {names}."
 
 
 METHOD = TableMethod(GroupMean, compute)
