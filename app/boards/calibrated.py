@@ -211,8 +211,18 @@ PLACES = "one were the worst of a hundred on one task in twenty and near the bes
 RARE: Mapping[str, tuple[str, str, int, Mapping[int, int]]] = {
     "tasks": ("one task in twenty scored 0 and the others near 0.9", "tasks", 100, {5: 53, 10: 44, 20: 63, 40: 86}),
     "places": (PLACES, "tasks", 100, {5: 55, 10: 41, 20: 65, 40: 84}),
-    "seeds": ("one seed in ten failed and the others scored 0.9", "seeds", 30, {3: 77, 5: 52, 8: 57, 16: 81}),
-    "iqm": ("two or three seeds in ten collapsed from 0.8 to 0.1", "seeds", 16, {3: 71, 5: 81, 8: 86, 12: 92}),
+    "seeds": (
+        "one seed in ten failed and the others, of 50 episodes each, scored 0.9",
+        "seeds",
+        30,
+        {3: 77, 5: 52, 8: 57, 16: 81},
+    ),
+    "iqm": (
+        "two or three seeds in ten, of 20 returns each, collapsed from 0.8 to 0.1",
+        "seeds",
+        16,
+        {3: 71, 5: 81, 8: 86, 12: 92},
+    ),
     "rmse": ("one error in fifty were ten times as large", "examples", 1000, {30: 36, 100: 65, 300: 90}),
 }
 """Worlds in which intervals fail, their units, from how many of these on they hold, and in how many of 100 cases."""

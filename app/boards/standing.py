@@ -432,10 +432,12 @@ def power_meta(standing: BoardStanding | None, scale: float = 1.0, *, of_ratios:
     if sets.ruled is not None:
         found[(sets.ruled | sets.ruled.T)[np.ix_(at, at)]] = np.nan
     known = found[above][~np.isnan(found[above])]
-    if not len(known):
+    critical = pairs.one_look(sets.critical)
+    # Over snapshots so few units as two to four tell nobody apart, however far.
+    if not len(known) or not np.isfinite(critical):
         return {}
     n = len(standing.points)
-    about = {"power": POWER, "critical": round(pairs.one_look(sets.critical), 4), "n_pairs": n * (n - 1) // 2}
+    about = {"power": POWER, "critical": round(critical, 4), "n_pairs": n * (n - 1) // 2}
     if pairs.wide is not None:
         return {"power": about}
     typical, of_first = (

@@ -122,7 +122,7 @@ PAIR: tuple[FrameField[ComparedPair], ...] = (
 )
 VERDICT: tuple[FrameField[ComparedPair], ...] = (
     FrameField(
-        Column("p_a_beats_b", "P(A beats B)", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats
+        Column("p_a_beats_b", "A ahead in resamples", glossary="p_a_beats_b", digits=2), lambda pair: pair.verdict.beats
     ),
     FrameField(Column("p_value", "p", glossary="contrast", digits=4), lambda pair: pair.verdict.p_value),
     FrameField(Column("separable", "Separable", "flag", glossary="separable"), lambda pair: pair.verdict.separable),

@@ -32,6 +32,41 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
     return _parse(yaml_bytes, boards, tuple(known_keys().items()))
 
 
+def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
+    """Read a manifest that is to become a version: claims that decide nothing are refused, too.
+
+    Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
+    """
+    manifest = parse_manifest(yaml_bytes)
+    if problems := list(_of_claims(manifest)):
+        document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
+        raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
+    return manifest
+
+
+def _of_claims(manifest: Manifest) -> Iterator[Problem]:
+    conditions = KINDS[manifest.evidence].rules.conditions(manifest) or ()
+    for name, claim in manifest.claims.items():
+        key, contrast = f"claims.{name}", claim.contrast
+        metric = manifest.metrics.get(claim.metric)
+        if metric is None:
+            known = ", ".join(manifest.metrics)
+            yield Problem(f"expected one of the metrics {known}", column=f"{key}.metric", value=claim.metric)
+        if len(set(contrast)) < len(contrast):
+            message = "it compares one with itself; expected two names, or one alone"
+            yield Problem(message, column=f"{key}.contrast", value=", ".join(contrast))
+        # Names that are no conditions may be entrants, but one of each is nothing.
+        elif 0 < sum(each in conditions for each in contrast) < len(contrast):
+            message = f"expected two of the conditions {', '.join(conditions)}, or two entrants"
+            yield Problem(message, column=f"{key}.contrast", value=", ".join(contrast))
+        if metric is not None and metric.min is not None and metric.max is not None:
+            width = metric.max - metric.min
+            low, high = (metric.min, metric.max) if len(contrast) == 1 else (-width, width)
+            if not low <= claim.threshold <= high:
+                message = f"it decides nothing; expected a number from {low:g} to {high:g}"
+                yield Problem(message, column=f"{key}.threshold", value=f"{claim.threshold:g}")
+
+
 def known_keys() -> dict[str, KindKeys]:
     """Return what each known kind of evidence has of a manifest."""
     return {name: KindKeys(kind.part, kind.methods, kind.part.vocabulary()) for name, kind in KINDS.items()}

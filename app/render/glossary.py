@@ -233,10 +233,11 @@ UNCERTAINTY = (
     ),
     GlossaryEntry(
         "p_a_beats_b",
-        "P(A beats B)",
+        "A ahead in resamples",
         "The share of the resamples in which A has the better score of the board, half for ties; what counts is "
-        "whether the two are separable. It speaks of other data like these. It is no p-value, and allows neither for "
-        "few units nor for all the other pairs: it may be above 0.99 where a pair is not separable.",
+        "whether the two are separable. It is no probability that A is better, and no p-value: it allows neither for "
+        "few units nor for all the other pairs, and may be above 0.99 where a pair is not separable, or where two near "
+        "copies differ on a single task.",
     ),
     GlossaryEntry(
         "contrast",
@@ -246,7 +247,8 @@ UNCERTAINTY = (
         "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
         "further.",
-        "t = difference / standard error over the resamples; Student's t with the units less one as degrees of freedom",
+        "t = difference / standard error over the resamples; Student's t with the effective number of units less one "
+        "as degrees of freedom",
     ),
     GlossaryEntry(
         "letters",

@@ -341,7 +341,8 @@ class AllPairs:
         NaN where the difference is the same in every resample, so that its error is unknown.
         """
         quantiles = self._by_freedom(at, lambda freedom: self._reaches(freedom, (1.0 - level) / 2.0))
-        margins = quantiles * self.errors(at, at)
+        with np.errstate(invalid="ignore"):  # over snapshots few units reach no quantile, however small the error
+            margins = quantiles * self.errors(at, at)
         return np.where(margins > 0.0, margins, np.nan)
 
     def one_look(self, critical: float) -> float:

@@ -13,7 +13,7 @@ from app.db.models import Benchmark, Snapshot, Status
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
 from app.kinds.grid_rules import grid_rules
-from app.kinds.parse import manifest_document, manifest_json_schema, parse_manifest
+from app.kinds.parse import manifest_document, manifest_json_schema, parse_new_manifest
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import clip_for_message
@@ -156,7 +156,7 @@ async def create_benchmark(
     yaml = await yaml_body(request, state.settings.max_manifest_kib * 1024, "manifest")
 
     def create(session: Session) -> Response:
-        manifest = parse_manifest(yaml)
+        manifest = parse_new_manifest(yaml)
         refuse_elsewhere(caller, manifest.slug)
         if dry_run:
             benchmarks.refuse_taken(session, manifest.slug)
@@ -191,7 +191,7 @@ async def update_benchmark(
 
     def update(session: Session) -> Response:
         if dry_run:
-            now, manifest = benchmarks.find_declared(session, slug), parse_manifest(yaml)
+            now, manifest = benchmarks.find_declared(session, slug), parse_new_manifest(yaml)
             is_new = benchmarks.check_update(session, slug, manifest, yaml)
             return json_answer(_would_be(manifest, now.version.version + is_new, is_new=is_new))
         declared = add_version(session, state, caller, slug, yaml, 200)
@@ -204,10 +204,10 @@ async def update_benchmark(
 def add_version(session: Session, state: State, caller: Caller, slug: str, yaml: bytes, status: int) -> Declared:
     """Add a version of a manifest for a caller who may, answered with `status`; boards are computed anew.
 
-    By this address and by the desk's. Raises what `parse_manifest` and `benchmarks.update_benchmark` raise.
+    By this address and by the desk's. Raises what `parse_new_manifest` and `benchmarks.update_benchmark` raise.
     """
     before = _version(benchmarks.find_declared(session, slug))
-    declared = benchmarks.update_benchmark(session, slug, parse_manifest(yaml), yaml, caller.id)
+    declared = benchmarks.update_benchmark(session, slug, parse_new_manifest(yaml), yaml, caller.id)
     audit.record(session, caller.act, status, Change(before, _version(declared)))
     state.jobs.defer_refresh(session, declared.benchmark.id)
     return declared

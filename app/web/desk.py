@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from app.db.engine import LONG_REQUESTS, allow
 from app.db.models import StoredFingerprint, Submission, SubmissionEvent
 from app.errors import Forbidden
-from app.kinds.parse import parse_manifest
+from app.kinds.parse import parse_new_manifest
 from app.receiving.impact import diff_of, preview_of
 from app.render.pages import Flagged
 from app.rights import roles, sessions
@@ -104,7 +104,7 @@ def put_manifest(
         return RedirectResponse(f"/benchmarks/{slug}", 303, NO_STORE)
     with state.sessions() as session:
         declared = benchmarks.find_declared(session, slug)
-        parsed = parse_manifest(yaml)
+        parsed = parse_new_manifest(yaml)
         benchmarks.check_update(session, slug, parsed, yaml)
         allow(session, LONG_REQUESTS)
         with state.computing.taken_in_thread(caller.owner):

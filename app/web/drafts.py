@@ -15,7 +15,7 @@ from app.boards.explore import draft_board
 from app.db.engine import LONG_REQUESTS, allow
 from app.errors import BoardUnavailable, Conflict, NotFound
 from app.jobs.evidence import for_a_reader, snapshot_evidence
-from app.kinds.parse import parse_manifest
+from app.kinds.parse import parse_new_manifest
 from app.manifest.build import manifest_digest
 from app.manifest.model import Leaderboard, Manifest
 from app.names import clip_for_message
@@ -57,7 +57,7 @@ async def keep_draft(slug: str, request: Request, state: StateDep, caller: Chang
 
     def keep(session: Session) -> Response:
         benchmark = benchmark_rows.lock_benchmark(session, benchmark_rows.find_benchmark(session, slug).id)
-        if not benchmarks.check_update(session, slug, parse_manifest(yaml), yaml):
+        if not benchmarks.check_update(session, slug, parse_new_manifest(yaml), yaml):
             raise Conflict(f"These are the bytes of the newest version of {slug}, so there is nothing to draft.")
         benchmarks.keep_draft(session, benchmark, yaml, caller.id)
         version = benchmarks.load_draft(session, benchmark).declared.version

@@ -165,3 +165,19 @@ def test_what_few_tasks_may_hide_is_said_where_intervals_fail_by_it(
 
     assert any("A rare failure may not be among so few tasks." in note for note in notes) is is_said
     assert any("one were the worst of a hundred" in note for note in notes) is (is_said and "group" not in method)
+
+
+@pytest.mark.parametrize(
+    "method", ["mean", "borda", "mean_rank", "mean_win_rate", "group_mean, groups: {g: [a, b, c]}"]
+)
+def test_over_snapshots_three_tasks_tell_nobody_apart(method: str) -> None:
+    """However far: the board has ranks, and says nothing of what it would find."""
+    cells = {f"E{at}": (100.0 * at, 101.0 * at, 99.0 * at) for at in range(3)}
+    result = board(manifest(f"method: {method}, over_snapshots: true"), cells)
+
+    assert [(row["rank"], row["rank_low"], row["rank_high"]) for row in result.records()] == [
+        (1, 1, 3),
+        (2, 1, 3),
+        (3, 1, 3),
+    ]
+    assert "power" not in result.meta

@@ -1,0 +1,58 @@
+"""Claims that decide nothing: a new version of a manifest may not have them, and a stored one is read all the same."""
+
+import pytest
+
+from app.errors import ManifestRejected
+from app.kinds.parse import parse_manifest, parse_new_manifest
+from tests.cases.chamber import MANIFEST
+
+ARMS = "episodes: {condition: arm, conditions: [left, right], item: [trial], task: task}"
+
+
+def manifest(claim: str) -> bytes:
+    """Return a benchmark with two conditions and one claim."""
+    return f"""
+schema_version: 1
+slug: arms
+title: Arms
+evidence: episodes
+metrics: {{success: {{direction: maximize, min: 0, max: 1}}}}
+tasks: [{{id: place}}]
+{ARMS}
+claims: {{c: {{{claim}}}}}
+leaderboards: [{{name: b, method: estimate, metrics: [success]}}]
+""".encode()
+
+
+@pytest.mark.parametrize(
+    ("claim", "column", "expected"),
+    [
+        (
+            "contrast: [left, zz], metric: success, threshold: 0",
+            "claims.c.contrast",
+            "two of the conditions left, right",
+        ),
+        ("contrast: [left, left], metric: success, threshold: 0", "claims.c.contrast", "compares one with itself"),
+        ("contrast: [left, right], metric: nometric, threshold: 0", "claims.c.metric", "one of the metrics success"),
+        ("contrast: [left], metric: success, threshold: -5", "claims.c.threshold", "a number from 0 to 1"),
+        ("contrast: [left, right], metric: success, threshold: 1.5", "claims.c.threshold", "a number from -1 to 1"),
+    ],
+)
+def test_a_claim_that_decides_nothing_is_refused_with_its_line(claim: str, column: str, expected: str) -> None:
+    """With what is allowed; a version that is stored is older than the rule."""
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(manifest(claim))
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row) == (column, 9)
+    assert expected in problem.message
+    assert list(parse_manifest(manifest(claim)).claims) == ["c"]
+
+
+@pytest.mark.parametrize("contrast", ["[left, right]", "[right]", "[A, B]", "[A]"])
+def test_conditions_and_entrants_may_be_claimed_about(contrast: str) -> None:
+    """Names that are no conditions may be entrants that come later."""
+    claim = f"contrast: {contrast}, metric: success, threshold: 0.1"
+
+    assert list(parse_new_manifest(manifest(claim)).claims) == ["c"]
+    assert parse_new_manifest(MANIFEST) == parse_manifest(MANIFEST)
