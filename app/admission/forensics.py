@@ -507,7 +507,9 @@ FAR, MIN_OTHERS = 10.0, 3
 def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
     """Yield which entrants are FAR times better than the best of all others on most sampled rows of a ranking metric.
 
-    Only values above zero are compared, so that times is a measure; `others` are as in `near_rows`.
+    Only values above zero are compared, so that times is a measure; of what is maximized in a declared range, so many
+    times nearer to its end is as far, where a hundredth of the range is as near as counts. `others` are as in
+    `near_rows`.
     """
     them = list(others)
     by_place = _ByPlace([other.sampled for other in them])
@@ -526,6 +528,9 @@ def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterab
             own, rivals = own[is_compared], rivals[is_compared]
             is_error = metric.direction == "minimize"
             times = np.nanmin(rivals, axis=1) / own if is_error else own / np.nanmax(rivals, axis=1)
+            if not is_error and metric.min is not None and metric.max is not None:
+                nearest = np.maximum(metric.max - own, 0.01 * (metric.max - metric.min))
+                times = np.maximum(times, (metric.max - np.nanmax(rivals, axis=1)) / nearest)
             if (n_far := int((times >= FAR).sum())) > 0.5 * len(own):
                 what = f"{metric.title or name} of {mine.entrant} is {FAR:g} times better than the best of all others"
                 yield Finding("far_beyond", mine.entrant, f"{what}, or more, in {n_far:,} of {len(own):,} rows")

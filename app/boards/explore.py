@@ -150,10 +150,9 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     """Return the board with the choice in its title, its notes, its meta and, for the CSV, in every row."""
     in_words = "; ".join(words)
     note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
-    is_fewer = choice.entrants or choice.matching or choice.described
-    note += (
-        " Among fewer entrants fewer pairs are tested at once, so more of them can be told apart." if is_fewer else ""
-    )
+    said = board.meta.get("statement")
+    if said and (choice.entrants or choice.matching or choice.described):
+        said = [*said, FEWER]
     if choice.baseline:
         note += " A score is one less a ratio to the baseline, so who can be told apart depends on it, too."
     note += f" {AFTERWARDS}" if choice.is_made else ""
@@ -165,8 +164,11 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
         columns=(*board.columns, column),
         rows=tuple((*row, in_words) for row in board.rows),
         notes=(note, *board.notes),
-        meta={**board.meta, "choice": _as_json(choice, in_words)},
+        meta={**board.meta, **({"statement": said} if said else {}), "choice": _as_json(choice, in_words)},
     )
+
+
+FEWER = "Among fewer entrants fewer pairs are tested at once, so more of them can be told apart."
 
 
 def _as_json(choice: Choice, in_words: str) -> dict[str, Any]:

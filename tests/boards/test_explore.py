@@ -10,7 +10,7 @@ import pytest
 from app.boards.evidence import BoardEvidence, LeftOut, Standing, board_of
 from app.boards.example import EPISODES, measured
 from app.boards.example import benchmark as of_board
-from app.boards.explore import AFTERWARDS, LABEL, QUICK, QUICK_FROM, Choice, chosen_board
+from app.boards.explore import AFTERWARDS, FEWER, LABEL, QUICK, QUICK_FROM, Choice, chosen_board
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.errors import FieldRejected
@@ -90,6 +90,8 @@ def test_a_choice_of_entrants_is_the_board_without_the_others(method: str) -> No
     chosen = explored(benchmark(method), Choice(entrants=("lab/Gamma", "org/Alpha", "org/Beta")))
 
     assert by_entrant(chosen) == published(benchmark(method), scores(["org/Alpha", "org/Beta", "lab/Gamma"]))
+    assert chosen.meta["statement"][-1] == FEWER
+    assert FEWER not in explored(benchmark(method), Choice()).meta["statement"]
 
 
 def test_weights_of_tasks_weigh_the_mean() -> None:
