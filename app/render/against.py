@@ -191,7 +191,7 @@ def _interval(pair: PairRows, row: Record, effect: str) -> str:
         is_by_rule = row.get("separable") is True and row.get("p_value") is None
         # Where no result counts as none, the board's own rule is the worst possible already.
         how = "decided by the rule for missing results" if meta.get("absent_is_worst") else (
-            "each missing result counted as the worst possible, not by the board's rule")  # fmt: skip
+            "the latter's missing results counted as the worst possible, not by the board's rule")  # fmt: skip
         return f"({how}, so without an interval)" if is_by_rule else "(without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))

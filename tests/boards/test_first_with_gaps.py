@@ -147,7 +147,7 @@ def pairs(standing: BoardStanding) -> Table:
     [
         (
             0.6,
-            "B’s skill score is higher than A’s by 0.200 (each missing result counted as the worst possible, "
+            "B’s skill score is higher than A’s by 0.200 (the latter's missing results counted as the worst possible, "
             "not by the board's rule, so without an interval).",
         ),
         (NEVER, "A lacks results that may be as bad as one likes, so on skill score B is before it."),
