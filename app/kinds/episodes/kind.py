@@ -1,6 +1,6 @@
 """Evidence kind episodes, as the other rooms see it. Found by its entry point."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from statistics import median
 
@@ -44,8 +44,20 @@ def _words(manifest: Manifest, spec: EstimateBoard) -> EvidenceWords:
         has_statistics=True,
         is_rate=range_of(manifest.metrics[spec.ranked]) == SHARE,
         rare=_rare(spec, manifest.metrics[spec.ranked]) if has_seeds else "",
-        notes=tuple(chosen_seeds_note(manifest)),
+        notes=(*_on_seeds(part), *chosen_seeds_note(manifest)),
     )
+
+
+def _on_seeds(part: EpisodesPart) -> Iterator[str]:
+    """Yield whether entrants are compared seed by seed, which numbering seeds otherwise can turn to one's favour."""
+    if part.has_seeds() and part.shares_seeds():
+        yield (
+            "Seeds are declared as shared: one of the same number is taken for the same of everybody, and entrants are "
+            "compared seed by seed."
+        )
+    elif part.has_seeds():
+        declared = "declared as" if part.seeds else "taken for"
+        yield f"Seeds are {declared} each entrant's own: nothing is paired by their numbers."
 
 
 def _rare(spec: EstimateBoard, metric: Metric) -> str:
