@@ -19,7 +19,7 @@ from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, SentFile
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
 from app.kinds.grid_rules import grid_rules
-from app.kinds.parse import parse_manifest
+from app.kinds.parse import parse_manifest, parse_new_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
@@ -156,7 +156,7 @@ def check(
     Exit codes: 0 fine, 2 refused.
     """
     content = manifest.read_bytes()
-    declared = parse_manifest(content)
+    declared = parse_new_manifest(content)
     for line in describe(declared):
         say(line)
     if results:

@@ -70,6 +70,18 @@ def test_check_names_every_answer_that_is_missing(tmp_path: Path) -> None:
     assert "an answer is missing here" in done.stderr
 
 
+def test_check_refuses_what_a_server_refuses_of_a_new_version(tmp_path: Path) -> None:
+    """A claim that decides nothing, which a stored version may have."""
+    (tmp_path / "latency.csv").write_text(latency_table())
+    plumbline("benchmark", "init", "latency.csv", folder=tmp_path)
+    with (tmp_path / "manifest.yaml").open("a") as manifest:
+        manifest.write("claims: {c: {contrast: [duckdb, duckdb], metric: latency_ms, threshold: 0}}\n")
+    done = plumbline("benchmark", "check", "manifest.yaml", folder=tmp_path)
+
+    assert done.returncode == 2
+    assert "it compares one with itself" in done.stderr
+
+
 def test_check_says_what_a_good_manifest_comes_to(tmp_path: Path) -> None:
     """And, with results, how many rows it reads."""
     (tmp_path / "latency.csv").write_text(latency_table())
