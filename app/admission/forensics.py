@@ -503,6 +503,9 @@ def near_rows(prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterato
 FAR, MIN_OTHERS = 10.0, 3
 """So many times better than the best of at least so many others: on most tasks nobody honest is."""
 
+NEAREST = 0.01
+"""As near to the end of a declared range, in shares of it, as counts."""
+
 
 def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterable[Other]) -> Iterator[Finding]:
     """Yield which entrants are FAR times better than the best of all others on most sampled rows of a ranking metric.
@@ -527,10 +530,11 @@ def far_beyond(manifest: Manifest, prints: Sequence[Fingerprint], others: Iterab
                 continue
             own, rivals = own[is_compared], rivals[is_compared]
             is_error = metric.direction == "minimize"
-            times = np.nanmin(rivals, axis=1) / own if is_error else own / np.nanmax(rivals, axis=1)
+            best = np.nanmin(rivals, axis=1) if is_error else np.nanmax(rivals, axis=1)
+            times = best / own if is_error else own / best
             if not is_error and metric.min is not None and metric.max is not None:
-                nearest = np.maximum(metric.max - own, 0.01 * (metric.max - metric.min))
-                times = np.maximum(times, (metric.max - np.nanmax(rivals, axis=1)) / nearest)
+                nearest = np.maximum(metric.max - own, NEAREST * (metric.max - metric.min))
+                times = np.maximum(times, (metric.max - best) / nearest)
             if (n_far := int((times >= FAR).sum())) > 0.5 * len(own):
                 what = f"{metric.title or name} of {mine.entrant} is {FAR:g} times better than the best of all others"
                 yield Finding("far_beyond", mine.entrant, f"{what}, or more, in {n_far:,} of {len(own):,} rows")

@@ -176,13 +176,17 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
     """
     if within.is_bounded:
         yield from rare_note("tasks", n_tasks, is_beside=is_beside)
-    if MIN_UNITS <= n_tasks < MANY_TASKS and not within.is_bounded:
+    if _may_be_far(n_tasks, within):
         yield (
             f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
             "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
             "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases. Comparisons are "
             f"not widened: {FAR_EQUALS}."
         )
+
+
+def _may_be_far(n_units: float, within: Range) -> bool:
+    return MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded
 
 
 FAR_EQUALS = (
@@ -199,7 +203,7 @@ def far_pair_note(n_units: float, within: Range) -> Iterator[str]:
     >>> [len(list(far_pair_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
     [1, 0, 0]
     """
-    if MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded:
+    if _may_be_far(n_units, within):
         yield (
             "Unlike intervals of scores, comparisons are not widened for a task that is far off. Where one in ten is "
             "off by six standard deviations of the others, an interval of a difference of 95 % from 10 holds in 87 of "
@@ -377,16 +381,17 @@ def stratified_means(
         of_stratum = NamedResamples(drawn.keys[start:end], drawn.n_resamples)
         parts.append(of_stratum.means(values[start:end]) * ((end - start) / len(values)))
     if len(parts) > 1:
-        parts = [
-            (part - part.mean(axis=0)) * np.sqrt(_inflation(n_units)) + part.mean(axis=0)
-            for part, n_units in zip(parts, units, strict=True)
-        ]
+        parts = [_widened(part, n_units) for part, n_units in zip(parts, units, strict=True)]
     means: FloatArray = np.sum(parts, axis=0)
     return means
 
 
-def _inflation(n_units: float) -> float:
-    return (n_units + 1.0) / (n_units - 1.0) if n_units > 1.0 else 1.0
+def _widened(replicates: FloatArray, n_units: float) -> FloatArray:
+    if n_units <= 1.0:
+        return replicates
+    middle = replicates.mean(axis=0)
+    widened: FloatArray = (replicates - middle) * np.sqrt(Precision.of_units(n_units).inflation) + middle
+    return widened
 
 
 def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:

@@ -150,9 +150,9 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     """Return the board with the choice in its title, its notes, its meta and, for the CSV, in every row."""
     in_words = "; ".join(words)
     note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
-    said = board.meta.get("statement")
-    if said and (choice.entrants or choice.matching or choice.described):
-        said = [*said, FEWER]
+    meta = {**board.meta, "choice": _as_json(choice, in_words)}
+    if meta.get("statement") and (choice.entrants or choice.matching or choice.described):
+        meta["statement"] = [*meta["statement"], FEWER]
     if choice.baseline:
         note += " A score is one less a ratio to the baseline, so who can be told apart depends on it, too."
     note += f" {AFTERWARDS}" if choice.is_made else ""
@@ -164,7 +164,7 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
         columns=(*board.columns, column),
         rows=tuple((*row, in_words) for row in board.rows),
         notes=(note, *board.notes),
-        meta={**board.meta, **({"statement": said} if said else {}), "choice": _as_json(choice, in_words)},
+        meta=meta,
     )
 
 

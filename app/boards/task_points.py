@@ -34,7 +34,6 @@ from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS, effective_number
-from app.stats.compiled import pair_variances, transposed
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import TIE, Resamples, percentile_interval
 from app.stats.spreads import EVERYWHERE, Range, weigh
@@ -348,8 +347,7 @@ class _Contenders:
         for group in (slice(*each) for each in pairwise(ends)):
             units, points = self.sheet.units.only(range(group.start, group.stop)), self.points[group][:, best]
             if (n_units := units.number()) >= MIN_DRAWN_UNITS:
-                summed = transposed(units.sums(points - points.mean(axis=0)))
-                variances.append(pair_variances(summed)[above] * (summed.shape[1] - 1.0) * n_units / (n_units - 1.0))
+                variances.append(units.variances(points - points.mean(axis=0))[above])
                 freedom.append(n_units - 1.0)
         of_each = np.array(variances)
         total = of_each.sum(axis=0)

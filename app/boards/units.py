@@ -98,6 +98,19 @@ class TaskUnits:
         begins = np.searchsorted(self.place[order], np.arange(int(self.place.max()) + 1))
         return np.add.reduceat(values[order], begins, axis=0)
 
+    def variances(self, deviations: FloatArray) -> FloatArray:
+        """Return the variance of the sum of each pairwise difference, [n_entrants, n_entrants].
+
+        `deviations` are [n_tasks, n_entrants], less their means; there must be more than one unit's worth.
+        Source: Kish 1965, section 8.2; unbiased for units of equal sizes.
+
+        >>> float(TaskUnits(("a", "b")).variances(np.array([[1.0, 0.0], [-1.0, 0.0]]))[0, 1])
+        4.0
+        """
+        summed, n_units = self.sums(deviations), self.number()
+        each: FloatArray = pair_variances(transposed(summed)) * (len(summed) - 1.0) * n_units / (n_units - 1.0)
+        return each
+
     def design_effect(self, deviations: FloatArray) -> float | None:
         """Return how many times larger units make the variance of a difference of two entrants: the median over pairs.
 
@@ -108,14 +121,12 @@ class TaskUnits:
         >>> round(TaskUnits(("a", "a", "b", "b")).design_effect(np.array([[1.0, 0], [1, 0], [-1, 0], [-1, 0]])), 2)
         3.0
         """
-        n_tasks, n_units = len(self.names), self.number()
-        some = deviations[:, :MOST_COMPARED]
-        if n_units < 2.0 or some.shape[1] < 2:
+        n_tasks, some = len(self.names), deviations[:, :MOST_COMPARED]
+        if self.number() < 2.0 or some.shape[1] < 2:
             return None
         above = np.triu_indices(some.shape[1], 1)
         by_task = pair_variances(transposed(some))[above] * n_tasks
-        summed = self.sums(some)
-        by_unit = pair_variances(transposed(summed))[above] * (len(summed) - 1.0) * n_units / (n_units - 1.0)
+        by_unit = self.variances(some)[above]
         varies = by_task > 0.0
         return float(np.median(by_unit[varies] / by_task[varies])) if varies.any() else None
 
