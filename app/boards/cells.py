@@ -227,7 +227,7 @@ class Pivot:
 
 
 def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequence[str], metric: str) -> frozenset[str]:
-    """Return the tasks that are left out: where the list is open, those that fewer than half of the owners have."""
+    """Return the tasks that are left out: where the list is open, those that no board without a grid is about."""
     if manifest.task_ids() is not None or spec.tasks is not None:
         return frozenset()
     entrants, is_there = rows.scores.entrant.words, ~np.isnan(rows.scores.value(metric))
@@ -235,10 +235,9 @@ def _uncommon(manifest: Manifest, spec: Leaderboard, rows: Pivot, tasks: Sequenc
         return frozenset()
     has = rows.places(tasks, entrants).pivot(is_there, empty=False)
     known = np.flatnonzero(has.any(axis=0))
-    owners = manifest.asked.facts.owners_of([entrants[place] for place in known.tolist()])
-    if not owners:
+    if not len(known):
         return frozenset()
-    common = are_common(has[:, known].T, owners)
+    common = are_common(has[:, known].T, manifest.asked.facts.arrivals_of([entrants[at] for at in known.tolist()]))
     return frozenset(tasks[at] for at in np.flatnonzero(~common).tolist())
 
 

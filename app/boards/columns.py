@@ -62,15 +62,15 @@ COLUMNS = _known(
     ),
     FrameField(
         Column("may_be_first", "May be first", "flag", detail=True, glossary="may_be_first"),
-        lambda place: None if place.rank_status.is_provisional else place.may_be_first,
+        lambda place: place.may_be_first,
     ),
     FrameField(
         Column("first_p", "p (first)", glossary="first_p", digits=3),
-        lambda place: None if place.rank_status.is_provisional else place.first_p,
+        lambda place: place.first_p,
     ),
     FrameField(
         Column("first_resamples_share", "First in resamples", detail=True, glossary="first_resamples_share"),
-        lambda place: None if place.rank_status.is_provisional else place.first_resamples_share,
+        lambda place: place.first_resamples_share,
     ),
     FrameField(Column("group", "Group", "integer", detail=True, glossary="group"), lambda place: place.group),
     *(field.of(lambda place: place.rank_status) for field in coverage.FIELDS),
@@ -87,8 +87,8 @@ def board_table(
 ) -> Table:
     """Return the table of a board: the common columns, with the method's own fields in between.
 
-    Where no grid is declared, nobody is said to be possibly first. `meta.statement` says who is
-    (`app.boards.statement`).
+    Where no grid is declared a rank has no interval, and nobody is said to be possibly first. `meta.statement` says who
+    is (`app.boards.statement`).
 
     >>> from app.manifest.model import Leaderboard
     >>> board = Leaderboard(name="main", method="mean", uncertainty={"n_resamples": 100})
@@ -97,7 +97,7 @@ def board_table(
     ('leaderboard/main', (1, 'A'))
     """
     placed = list(rows)
-    places, own = [place for place, _ in placed], [row for _, row in placed]
+    places, own = [_but_provisional(place) for place, _ in placed], [row for _, row in placed]
     first, between, last = Frame(FIRST), Frame(fields), Frame(tuple(COLUMNS.values()))
     columns = (*first.columns, *between.columns, *last.columns)
     cells = (*first.columnwise(places), *between.columnwise(own), *last.columnwise(places))
@@ -108,10 +108,15 @@ def board_table(
     return with_statement(Table(f"leaderboard/{spec.name}", title, columns, rows_of_cells, noted, said))
 
 
+def _but_provisional(place: BoardRow) -> BoardRow:
+    """Return a place with a rank alone where the grid is open: whoever sends tasks would decide who may be first."""
+    status = place.rank_status
+    return BoardRow(place.entrant, place.rank, rank_status=status) if status.is_provisional else place
+
+
 def _excluded(places: Sequence[BoardRow]) -> Iterator[str]:
     """Yield who may not be first by the rule for gaps, and so has no p-value."""
-    known = [each for each in places if not each.rank_status.is_provisional]
-    ruled = [each.entrant for each in known if each.may_be_first is False and each.first_p is None]
+    ruled = [each.entrant for each in places if each.may_be_first is False and each.first_p is None]
     if ruled:
         who = f"{count(len(ruled), 'entrant')} ({names_in_words(ruled)})"
         yield f"Excluded as first by the rule for gaps, whatever a test says, and so without a p: {who}."

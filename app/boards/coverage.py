@@ -3,7 +3,7 @@ cell is a task, or an item of a task in a condition and seed. A cell of the grid
 and absent; one with a row but no value counts as absent, too, and separately as failed.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -87,8 +87,8 @@ class RankStatus:
     """What a row shows about coverage: the counts, and where the entrant could rank if it lacked nothing.
 
     `why` says why it is not ranked. `if_worst` and `if_best` are its ranks among the ranked if all missing cells had
-    the worst or the best possible value. `is_provisional` means that no grid is declared, so that nobody is called
-    first.
+    the worst or the best possible value. `is_provisional` means that no grid is declared, so that a rank has no
+    interval and nobody is called first.
     """
 
     coverage: Coverage | None = None
@@ -182,8 +182,9 @@ class Roster:
         if self.is_provisional:
             yield (
                 f"Provisional: nobody has declared which {cells} there are, so ranks are about those that at least "
-                "half of the submitters have, and who lacks some of them ranks behind who lacks fewer. Nobody is said "
-                "to be possibly first until a steward declares a grid."
+                "half of the submitters have, and half of those who came first; who lacks some of them ranks behind "
+                "who lacks fewer. No rank has an interval, and nobody is said to be possibly first, until a steward "
+                "declares a grid."
             )
         behind = [name for group in self.behind for name in group]
         if lacking := [self._gap(name) for name in behind if self.coverages[name].n_lacking]:
@@ -262,67 +263,87 @@ def rank_among(point: float | None, ranked: Sequence[float] | FloatArray) -> int
     return 1 + int(np.count_nonzero(np.asarray(ranked, dtype=np.float64) > point))
 
 
-# The cells that a board without a declared grid is about: those that at least half of the owners have. Items of a
-# single owner are not expected of others and do not count in scores, so nobody leads by bringing more. Two owners who
-# differ form no majority: then every cell that either has counts, because leaving cells out must not pay.
+# The cells that a board without a declared grid is about: those that at least half of the owners have, and of the half
+# of them who came first at least half. Nobody leads by bringing more, since items of a single owner are not expected of
+# others and do not count in scores, nor by coming later with as many tokens as there are others. Two owners who differ
+# form no majority: then what the earlier one has counts, because leaving cells out must not pay either.
 
 
-def commonly_held(counts: IntArray, owners: Sequence[Hashable]) -> IntArray:
+def commonly_held(counts: IntArray, arrivals: Sequence[int]) -> IntArray:
     """Return, for each cell, the number that at least half of the owners have, [n_cells], from [n_entrants, n_cells].
 
-    An owner's number is the largest of its entrants'. Where no cell is held by half of the owners, every held cell
-    counts.
+    `arrivals` numbers the owner of each entrant, the first to come being the least; an owner's number of a cell is the
+    largest of its entrants'. At least half of the earlier half of the owners have it, too. Where that leaves no cell,
+    those count that the earlier half would have without the later one.
     Source: our rule, the upper median over owners.
 
-    >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), ["a", "b", "c"]).tolist()
+    >>> commonly_held(np.array([[1, 1, 0], [1, 1, 0], [1, 0, 9]]), [0, 1, 2]).tolist()
     [1, 1, 0]
-    >>> commonly_held(np.array([[1, 0], [1, 9]]), ["a", "b"]).tolist()
+    >>> commonly_held(np.array([[1, 0], [1, 9]]), [1, 0]).tolist()
     [1, 9]
+    >>> commonly_held(np.array([[1, 0], [1, 9]]), [0, 1]).tolist()
+    [1, 0]
     """
-    names = list(dict.fromkeys(owners))
-    if not names:
+    if not len(arrivals):
         return np.zeros(counts.shape[1], dtype=np.int64)
-    of = np.array([names.index(owner) for owner in owners])
-    most = np.stack([counts[of == at].max(axis=0) for at in range(len(names))])
-    n_needed = (len(names) + 1) // 2
-    common: IntArray = np.sort(most, axis=0)[len(names) - n_needed]
-    return common if common.any() else np.asarray(most.max(axis=0))
+    most = _most_by_owner(counts, arrivals)
+    while not (common := _held_by_half(most)).any() and len(most) > 1:
+        most = _earlier(most)
+    return common
 
 
-def common_tasks(scores: ScoreTable, entrants: Sequence[str], owners: Sequence[Hashable]) -> list[str]:
-    """Return the tasks of which at least half of these entrants' owners have a row, by name.
+def _most_by_owner(counts: IntArray, arrivals: Sequence[int]) -> IntArray:
+    """Return the largest number of each owner's entrants, [n_owners, n_cells], the first to come first."""
+    owners = np.array(arrivals, dtype=np.int64)
+    return np.stack([counts[owners == owner].max(axis=0) for owner in np.unique(owners)])
+
+
+def _earlier(most: IntArray) -> IntArray:
+    return most[: max(1, len(most) // 2)]
+
+
+def _held_by_half(most: IntArray) -> IntArray:
+    halves = [np.sort(own, axis=0)[len(own) // 2] for own in (most, _earlier(most))]
+    return np.asarray(np.minimum(*halves))
+
+
+def are_usual(has: BoolArray, arrivals: Sequence[int]) -> bool:
+    """Say whether at least half of the owners have it, and half of those who came first, from who has it, [n_entrants].
+
+    Source: as for `commonly_held`.
+
+    >>> are_usual(np.array([True, False, False]), [0, 1, 2]), are_usual(np.array([False, True, True]), [0, 1, 2])
+    (False, False)
+    """
+    return bool(_held_by_half(_most_by_owner(has[:, None].astype(np.int64), arrivals))[0])
+
+
+def common_tasks(scores: ScoreTable, entrants: Sequence[str], arrivals: Sequence[int]) -> list[str]:
+    """Return the tasks that an open board of these entrants is about, by name: who has a row of one has the task.
 
     Source: as for `commonly_held`.
 
     >>> from app.boards.example import rows
-    >>> common_tasks(rows({"A": [0.1], "B": [0.1, 0.2], "C": [0.3]}), ["A", "B", "C"], ["a", "b", "c"])
+    >>> common_tasks(rows({"A": [0.1], "B": [0.1, 0.2], "C": [0.3]}), ["A", "B", "C"], [0, 1, 2])
     ['a']
     """
     has = np.zeros((len(scores.entrant.words), len(scores.task.words)), dtype=np.bool_)
     has[scores.entrant.codes, scores.task.codes] = True
     place = {name: at for at, name in enumerate(scores.entrant.words)}
-    known = [(place[name], owner) for name, owner in zip(entrants, owners, strict=True) if name in place]
-    if not known:
-        return []
-    common = are_common(has[[at for at, _ in known]], [owner for _, owner in known])
+    known = [(place[name], arrival) for name, arrival in zip(entrants, arrivals, strict=True) if name in place]
+    common = are_common(has[[at for at, _ in known]], [arrival for _, arrival in known])
     return sorted(scores.task.words[at] for at in np.flatnonzero(common).tolist())
 
 
-def are_common(has: BoolArray, owners: Sequence[Hashable]) -> BoolArray:
+def are_common(has: BoolArray, arrivals: Sequence[int]) -> BoolArray:
     """Return which cells count, [n_cells], from who has them, [n_entrants, n_cells].
 
     Source: as for `commonly_held`.
 
-    >>> are_common(np.array([[True, False], [True, False], [True, True]]), ["a", "b", "c"]).tolist()
+    >>> are_common(np.array([[True, False], [True, False], [True, True]]), [0, 1, 2]).tolist()
     [True, False]
     """
-    names = list(dict.fromkeys(owners))
-    of = np.array([names.index(owner) for owner in owners], dtype=np.int64)
-    n_owners = np.zeros(has.shape[1], dtype=np.int64)
-    for at in range(len(names)):
-        n_owners += has[of == at].any(axis=0)
-    common: BoolArray = 2 * n_owners >= max(1, len(names))
-    return common if common.any() else np.asarray(has.any(axis=0))
+    return np.asarray(commonly_held(has.astype(np.int64), arrivals) > 0)
 
 
 # Episodes without a score of a metric that ranks: where they are, and what they count as. An empty score is never

@@ -165,7 +165,7 @@ def snapshot_evidence(
         is_closed = filled.task_ids() is not None
         if is_closed or kind_of(filled).rows.are_packed or evidence.n_rows() > MOST_ROWS:
             return []
-        names = common_tasks(scores(NOBODY), list(pieces), filled.asked.facts.owners_of(list(pieces)))
+        names = common_tasks(scores(NOBODY), list(pieces), filled.asked.facts.arrivals_of(list(pieces)))
         means = strata_of(session, benchmark.id)
         return [Task.model_construct(id=name, where=dict(means.get(name, {}))) for name in names]
 

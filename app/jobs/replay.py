@@ -114,6 +114,8 @@ def _grid_facts(stated: Mapping[str, Any]) -> GridFacts:
         chosen=stated["chosen"],
         earlier={name: tuple(map(_earlier, grids)) for name, grids in stated["earlier"].items()},
         owners=stated["owners"],
+        # Exports of 0.1 have none: their open boards were about what half of all owners have.
+        arrivals=stated.get("arrivals", {}),
     )
 
 

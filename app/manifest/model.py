@@ -837,10 +837,10 @@ class GridFacts:
     `items` are those uploaded by a steward, by task (`EVERY_TASK`: the same for each), and `digest` is that of their
     bytes; None before the upload. `chosen` are the registered axes of entrants. `earlier` are the grids under which
     entrants were admitted, where they differ from today's: cells that they did not ask for are not absent. `owners` are
-    the entrants' owners, which matter where an axis is open. `part` is the part of private labels that decides now, see
-    `PUBLIC_PART` and `PRIVATE_PART`; None where nothing is held back. `is_exact` leaves their scores as they are, for
-    stewards alone. `label_holders` are the entrants of who can read these labels, whom only a manifest that says so has
-    ranked.
+    the entrants' owners, and `arrivals` numbers the owner of each by when it sent its first entrant, which decides what
+    an open axis is about. `part` is the part of private labels that decides now, see `PUBLIC_PART` and `PRIVATE_PART`;
+    None where nothing is held back. `is_exact` leaves their scores as they are, for stewards alone. `label_holders` are
+    the entrants of who can read these labels, whom only a manifest that says so has ranked.
     """
 
     items: Mapping[str, Sequence[str]] | None = None
@@ -848,6 +848,7 @@ class GridFacts:
     chosen: Mapping[str, Chosen] = field(default_factory=dict)
     earlier: Mapping[str, Sequence["RequiredGrid"]] = field(default_factory=dict)
     owners: Mapping[str, str] = field(default_factory=dict)
+    arrivals: Mapping[str, int] = field(default_factory=dict)
     part: str | None = None
     is_exact: bool = False
     label_holders: frozenset[str] = frozenset()
@@ -861,6 +862,10 @@ class GridFacts:
     def owners_of(self, entrants: Sequence[str]) -> list[Hashable]:
         """Return the owner of each entrant; an entrant without a known owner counts as its own."""
         return [self.owners.get(name, (name,)) for name in entrants]
+
+    def arrivals_of(self, entrants: Sequence[str]) -> list[int]:
+        """Return the number of each entrant's owner, the first to come being the least; who is not known came last."""
+        return [self.arrivals.get(name, len(self.arrivals) + at) for at, name in enumerate(entrants)]
 
 
 NO_FACTS = GridFacts()

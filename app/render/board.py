@@ -31,7 +31,7 @@ TICKS_APART = 15.0
 MANY_RANKS = 40
 """Of more ranks the axis is logarithmic: the first places are what differs."""
 
-OWN_PLACE = ("rank", "entrant", "first_resamples_share", "may_be_first", "nearest", "nearest_spread")
+OWN_PLACE = ("rank", "entrant", "first_resamples_share", "may_be_first")
 """Columns that the row shows in a way of its own, and those that are read in the export alone."""
 
 REMARKED = ("covered", "n_attempted", "n_included", "n_absent", "n_failed", "num_failures", "n_imputed", "n_leaked",

@@ -342,8 +342,8 @@ GAPS = (
         "them. It has no rank on the new board until it runs them, and keeps the one that it had on the old board."
         "\n\n"
         "Where nobody has declared the grid a board is provisional. N is then what at least half of the submitters "
-        "have. Who lacks some of it, or has more, ranks behind who differs less, and nobody is marked as possibly "
-        "first.",
+        "have, and half of those who came first. Who lacks some of it, or has more, ranks behind who differs less. No "
+        "rank has an interval, and nobody is marked as possibly first.",
     ),
     GlossaryEntry("n_attempted", "Attempted", "Results that the benchmark asks for: N of “n of N”."),
     GlossaryEntry("n_included", "Included", "Results that were delivered with a value: n of “n of N”."),

@@ -2,14 +2,14 @@
 belong to the version of the manifest under which they were uploaded, and hold for later versions until others are.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
-from app.db.models import ItemSet, ManifestVersion, Submission
+from app.db.models import Entrant, ItemSet, ManifestVersion, Submission
 from app.errors import Conflict
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Chosen, GridFacts, Manifest, RequiredGrid
@@ -121,10 +121,21 @@ def with_grids(
         chosen={name: axes for name, admitted in of.items() if (axes := _chosen(session, declared.manifest, admitted))},
         earlier={name: grids for name, admitted in of.items() if (grids := earlier.of(admitted))},
         owners=owners or {},
+        arrivals=_arrivals(session, declared.benchmark.id, stood),
         label_holders=entrants_of_holders(session, declared, stood),
         ranks_label_holders=ranks_label_holders(declared.manifest),
     )
     return declared.manifest.with_grid_facts(filled)
+
+
+def _arrivals(session: Session, benchmark_id: int, names: Iterable[str]) -> dict[str, int]:
+    """Number the owner of each of some entrants by which of them sent an entrant first; nobody's are each its own."""
+    query = select(Entrant.name, Entrant.owner_id).where(Entrant.benchmark_id == benchmark_id)
+    number: dict[object, int] = {}
+    return {
+        name: number.setdefault(name if owner is None else owner, len(number))
+        for name, owner in session.execute(query.where(one_of(Entrant.name, names)).order_by(Entrant.id))
+    }
 
 
 @dataclass(frozen=True)

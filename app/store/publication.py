@@ -546,6 +546,7 @@ def _asked(facts: GridFacts) -> dict[str, Any]:
         "chosen": {name: {axis: list(values) for axis, values in of.items()} for name, of in facts.chosen.items()},
         "earlier": {name: [_earlier(asked) for asked in grids] for name, grids in facts.earlier.items()},
         "owners": dict(facts.owners),
+        "arrivals": dict(facts.arrivals),
     }
 
 

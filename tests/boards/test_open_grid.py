@@ -1,4 +1,4 @@
-"""What a board is about whose grid is open: what at least half of the owners have, by the definition itself."""
+"""What a board is about whose grid is open: what half of the owners have and of the earlier ones, by definition."""
 
 import itertools
 from collections.abc import Sequence
@@ -14,39 +14,65 @@ from app.boards.methods.estimate import measured_roster
 from app.kinds.episodes.coverage import open_items
 from tests.cases.admission import grid, table
 
-OWNERS = ["a", "a", "b", "c", "d", "d"]
+ARRIVALS = [0, 0, 1, 2, 3, 3]
 
 
-def by_definition(counts: np.ndarray, owners: list[str]) -> list[int]:
-    """Return of each cell the largest number that at least half of the owners reach with one of their entrants."""
-    names = sorted(set(owners))
-    best = [[max(row[cell] for row, own in zip(counts.tolist(), owners, strict=True) if own == name) for name in names]
-            for cell in range(counts.shape[1])]  # fmt: skip
-    held = [max(n for n in [0, *cell] if 2 * sum(each >= n for each in cell) >= len(names)) for cell in best]
-    return held if any(held) else [max(cell) for cell in best]
+def by_definition(counts: np.ndarray, owners: Sequence[int]) -> list[int]:
+    """Return of each cell the largest number that at least half of the owners reach with one of their entrants, and at
+    least half of the half of them who came first; where that is 0 everywhere, what it is of that half alone.
+    """
+    numbers = sorted(set(owners))
+    while True:
+        earlier = numbers[: max(1, len(numbers) // 2)]
+        held = []
+        for cell in counts.T.tolist():
+            best = {number: max(n for n, own in zip(cell, owners, strict=True) if own == number) for number in numbers}
+            enough = [
+                n
+                for n in [0, *best.values()]
+                if all(2 * sum(best[each] >= n for each in who) >= len(who) for who in (numbers, earlier))
+            ]
+            held.append(max(enough))
+        if any(held) or len(numbers) == 1:
+            return held
+        numbers = earlier
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(40))
 def test_counts_are_what_half_of_the_owners_have(seed: int) -> None:
-    """Of six entrants of four owners in five cells."""
-    counts = np.random.default_rng(seed).integers(0, 4, size=(6, 5))
+    """Of six entrants of one to six owners in five cells, which few have."""
+    random = np.random.default_rng(seed)
+    counts, owners = random.integers(0, 4, size=(6, 5)) * random.integers(0, 2, size=(6, 5)), random.integers(0, 6, 6)
 
-    assert commonly_held(counts, OWNERS).tolist() == by_definition(counts, OWNERS)
-    assert are_common(counts > 0, OWNERS).tolist() == [n > 0 for n in by_definition((counts > 0).astype(int), OWNERS)]
+    assert commonly_held(counts, owners.tolist()).tolist() == by_definition(counts, owners.tolist())
+    of_cells = by_definition((counts > 0).astype(int), owners.tolist())
+    assert are_common(counts > 0, owners.tolist()).tolist() == [n > 0 for n in of_cells]
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(6)))[::120])
 def test_the_order_of_entrants_changes_nothing(order: tuple[int, ...]) -> None:
     """Nor which of an owner's entrants is named first."""
     counts = np.random.default_rng(3).integers(0, 4, size=(6, 5))
-    owners = [OWNERS[at] for at in order]
+    arrivals = [ARRIVALS[at] for at in order]
 
-    assert commonly_held(counts[list(order)], owners).tolist() == commonly_held(counts, OWNERS).tolist()
+    assert commonly_held(counts[list(order)], arrivals).tolist() == commonly_held(counts, ARRIVALS).tolist()
 
 
-def test_where_nothing_is_held_by_half_everything_counts() -> None:
-    """Three owners who have nothing in common are all asked for what any of them has."""
-    assert commonly_held(np.diag([1, 2, 3]), ["a", "b", "c"]).tolist() == [1, 2, 3]
+def test_where_nothing_is_held_by_half_what_the_earlier_have_counts() -> None:
+    """Of three owners who have nothing in common the first says what is asked for."""
+    assert commonly_held(np.diag([1, 2, 3]), [0, 1, 2]).tolist() == [1, 0, 0]
+    assert commonly_held(np.diag([1, 2, 3]), [2, 1, 0]).tolist() == [0, 0, 3]
+
+
+@pytest.mark.parametrize(("n_honest", "n_late"), [(1, 1), (1, 2), (2, 2), (2, 5), (3, 3), (3, 8)])
+@pytest.mark.parametrize("leave_out", [False, True])
+def test_late_tokens_do_not_make_tasks_of_their_own_count(n_honest: int, n_late: int, *, leave_out: bool) -> None:
+    """Up to three for each who came before, whether they have the others' two tasks or leave them out."""
+    has = np.ones((n_honest + n_late, 5), dtype=np.bool_)
+    has[:n_honest, 2:] = False
+    has[n_honest:, :2] = not leave_out
+
+    assert are_common(has, range(len(has))).tolist() == [True, True, False, False, False]
 
 
 def with_items(name: str, items: str, n: int = 20) -> Measurement:
@@ -55,23 +81,24 @@ def with_items(name: str, items: str, n: int = 20) -> Measurement:
 
 
 @pytest.mark.parametrize(
-    ("items", "owners", "behind"),
+    ("items", "arrivals", "behind"),
     [
-        (("same", "same", "own"), "abc", ("C",)),
-        (("same", "same", ""), "abc", ("C",)),
-        (("same", "own", "own"), "abb", ()),
-        (("same", "same", "own", "own"), "abcd", ()),
-        (("one", "two", "three"), "abc", ()),
-        (("same", "own"), "ab", ()),
+        (("same", "same", "own"), (0, 1, 2), ("C",)),
+        (("same", "same", ""), (0, 1, 2), ("C",)),
+        (("same", "own", "own"), (0, 1, 1), ()),
+        (("same", "same", "own", "own"), (0, 1, 2, 3), ()),
+        (("one", "two", "three"), (0, 1, 2), ()),
+        (("same", "own"), (0, 1), ()),
+        (("own", "same", "same"), (0, 1, 2), ()),
     ],
 )
 def test_as_many_items_that_are_not_the_usual_ones_are_behind(
-    items: Sequence[str], owners: str, behind: tuple[str, ...]
+    items: Sequence[str], arrivals: Sequence[int], behind: tuple[str, ...]
 ) -> None:
     """Usual is what at least half of the owners have, two or more of them; of an even split nobody knows."""
     entrants = [with_items(name, own) for name, own in zip("ABCD", items, strict=False)]
 
-    assert sum(measured_roster(entrants, owners).behind, ()) == behind
+    assert sum(measured_roster(entrants, arrivals).behind, ()) == behind
 
 
 def test_items_are_compared_by_name_unless_seeds_name_them() -> None:

@@ -4,7 +4,7 @@ Each entrant is measured by itself, by its kind of evidence; the method makes a 
 """
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Annotated, Any, ClassVar, Literal, Self
@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 
 from app.boards.calibrated import FREE, FREE_ENDS, DrawnSpread, few_units_note, range_of, rare_note
 from app.boards.columns import BoardRow, board_table
-from app.boards.coverage import Coverage, RankStatus, Roster, call_roster, commonly_held, rank_among
+from app.boards.coverage import Coverage, RankStatus, Roster, are_usual, call_roster, commonly_held, rank_among
 from app.boards.measured import (
     ALL_ITEMS,
     HELD_BACK,
@@ -506,7 +506,7 @@ def rank(manifest: Manifest, spec: EstimateBoard, measurements: Sequence[Measure
     sign, references = sign_of(manifest, spec.ranked), manifest.asked.facts.references
     measurements = [_as_reference(m) if m.entrant in references else m for m in measurements]
     scored = [m for m in measurements if m.entrant not in spec.labels and _point(m, spec.ranked) is not None]
-    roster = measured_roster(scored, manifest.asked.facts.owners_of([m.entrant for m in scored]))
+    roster = measured_roster(scored, manifest.asked.facts.arrivals_of([m.entrant for m in scored]))
     names = frozenset(roster.ranked)
     contenders = [m for m in scored if m.entrant in names]
     others = [m for m in measurements if m.entrant not in names]
@@ -788,41 +788,43 @@ def _lacking(spec: EstimateBoard, ranked: Ranked, *, is_withheld: bool) -> Itera
 # Who is ranked among separately measured entrants: by the grid, or relative to each other where an axis is open.
 
 
-def measured_roster(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Roster:
-    """Return who is ranked among measured contenders; `owners` lists their owners in the same order.
+def measured_roster(measurements: Sequence[Measurement], arrivals: Sequence[int]) -> Roster:
+    """Return who is ranked among measured contenders; `arrivals` numbers their owners by when they came.
 
     Where the grid leaves an axis open, the usual number of cells in a task and condition is what at least half of the
-    owners have; fewer are lacking, more are over. An entrant with the usual number but other items than at least half
-    of the owners counts all of its items as over, since which of them differ is not known here.
+    owners have, and half of those who came first; fewer are lacking, more are over. An entrant with the usual number
+    but other items than these counts all of its items as over, since which of them differ is not known here.
     Source: `app.boards.coverage`.
 
     >>> from app.boards.example import measured
     >>> full, few = measured("A", 0.5), replace(measured("B", 0.5), coverage=Coverage(10, 8, n_absent=2))
-    >>> measured_roster([full, few], ["a", "b"]).apart
+    >>> measured_roster([full, few], [0, 1]).apart
     ('B',)
     """
     if all(m.held is None for m in measurements):
         return call_roster({m.entrant: m.coverage for m in measurements}, is_declared=True)
-    common, usual = _common(measurements, owners), _usual_items(measurements, owners)
+    common, usual = _common(measurements, arrivals), _usual_items(measurements, arrivals)
     return call_roster({m.entrant: _relative_coverage(m, common, usual) for m in measurements}, is_declared=False)
 
 
-def _usual_items(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> str | None:
-    """Return the digest of items shared by at least half of the owners, and at least two; None where there is none."""
-    owners_of: dict[str, set[Hashable]] = {}
-    for measurement, owner in zip(measurements, owners, strict=True):
+def _usual_items(measurements: Sequence[Measurement], arrivals: Sequence[int]) -> str | None:
+    """Return the digest of items shared by the most owners, two or more; None where other owners would decide it."""
+    owners_of: dict[str, set[int]] = {}
+    for measurement, owner in zip(measurements, arrivals, strict=True):
         owners_of.setdefault(measurement.items, set()).add(owner)
     counts = sorted(((len(who), items) for items, who in owners_of.items() if items), reverse=True)
-    if not counts or counts[0][0] < max(2, (len(set(owners)) + 1) // 2):
+    if not counts or counts[0][0] < 2 or (len(counts) > 1 and counts[1][0] == counts[0][0]):
         return None
-    return None if len(counts) > 1 and counts[1][0] == counts[0][0] else counts[0][1]
+    usual = counts[0][1]
+    has = np.array([measurement.items == usual for measurement in measurements])
+    return usual if are_usual(has, arrivals) else None
 
 
-def _common(measurements: Sequence[Measurement], owners: Sequence[Hashable]) -> Mapping[tuple[str, str], int]:
+def _common(measurements: Sequence[Measurement], arrivals: Sequence[int]) -> Mapping[tuple[str, str], int]:
     held = [_cells_of(measurement) for measurement in measurements]
     cells = list(dict.fromkeys(cell for own in held for cell in own))
     counts = np.array([[own.get(cell, 0) for cell in cells] for own in held], dtype=np.int64)
-    return dict(zip(cells, commonly_held(counts, owners).tolist(), strict=True))
+    return dict(zip(cells, commonly_held(counts, arrivals).tolist(), strict=True))
 
 
 def _cells_of(measurement: Measurement) -> dict[tuple[str, str], int]:

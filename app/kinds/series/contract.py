@@ -82,7 +82,7 @@ def series_tables(manifest: Manifest, scores: ScoreTable) -> list[Table]:
 
 def _held(manifest: Manifest, part: SeriesPart, scores: ScoreTable) -> HeldRecords:
     names, asked = enrolled_estimators(scores, part.estimators), manifest.asked
-    return held_records(scores, names, asked.named_items, asked.facts.owners_of(names))
+    return held_records(scores, names, asked.named_items, asked.facts.arrivals_of(names))
 
 
 def _run_summary(manifest: Manifest, part: SeriesPart) -> Table:

@@ -107,9 +107,9 @@ ENTRIES = (
         "records",
         "Records of a board",
         "Absent are the values that most estimators have a row for and this one does not. Ranks are about the records "
-        "that more than half of the estimators have: rows on other records are left out, and an estimator that lacks "
-        "some of these is shown without a rank, because a mean over a chosen few is not the mean over all. A row that "
-        "says that an estimate failed is a row.",
+        "that half of the submitters have, and half of those who came first: rows on other records are left out, and "
+        "an estimator that lacks some of these is shown without a rank, because a mean over a chosen few is not the "
+        "mean over all. A row that says that an estimate failed is a row.",
     ),
     GlossaryEntry(
         "aggregate_bootstrap",

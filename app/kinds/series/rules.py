@@ -143,7 +143,7 @@ def _records(mine: HeldRecords, others_records: Sequence[CurrentRecord]) -> Chec
     lacking = [f"{name} lacks {gap}" for name, gap in _gaps(mine, others)]
     if lacking:
         reason = (
-            f"{some(lacking)}. Who lacks records that more than half of the estimators have is shown without a rank; "
+            f"{some(lacking)}. Who lacks records that half of the submitters have is shown without a rank; "
             "a row that says that the estimate failed is a row."
         )
         return Check("records", "warned", reason)

@@ -140,11 +140,11 @@ def test_without_a_grid_who_lacks_records_ranks_behind() -> None:
     assert any(note.startswith("Provisional: nobody has declared which records there are") for note in notes)
 
 
-def test_without_a_grid_estimators_of_other_records_are_compared_with_nobody() -> None:
-    """Two that have nothing in common lack as much as each other, and the board says that it is provisional."""
+def test_without_a_grid_the_first_of_two_says_what_counts() -> None:
+    """Who comes later with another record lacks the first one's, and the board says that it is provisional."""
     actual, notes = board(rows({"A": {"r1": 0.1}, "B": {"r2": 0.2}}), manifest())
 
-    assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in actual] == [("A", 2, 0.1), ("B", 2, 0.2)]
+    assert [(row["entrant"], row["n_absent"], row["metric__mae"]) for row in actual] == [("A", 0, 0.1), ("B", 2, None)]
     assert len([note for note in notes if note.startswith("Provisional")]) == 1
 
 
@@ -163,7 +163,7 @@ def test_a_missing_value_comes_after_all_who_are_enrolled() -> None:
 
 def test_rule_1_has_no_interval_of_the_score() -> None:
     """Its points break ties by name and resamples do not, so the score could lie outside; rank intervals are there."""
-    actual, notes = board(rows({"A": ALL, "B": ALL}), manifest(", ranking_rule: 1"))
+    actual, notes = board(rows({"A": ALL, "B": ALL}), manifest(", ranking_rule: 1", grid=THREE))
 
     assert [(row["score_lower"], row["score_upper"], row["rank_low"]) for row in actual] == [(None, None, 1)] * 2
     assert any("no interval of the score" in note for note in notes)

@@ -142,7 +142,7 @@ def _covered(
     if not of_all:
         # Where the manifest does not declare which records have one, those are asked that half of the owners have a
         # row for.
-        common = common & are_common(has_row, held.owners or held.contenders) & has_row.any(axis=0)
+        common = common & are_common(has_row, held.arrived) & has_row.any(axis=0)
     asked = [common if own is None else held.of_benchmark & of_metric & own for own in declared]
     return CoveredMetric(metric, has_row, has_value, np.array(asked).reshape(held.held.shape), failed)
 

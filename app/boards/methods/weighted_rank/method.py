@@ -190,7 +190,7 @@ def rank_rows(
     names = enrolled_estimators(scores, enrolled)
     if not names:
         return None
-    held = held_records(scores, names, asked, manifest.asked.facts.owners_of(names))
+    held = held_records(scores, names, asked, manifest.asked.facts.arrivals_of(names))
     all_groups = [*series_groups(scores), *class_groups(scores, spec.metric_names())]
     labels = record_labels(scores, len(held.records))
     groups = list(on_records([group for group in all_groups if group.estimator in set(names)], held.of_benchmark))

@@ -1,7 +1,7 @@
 """What weighted ranks are computed from: which records estimators have, grouped in strata, and their resamples."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -39,7 +39,7 @@ class HeldRecords:
 
     `records` and `strata` are [n_records], indexed by the record numbers of groups. A row without a value counts, too:
     a failed record is held. `asked` [n_records] marks the records of the benchmark's grid, None if none is declared;
-    then `owners` holds the contenders' owners, in their order.
+    `arrivals` numbers the contenders' owners, in their order, by when they came.
     """
 
     contenders: tuple[str, ...]
@@ -47,7 +47,7 @@ class HeldRecords:
     strata: tuple[str, ...]
     held: BoolArray
     asked: BoolArray | None = None
-    owners: tuple[Hashable, ...] = ()
+    arrivals: tuple[int, ...] = ()
 
     @property
     def known(self) -> BoolArray:
@@ -61,13 +61,15 @@ class HeldRecords:
 
     @property
     def of_benchmark(self) -> BoolArray:
-        """Say which records ranks are over, [n_records]: those of the grid, or of at least half of the owners.
-
-        So no single submitter decides what others lack; two owners who differ both need what either has.
-        """
+        """Say which records ranks are over, [n_records]: those of the grid, or that the owners have in common."""
         if self.asked is not None:
             return self.asked
-        return are_common(self.held, self.owners or self.contenders) if len(self.contenders) else self.known
+        return are_common(self.held, self.arrived)
+
+    @property
+    def arrived(self) -> Sequence[int]:
+        """Return the number of each contender's owner; without any, each contender is its own."""
+        return self.arrivals or range(len(self.contenders))
 
     def lacking(self) -> Mapping[str, int]:
         """Return how many of the benchmark's records each contender has no row for, omitting those that have all."""
@@ -83,11 +85,11 @@ def held_records(
     scores: ScoreTable,
     contenders: Sequence[str],
     asked: frozenset[str] | None = None,
-    owners: Sequence[Hashable] = (),
+    arrivals: Sequence[int] = (),
 ) -> HeldRecords:
     """Return which contender has a row for which record; `asked` are the records of the grid, if it names any.
 
-    Asked records that nobody has are included. `owners` lists the contenders' owners, in their order.
+    Asked records that nobody has are included. `arrivals` numbers the contenders' owners, in their order.
     Source: none; it arranges rows.
 
     >>> from app.boards.example import rows
@@ -106,7 +108,7 @@ def held_records(
         for record, task in zip(scores.item.codes[kept].tolist(), scores.task.codes[kept].tolist(), strict=True):
             strata[record] = strata[record] or scores.task.words[task]
     of_grid = None if asked is None else np.array([record in asked for record in records], dtype=np.bool_)
-    return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid, tuple(owners))
+    return HeldRecords(tuple(contenders), records, tuple(strata), held, of_grid, tuple(arrivals))
 
 
 def on_tasks(
@@ -162,8 +164,8 @@ def record_notes(held: HeldRecords) -> Iterator[str]:
     n_others = int((held.known & ~held.of_benchmark).sum())
     if others := held.holders_of_others():
         yield (
-            f"Ranks are about the {n_ranked} records of the benchmark; rows on {n_others} other records are left out: "
-            f"{names_in_words(others)}."
+            f"Ranks are about {count(n_ranked, 'record')} of the benchmark; rows on "
+            f"{count(n_others, 'other record')} are left out: {names_in_words(others)}."
         )
 
 
