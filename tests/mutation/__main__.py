@@ -6,9 +6,9 @@ was skipped.
 
 There are three parts, each with its own table in pyproject.toml. A mutant within a loop that numba compiles is seen
 only where the loop runs as Python, and everything else would take hours there: `loops` are the modules of such loops,
-uncompiled, with the tests of the statistics. `others` are the other modules of the pure rooms, with the tests that need
-no database. `door` are rights, receiving and private labels, which only tests over HTTP with a database decide; in a
-last part, `again`, those tests meet whatever survived in the first two.
+uncompiled, with the tests of the statistics and the examples. `others` are the other modules of the pure rooms, with
+the tests that need no database. `door` are rights, receiving and private labels, which only tests over HTTP with a
+database decide; in a last part, `again`, those tests meet whatever survived in the first two.
 """
 
 import argparse

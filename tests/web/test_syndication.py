@@ -149,6 +149,37 @@ def test_the_feed_tells_what_happened_with_its_reasons(published: Site) -> None:
     assert all(link.startswith(f"{SERVER}{TINY}") for link in links)
 
 
+def test_entries_keep_their_names(published: Site) -> None:
+    """A reader of feeds shows an entry whose name changes a second time."""
+    spaces = {"a": "http://www.w3.org/2005/Atom"}
+    names = [each.findtext("a:id", "", spaces) for each in parsed(published.http.get(f"{TINY}/feed.atom").content)]
+    named = {name.removeprefix("urn:plumbline:tiny:") for name in names if name.startswith("urn:plumbline:tiny:")}
+
+    assert named == {
+        "1:new:/benchmarks/tiny",
+        *(f"{at}:{kind}:/benchmarks/tiny/snapshots"
+          for at, kind in ((1, "entered"), (2, "entered"), (2, "ranks"), (3, "ranks"), (3, "withdrawn"))),
+    }  # fmt: skip
+
+
+def test_the_feed_says_who_is_first_since_when_another_is_withdrawn(postgres_url: str, migrated: str) -> None:
+    """With the rank before, under a name of its own, at the board of that snapshot."""
+    spaces = {"a": "http://www.w3.org/2005/Atom"}
+    settings = Settings(max_stale_s=0, base_url=SERVER)
+    with new_database(postgres_url, migrated) as url, open_site(url, settings) as site:
+        declare(site)
+        send(site, BASE)
+        good = send(site, GOOD)["id"]
+        site.work()
+        site.http.post(f"/submissions/{good}/withdraw", json={"reason": REASON}, headers=site.auth())
+        site.work()
+        entries = parsed(site.http.get(f"{TINY}/feed.atom").content).findall("a:entry", spaces)
+
+    board = f"{TINY}/leaderboards/skill?snapshot=2"
+    (first,) = (each for each in entries if each.findtext("a:id", "", spaces).endswith(f":2:first:{board}"))
+    assert first.findtext("a:title", "", spaces).startswith("tiny: Base has rank 1 on skill, from rank 2")
+
+
 def test_a_snapshot_can_be_cited(published: Site) -> None:
     """With the permanent address of its first board."""
     text = published.http.get(f"{TINY}/cite.bib?snapshot=2").text

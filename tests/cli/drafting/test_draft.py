@@ -103,6 +103,20 @@ def test_items_without_seeds_rest_their_intervals_on_items(tmp_path: Path) -> No
     assert manifest.grid.seeds == [0]
 
 
+def test_conditions_that_take_several_lines_are_indented(tmp_path: Path) -> None:
+    """Under their key, as a person would write them."""
+    conditions = [f"friction-and-mass-{at:02}" for at in range(12)]
+    rows = [f"{m},x,{c},{s},{s % 2}" for m in "ab" for c in conditions for s in range(5)]
+    draft = draft_of("\n".join(["policy,task,condition,seed,success", *rows]) + "\n", tmp_path)
+    lines = draft.text.splitlines()
+    at = next(place for place, line in enumerate(lines) if line.startswith("  conditions: ["))
+
+    assert lines[at + 1].startswith(f"     {conditions[5][:8]}")
+    grid = parse_manifest(draft.text.encode()).grid
+    assert grid is not None
+    assert grid.conditions == conditions
+
+
 @pytest.mark.parametrize(
     "name", ["a: b", "yes", "0", "x, y", "[z]", "#1", "通义千问", 'q"uote', "EleutherAI/pythia-160m"]
 )

@@ -60,8 +60,10 @@ def test_rows_without_a_stratum_are_of_one_without_a_name() -> None:
 def test_an_estimator_that_states_nothing_has_empty_lists() -> None:
     """Beside one that states its assumptions and parameters, whose keys are in order; both cells are JSON."""
     about: dict[str, Any] = {"assumptions": ["gaussian"], "parameters": {"q": 2, "a": 1}}
-    rows = list(metadata_table({"RS": {}, "DFA": about}).records())
+    table = metadata_table({"RS": {}, "DFA": about})
+    rows = list(table.records())
 
+    assert (table.name, table.title) == ("tables/estimator_metadata", "Estimators")
     assert [(row["estimator_name"], row["assumptions_json"], row["params_json"]) for row in rows] == [
         ("DFA", '["gaussian"]', '{"a": 1, "q": 2}'),
         ("RS", "[]", "{}"),
