@@ -217,9 +217,9 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     ends = None if drawn is None else np.stack(percentile_interval(drawn, level))
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
+    depends = sheet.units.meta(_within_strata(points, given.strata))
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
-            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks),
-            **sheet.units.meta(_within_strata(points, given.strata)),
+            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **depends,
             **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta,
             **({"absent_is_worst": True} if (given.ranked & ~sheet.complete).any() else {})}  # fmt: skip
     of_first: dict[str, Any] = {}
@@ -230,7 +230,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
             of_first |= without_owner_meta(by.names, by.better, by.owners, standing.order(by.names))
     notes = (
         *_notes(sheet, given),
-        *sheet.units.notes(),
+        *sheet.units.notes(depends["dependence"]["design_effect"]),
         *_on_intervals(spec, given, contenders),
         *pairs.notes(),
     )

@@ -148,8 +148,11 @@ class TaskUnits:
             }
         }
 
-    def notes(self) -> Iterator[str]:
-        """Yield what a reader has to know of the units: that tasks are treated as independent, or in which families."""
+    def notes(self, effect: float | None = None) -> Iterator[str]:
+        """Yield what a reader has to know of the units: that tasks are treated as independent, or in which families.
+
+        `effect` is the design effect of the families, as in `meta`.
+        """
         n_tasks = len(self.names)
         if not self.are_declared and n_tasks > 1:
             alike = (
@@ -165,7 +168,12 @@ class TaskUnits:
             elif round(effective) < n_families:
                 worth = f" Unequal in size, they are worth about {round(effective)} of equal size."
             are_of = f"The {n_tasks} tasks are of {count(n_families, 'family')}"
-            yield f"{are_of}, which are the units here, since tasks of a family tend to agree.{worth}"
+            times = (
+                f"; the variance of a difference is {effect:.2f} times that of independent tasks (design effect)"
+                if effect is not None
+                else ""
+            )
+            yield f"{are_of}, which are the units here, since tasks of a family tend to agree{times}.{worth}"
 
 
 NO_UNITS = TaskUnits(())

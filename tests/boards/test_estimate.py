@@ -10,6 +10,7 @@ from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claim
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.statement import with_statement
+from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.episodes.measure import measure_episodes
 from app.kinds.parse import parse_manifest
@@ -72,10 +73,15 @@ def measure(scores: ScoreTable, entrant: str = "A", more: str = "") -> Measureme
     return measure_episodes(manifest, spec, EntrantEvidence(entrant, scores))
 
 
+def tables(*measurements: Measurement, more: str = "") -> BoardTables:
+    """Return the board of measured entrants, and their pairs."""
+    manifest, spec = declared(more)
+    return assemble_board(manifest, spec, measurements, measured_kind(manifest))
+
+
 def board(*measurements: Measurement, more: str = "") -> Table:
     """Return the board of measured entrants."""
-    manifest, spec = declared(more)
-    return assemble_board(manifest, spec, measurements, measured_kind(manifest)).leaderboard
+    return tables(*measurements, more=more).leaderboard
 
 
 GOOD = {0: [1.0, 1.0, 1.0, 0.0], 1: [1.0, 1.0, 0.0, 1.0], 2: [1.0, 1.0, 1.0, 1.0]}
@@ -166,6 +172,20 @@ def test_the_first_sentences_say_whose_seed_is_imagined() -> None:
     assert table.meta["imagined"] == ["zero"]
     assert said(is_out=True)[-1] == "That counts one more, imagined seed of zero, whose seeds are all equal."
     assert "imagined" not in " ".join(said(is_out=False))
+
+
+def test_pairs_say_whose_seed_is_imagined() -> None:
+    """As the board does, from which they are a click away; without such an entrant they say nothing of seeds."""
+    zero, poor = measure(rows({seed: [0.0] * 4 for seed in range(12)}), "zero"), measure(rows(POOR), "poor")
+    good = measure(rows(GOOD), "good")
+
+    def notes(*both: Measurement) -> str:
+        pairs = tables(*both).pairwise
+        assert pairs is not None
+        return " ".join(pairs.notes)
+
+    assert "Comparisons count one more, imagined seed of zero, whose seeds are all equal" in notes(zero, poor)
+    assert "imagined" not in notes(good, poor)
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:

@@ -106,7 +106,8 @@ def test_the_board_says_its_units_and_design_effect(values: FloatArray) -> None:
     said = board.meta["dependence"]
     assert (said["unit"], said["n_units"], said["n_tasks"], said["declared"]) == ("family", 4, 12, ["tasks.family"])
     assert said["design_effect"] > 2.0
-    assert any("4 families" in note for note in board.notes)
+    (noted,) = (note for note in board.notes if note.startswith("The 12 tasks are of 4 families"))
+    assert f"{said['design_effect']:.2f} times that of independent tasks (design effect)" in noted
     undeclared = board_of(manifest_of({}), values)
     assert undeclared.meta["dependence"]["design_effect"] is None
     assert any("treated as independent" in note for note in undeclared.notes)

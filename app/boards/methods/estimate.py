@@ -29,7 +29,7 @@ from app.boards.measured import (
     calibrated_cells,
 )
 from app.boards.stability import Elsewhere, among_others
-from app.boards.standing import BoardStanding, power_meta, stand, unranked_places
+from app.boards.standing import BoardStanding, imagined_notes, power_meta, stand, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
@@ -622,7 +622,8 @@ def pairwise(
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
             **_imagined_meta(contenders)}  # fmt: skip
-    return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
+    table = contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
+    return replace(table, notes=(*table.notes, *imagined_notes(table, names)))
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:

@@ -124,11 +124,12 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     n_units = ranking.n_weighed or ranking.units.number()
     few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level,
                          is_rate=ranking.within == SHARE)  # fmt: skip
-    notes = (*_notes(ranking), *ranking.units.notes(), *few,
+    depends = ranking.units.meta(values)
+    notes = (*_notes(ranking), *ranking.units.notes(depends["dependence"]["design_effect"]), *few,
              *hidden_tasks_note(len(values), ranking.within, is_beside=free is not None))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
-            **ranking.units.meta(values), **power_meta(standing)}  # fmt: skip
+            **depends, **power_meta(standing)}  # fmt: skip
     if spec.explored is None and ranked.entrants:
         tasks = [ranked.tasks[at] for at in np.flatnonzero(ranking.kept)]
         by = PointsByTask(ranked.entrants, tasks, sign * values, points_of=np.asarray)

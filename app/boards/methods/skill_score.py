@@ -188,9 +188,10 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     unsaid = _unsaid(everyone, scores)
     counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
+    depends = units.meta(by_task.logs.values)
     notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
-             *units.notes(), *_on_intervals(spec, scored, units))  # fmt: skip
-    meta = {**meta_of(spec, everyone), **times.meta(), **units.meta(by_task.logs.values)}
+             *units.notes(depends["dependence"]["design_effect"]), *_on_intervals(spec, scored, units))  # fmt: skip
+    meta = {**meta_of(spec, everyone), **times.meta(), **depends}
     n_scored = len(scored.cells.entrants)
     # Usually everybody with a score is ranked, and by the same errors.
     is_same = scored.errors is among.relative.errors or np.array_equal(scored.errors, among.relative.errors)
