@@ -18,13 +18,13 @@ from app.config import Settings
 from app.errors import FieldRejected, Problem, Rejected
 from app.files.uploads import Limits, SentFile
 from app.jobs.replay import OfflineBenchmark, OfflineSubmission
-from app.kinds.grid_rules import grid_rules
+from app.kinds.grid_sentences import grid_rules
 from app.kinds.parse import parse_manifest, parse_new_manifest
 from app.kinds.reader import Evidence, read_evidence
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import count
-from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json
+from app.render.csv_and_json import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json
 from app.render.glossary import glossary_entries
 from app.render.html import render
 from app.render.saved import ICON, assets

@@ -19,8 +19,8 @@ from app.kinds.registry import kind_of
 from app.manifest.model import EntrantField, Manifest
 from app.render.board import BoardRows, Surroundings
 from app.render.columns import ShownColumn, TaskMap, build_ranks_map, shown_columns
+from app.render.csv_and_json import csv_bytes
 from app.render.drawings import Drawing, Drawings
-from app.render.exports import csv_bytes
 from app.render.html import Links, Page
 from app.render.table_page import FIRST_PLACES, Look, Paging, Panel, legend
 from app.render.text import rows_in_words

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import AuditSeal
-from app.render.exports import table_to_json
+from app.render.csv_and_json import table_to_json
 from app.render.pages import audit_table
 from app.rights import roles, tokens
 from app.rights.policy import allows

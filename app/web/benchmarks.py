@@ -8,11 +8,11 @@ from pydantic import Field
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from app.boards.ranks import ranks_table
+from app.boards.all_boards import ranks_table
 from app.db.models import Benchmark, Snapshot, Status
 from app.errors import FieldRejected, NotFound, Problem
 from app.jobs.publish import list_changes, load_state
-from app.kinds.grid_rules import grid_rules
+from app.kinds.grid_sentences import grid_rules
 from app.kinds.parse import manifest_document, manifest_json_schema, parse_new_manifest
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 from starlette.responses import Response
 
 from app.program.version import API_VERSION
-from app.render.exports import MEDIA_TYPES
+from app.render.csv_and_json import MEDIA_TYPES
 from app.web.checked_first import OF_RESOURCES
 from app.web.documents import ProblemDocument
 from app.web.problems import PROBLEM_JSON

@@ -17,7 +17,7 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
-from app.render.exports import csv_bytes, scores_to_csv, table_to_csv
+from app.render.csv_and_json import csv_bytes, scores_to_csv, table_to_csv
 from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
 from app.store import benchmark_rows, benchmarks, snapshots

@@ -14,10 +14,10 @@ from http import HTTPStatus
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.program.version import release
-from app.render.exports import to_json
+from app.render.csv_and_json import to_json
 from app.telemetry import ROUTE, bind, count_request
+from app.web.cached_answer import SECURITY
 from app.web.forms import with_method
-from app.web.kept_pages import SECURITY
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.page_cache import secured
 from app.web.problems import problem

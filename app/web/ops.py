@@ -26,7 +26,7 @@ from app.db.migrate import can_rewrite, clock_ahead_s, clock_trouble, schema_tro
 from app.errors import NotFound
 from app.names import clip_for_message, names_in_words
 from app.program.version import code_version, release
-from app.render.exports import table_to_json
+from app.render.csv_and_json import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.html import institution
 from app.render.pages import glossary_table, health_table, list_operations

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from app.web.cached_answer import Headers
 from app.web.cookies import SESSION
-from app.web.kept_pages import Headers
 
 READS = ("GET", "HEAD")
 ANYBODY: Headers = [(b"access-control-allow-origin", b"*")]

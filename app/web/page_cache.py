@@ -30,8 +30,7 @@ from app.store.benchmark_rows import BOARD_NAMES, CHANGE_COUNTERS, CHANGED_CHANN
 from app.store.web_processes import BEAT, BEGIN, UNSHOWN
 from app.telemetry import PAGES
 from app.turns import Turn
-from app.web.cookies import SESSION
-from app.web.kept_pages import (
+from app.web.cached_answer import (
     COMPRESS_FROM,
     SECURITY,
     Ask,
@@ -41,6 +40,7 @@ from app.web.kept_pages import (
     accepts_gzip,
     keep,
 )
+from app.web.cookies import SESSION
 from app.web.limits import network_of
 from app.web.problems import TOO_LARGE
 from app.web.renderer import EXPLORERS, MOST_WAITING, TOO_MANY, RenderProcess, RenderQueue, is_explored

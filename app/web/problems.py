@@ -20,12 +20,12 @@ from app import errors
 from app.db.engine import is_broken_off, is_transient
 from app.errors import Busy, PlumblineError, Problem, Rejected, TooManyRequests
 from app.names import clip_for_message
-from app.render.exports import to_json
+from app.render.csv_and_json import to_json
 from app.render.html import render
 from app.telemetry import REFUSALS
 from app.web import forms
+from app.web.cached_answer import CachedAnswer
 from app.web.cookies import session_secret
-from app.web.kept_pages import CachedAnswer
 from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)

@@ -31,7 +31,7 @@ from app.config import Settings
 from app.manifest.model import Leaderboard
 from app.program.collector import NOT_COLLECTED, resume
 from app.turns import Turn, Turns
-from app.web.kept_pages import Ask, CachedAnswer, gather
+from app.web.cached_answer import Ask, CachedAnswer, gather
 from app.web.problems import problem
 from plumbline.retries import RETRY_AFTER_S
 

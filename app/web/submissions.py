@@ -34,8 +34,8 @@ from app.reading import LATER
 from app.receiving.impact import impact_of
 from app.receiving.upload import Received, Upload, check_claims, not_asked, reading_of, receive, upload_to
 from app.render.columns import ShownColumn, shown_columns
+from app.render.csv_and_json import parts_to_csv, table_to_json
 from app.render.drawings import build_drawings
-from app.render.exports import parts_to_csv, table_to_json
 from app.render.pages import ReportSection, ShownTable, checks_table
 from app.render.table_page import narrow_table
 from app.render.text import name_in_path, path_of_name

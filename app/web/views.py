@@ -22,7 +22,7 @@ from app.manifest.model import Manifest
 from app.names import count
 from app.render import html
 from app.render.board import Surroundings
-from app.render.exports import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
+from app.render.csv_and_json import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
 from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
 from app.render.table_page import (

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from app.kinds.grid_rules import grid_rules
+from app.kinds.grid_sentences import grid_rules
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS, kind_of
 from app.manifest.model import Manifest

@@ -3,7 +3,7 @@
 import pytest
 
 from app.cli.drafts import describe
-from app.kinds.grid_rules import grid_rules, undeclared
+from app.kinds.grid_sentences import grid_rules, undeclared
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
 from tests.cases import grids

@@ -5,7 +5,7 @@ from itertools import chain
 import pytest
 from sqlalchemy import Engine, event
 
-from app.render.exports import parts_to_csv, table_to_csv
+from app.render.csv_and_json import parts_to_csv, table_to_csv
 from app.store.row_exports import read_sent
 from app.values.table import Table
 from tests.cases.walkthrough import BASE, BETTER, GOOD, declare, send

@@ -11,7 +11,7 @@ import pytest
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from app.config import Settings
-from app.web.kept_pages import Ask, CachedAnswer
+from app.web.cached_answer import Ask, CachedAnswer
 from app.web.renderer import Render, RenderProcess, render_here
 
 pytestmark = pytest.mark.heavy

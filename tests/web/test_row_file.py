@@ -5,7 +5,7 @@ import io
 
 import pytest
 
-from app.render.exports import scores_to_csv
+from app.render.csv_and_json import scores_to_csv
 from app.store import benchmarks, snapshots
 from app.store.row_exports import find_counted, read_counted
 from tests.cases import grids, lrdbench_http, publications

@@ -25,7 +25,7 @@ from app.kinds.episodes.rules import (
 )
 from app.kinds.episodes.summary import own_claims, summarise
 from app.kinds.episodes.tables import further_tables
-from app.kinds.grid_rules import chosen_seeds_note
+from app.kinds.grid_sentences import chosen_seeds_note
 from app.manifest.model import Manifest, Metric, part_of
 from app.stats.spreads import SHARE
 from app.values.scores import ScoreTable

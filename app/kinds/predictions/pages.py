@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from app.kinds.contract import EXAMPLE_VALUE, MODEL, ColumnUse, PageFacts, Pages, Rule, UploadExample, first_task
-from app.kinds.grid_rules import on_absent
+from app.kinds.grid_sentences import on_absent
 from app.kinds.predictions.cells import CLASS_PREFIX, ENTRANT, ITEM, PREDICTION, TASK
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart, holds_labels, scoring_of

@@ -11,7 +11,7 @@ import pytest
 from app.kinds.series.contract import AS_STATED, metadata_table, series_tables
 from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.model import part_of
-from app.render.exports import table_to_csv
+from app.render.csv_and_json import table_to_csv
 from app.render.plot import build_heatmap
 from app.values.table import Table
 from tests.cases.series_runs import CLASSES_ONLY, GIVEN, given_manifest, member, read_given

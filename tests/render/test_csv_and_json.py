@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from app.render import exports
-from app.render.exports import table_to_csv, table_to_json
+from app.render import csv_and_json
+from app.render.csv_and_json import table_to_csv, table_to_json
 from app.values.table import CellColumn, Column, ColumnarRows, Rows, Table
 
 COLUMNS = (Column("entrant", "Entrant", "text"), Column("fpr", "FPR"), Column("n", "n", "integer"))
@@ -38,7 +38,7 @@ def curves(n_rows: int) -> ColumnarRows:
 @pytest.mark.parametrize("n_rows", [0, 1, 2, 3, 4, 5])
 def test_rows_are_written_alike_however_many_at_a_time(n_rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows and columns, none at all, a last block that is not full."""
-    monkeypatch.setattr(exports, "ROWS_AT_ONCE", 2)
+    monkeypatch.setattr(csv_and_json, "ROWS_AT_ONCE", 2)
     rows = tuple(curves(n_rows))
     for each in (table(rows), table(curves(n_rows))):
         document = json.loads(table_to_json(each, {"benchmark": "b"}))
@@ -69,7 +69,7 @@ def test_memory_is_that_of_the_bytes(write: Callable[[Table], bytes]) -> None:
 
 
 def test_nothing_else_writes_csv() -> None:
-    """Whoever wrote it beside `app.render.exports` would forget the guard against formulas sooner or later."""
+    """Whoever wrote it beside `app.render.csv_and_json` would forget the guard against formulas sooner or later."""
     root = Path(__file__).parents[2]
     sources = {
         path: path.read_text("utf-8") for room in ("app", "plumbline", "client") for path in (root / room).rglob("*.py")
@@ -77,6 +77,6 @@ def test_nothing_else_writes_csv() -> None:
     written = re.compile(r"csv\.(Dict)?[wW]riter|write_csv|\.to_csv\(|guard_formula\(")
 
     assert {str(path.relative_to(root)) for path, text in sources.items() if written.search(text)} == {
-        "app/render/exports.py",
+        "app/render/csv_and_json.py",
         "app/values/formulas.py",
     }
