@@ -125,6 +125,8 @@ def _excluded(places: Sequence[BoardRow]) -> Iterator[str]:
 def _decisions(spec: Leaderboard, places: Sequence[BoardRow]) -> dict[str, Any]:
     """Return what a board's decisions hold for, where its manifest says so, for `meta`."""
     found: dict[str, Any] = {"over_snapshots": True} if spec.over_snapshots else {}
+    if any(place.rank_status.is_provisional for place in places):
+        found["provisional"] = True
     if spec.smallest_difference is not None:
         alike = [place.entrant for place in places if place.is_like_first]
         found["equivalence"] = {"smallest_difference": spec.smallest_difference, "to_first": alike}

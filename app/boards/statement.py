@@ -41,6 +41,8 @@ def with_statement(table: Table) -> Table:
 
 def _statement(ranked: Sequence[Record], n_unranked: int, meta: Mapping[str, Any]) -> list[str]:
     """Return the sentences on the ranked rows, best first; none where nobody's rank is compared with another's."""
+    if meta.get("provisional"):
+        return ["Provisional.", "Nobody has declared what an entrant is asked for, so nobody is said to be first."]
     if len(ranked) == 1:
         return [f"{_named(ranked)} alone has a rank here, so there is nobody to compare it with."]
     first = [row for row in ranked if row["may_be_first"]]

@@ -1037,7 +1037,11 @@ def board_chips(measures: str, table: Table, counts: Sequence[Count]) -> Iterato
         yield _units(dependence)
     elif isinstance(n_tasks, int):
         yield f"{n_tasks:,} tasks", "Tasks that count"
-    if isinstance(stability, Mapping) and isinstance(stability.get("n_first"), int):
+    if (
+        isinstance(stability, Mapping)
+        and isinstance(stability.get("n_first"), int)
+        and not table.meta.get("provisional")
+    ):
         alone = " alone" if stability.get("n_shared") else ""
         yield (
             f"first{alone} in {stability['n_first']:,} of {count(stability['n_boards'], 'variant')}",

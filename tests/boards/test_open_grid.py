@@ -8,11 +8,26 @@ import numpy as np
 import pytest
 
 from app.boards.coverage import Coverage, are_common, commonly_held
-from app.boards.example import measured
+from app.boards.example import measured, rows
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import measured_roster
+from app.boards.registry import compute_board
+from app.boards.standing import separable_pairs
 from app.kinds.episodes.coverage import open_items
+from app.kinds.parse import parse_manifest
+from app.render.table_page import board_chips
+from app.values.scores import Coded
 from tests.cases.admission import grid, table
+
+OPEN = """
+schema_version: 1
+slug: open
+title: Open
+evidence: evaluation_summary
+metrics: {error: {direction: minimize, min: 0, max: 1}}
+tasks: {open: true}
+leaderboards: [{name: main, method: mean, metric: error}]
+"""
 
 ARRIVALS = [0, 0, 1, 2, 3, 3]
 
@@ -110,3 +125,21 @@ def test_items_are_compared_by_name_unless_seeds_name_them() -> None:
     assert open_items(usual, ["place"]) == open_items(table(grid((5,))), ["place"]) != ""
     assert open_items(usual, ["place"]) != open_items(own, ["place"])
     assert open_items(of_seeds, ["place"]) == ""
+
+
+def test_nobody_is_said_to_be_first_where_tasks_are_open() -> None:
+    """Not by its rank interval, nor by a sentence, nor by how often it stays first; pairs are compared all the same."""
+    open_to_all = parse_manifest(OPEN.encode())
+    errors = rows({name: [0.1 * at + 0.02 * task for task in range(12)] for at, name in enumerate("ABC")})
+    errors = replace(errors, task=Coded(tuple(f"t{at:02}" for at in range(12)), errors.task.codes), item=None)
+    found = compute_board(open_to_all, open_to_all.leaderboards[0], errors)
+    board, pairs = found.leaderboard, found.pairwise
+    unsaid = ("rank_low", "rank_high", "may_be_first", "first_p", "first_resamples_share", "group")
+
+    assert [(row["entrant"], row["rank"], *(row[name] for name in unsaid)) for row in board.records()] == [
+        (name, rank, *[None] * 6) for rank, name in enumerate("ABC", 1)
+    ]
+    assert board.meta["statement"][0] == "Provisional."
+    assert not any("first in" in words for words, _ in board_chips("Error", board, ()))
+    assert pairs is not None
+    assert separable_pairs(pairs)["A", "C"]

@@ -104,7 +104,7 @@ def test_records_that_nobody_else_has_count_for_nothing() -> None:
     last = actual[-1]
 
     assert (last["entrant"], last["rank"], last["metric__mae"]) == ("C", 3, pytest.approx(0.5))
-    assert any("rows on 1 other records are left out: C." in note for note in notes)
+    assert any("rows on 1 other record are left out: C." in note for note in notes)
 
 
 def test_to_fail_a_whole_stratum_is_no_better_than_to_fail_a_part_of_it() -> None:
