@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, create_model
 from pydantic.fields import FieldInfo
 
+from app.boards.methods.estimate import EstimateBoard
 from app.boards.registry import methods
 from app.errors import ManifestRejected, Problem
 from app.kinds.registry import KINDS
@@ -33,12 +34,12 @@ def parse_manifest(yaml_bytes: bytes) -> Manifest:
 
 
 def parse_new_manifest(yaml_bytes: bytes) -> Manifest:
-    """Read a manifest that is to become a version: claims that decide nothing are refused, too.
+    """Read a manifest that is to become a version: claims that decide nothing are refused, too, and composites of none.
 
     Stored versions are older than some of these rules and are read without them. Raises as `parse_manifest` does.
     """
     manifest = parse_manifest(yaml_bytes)
-    if problems := list(_of_claims(manifest)):
+    if problems := [*_of_claims(manifest), *_of_composites(manifest)]:
         document = read_document(yaml_bytes, max_bytes=MAX_MANIFEST_BYTES, what="manifest")
         raise ManifestRejected("The manifest breaks the rules below.", with_lines(problems, document))
     return manifest
@@ -65,6 +66,19 @@ def _of_claims(manifest: Manifest) -> Iterator[Problem]:
             if not low <= claim.threshold <= high:
                 message = f"it decides nothing; expected a number from {low:g} to {high:g}"
                 yield Problem(message, column=f"{key}.threshold", value=f"{claim.threshold:g}")
+
+
+def _of_composites(manifest: Manifest) -> Iterator[Problem]:
+    conditions = KINDS[manifest.evidence].rules.conditions(manifest)
+    if conditions is None:
+        return
+    for board in manifest.leaderboards:
+        if isinstance(board, EstimateBoard) and board.composite is not None:
+            sides = {"conditions": board.composite.conditions, "against": board.composite.against}
+            for key, task, name in ((key, task, name) for key, of in sides.items() for task, name in of.items()):
+                if name not in conditions:
+                    column = f"leaderboards.{board.name}.composite.{key}.{task}"
+                    yield Problem(f"expected one of the conditions {', '.join(conditions)}", column=column, value=name)
 
 
 def known_keys() -> dict[str, KindKeys]:

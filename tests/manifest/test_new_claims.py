@@ -1,4 +1,4 @@
-"""Claims that decide nothing: a new version of a manifest may not have them, and a stored one is read all the same."""
+"""Claims and composites of nothing: a new version of a manifest has none, a stored one is read all the same."""
 
 import pytest
 
@@ -56,3 +56,20 @@ def test_conditions_and_entrants_may_be_claimed_about(contrast: str) -> None:
 
     assert list(parse_new_manifest(manifest(claim)).claims) == ["c"]
     assert parse_new_manifest(MANIFEST) == parse_manifest(MANIFEST)
+
+
+@pytest.mark.parametrize("key", ["conditions", "against"])
+def test_a_composite_of_an_undeclared_condition_is_refused_with_its_line(key: str) -> None:
+    """Nobody could send rows of it, so the board would have no score."""
+    sides = {"conditions": "left", "against": "right", key: "lefd"}
+    composite = f"composite: {{weights: {{place: 1}}, {', '.join(f'{k}: {{place: {v}}}' for k, v in sides.items())}}}"
+    text = manifest("contrast: [left], metric: success, threshold: 0.1")
+    text = text.replace(b"metrics: [success]}", f"metrics: [success], {composite}}}".encode())
+
+    with pytest.raises(ManifestRejected) as refused:
+        parse_new_manifest(text)
+    (problem,) = refused.value.problems
+
+    assert (problem.column, problem.row, problem.value) == (f"leaderboards.b.composite.{key}.place", 10, "lefd")
+    assert "one of the conditions left, right" in problem.message
+    assert parse_manifest(text).leaderboards[0].name == "b"
