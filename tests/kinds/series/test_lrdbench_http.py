@@ -8,7 +8,6 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, partial
-from itertools import permutations
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -334,7 +333,7 @@ def _explore_its_strata(site: Site, slug: str, stratum: str) -> None:
 
 @pytest.mark.parametrize("name", BOARDS)
 def test_who_is_separable_has_an_interval_without_zero(shared_site: Site, run: Run, name: str) -> None:
-    """In the table of pairs, on the page of two and by the rank sets; a p-value below 0.05 as the interval says."""
+    """In the table of pairs; a p-value below 0.05 as the interval says. Without a grid no rank has an interval."""
     slug, _ = run(name)
     board = f"leaderboards/{BOARDS[name]}"
     pairs = {(row["entrant_a"], row["entrant_b"]): row for row in table(shared_site, slug, f"{board}/pairwise.csv")}
@@ -345,9 +344,7 @@ def test_who_is_separable_has_an_interval_without_zero(shared_site: Site, run: R
 
     assert {pair for pair, row in known.items() if row["separable"] == "True" and not away[pair]} == set()
     assert {pair: float(row["p_value"]) < 0.05 for pair, row in known.items()} == away
-    for a, b in permutations(sets, 2):
-        if (a, b) in known and known[a, b]["separable"] == "False":
-            assert sets[a] != sets[b] or sets[a][0] != sets[a][1]
+    assert set(sets.values()) == {("", "")}
 
 
 def test_the_page_of_two_and_a_table_in_lrdbenchs_stream_say_what_they_rest_on(shared_site: Site, run: Run) -> None:
