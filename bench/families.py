@@ -1,29 +1,33 @@
 """How often equals whose tasks are of families, or of groups, are called separable: `python -m bench.families`.
 
 Families of 4 tasks, where half of the variance of an entrant on a task is its family's (ICC 0.5). With the families
-declared they are drawn as boards draw them (`app.boards.units`); undeclared, tasks are. Boards of means over groups are
-computed whole, of normal scores as noisy in every group. Its tables stand in docs/statistics.md. Its random seeds are
-used nowhere else.
+declared they are drawn as boards draw them (`app.boards.units`); undeclared, tasks are. Of families as unequal as those
+of examples it is said at several ICCs, and how often the interval of one pair by itself holds. Boards of means over
+groups are computed whole, of normal scores as noisy in every group. Its tables stand in docs/statistics.md. Its random
+seeds are used nowhere else.
 """
 
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
 from app.boards.calibrated import DrawnSpread, draw_named_tasks
 from app.boards.registry import compute_board
-from app.boards.standing import stand
+from app.boards.standing import BoardStanding, stand
 from app.boards.units import TaskUnits
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Uncertainty
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 
+ROOT = Path(__file__).parent.parent
 N_DATASETS, N_EACH, ICC, LEVEL, FIRST_SEED = 2_000, 4, 0.5, 0.95, 20_500_000
 SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 32), (20, 40), (50, 40))
 """Entrants and tasks."""
+EXAMPLES, ICCS = ("fev-bench", "mteb-eng-v2"), (0.25, 0.5, 0.75, 1.0)
 GROUP_SIZES = ((8, 8, 3, 2, 10, 9, 1), (2, 2, 2, 12), (10, 10, 10))
 GROUPS = """
 schema_version: 1
@@ -44,12 +48,16 @@ def equals(rng: np.random.Generator, n_entrants: int, n_tasks: int) -> FloatArra
     return np.asarray(rng.normal(size=(n_tasks, 1)) + np.sqrt(ICC) * of_family + np.sqrt(1.0 - ICC) * own)
 
 
-def is_separated(values: FloatArray, units: TaskUnits) -> bool:
-    """Say whether any two entrants with these scores [n_tasks, n_entrants] are separable."""
+def standing_of(values: FloatArray, units: TaskUnits) -> BoardStanding:
+    """Return the standing of entrants with these scores [n_tasks, n_entrants], as a board of means has it."""
     named = draw_named_tasks(DRAWN, units.names)
     spread = None if named is None else DrawnSpread.of_units(named.means(values), units.number())
-    sets = stand(values.mean(axis=0), spread, LEVEL).sets
-    return sets is not None and bool(sets.separated.any())
+    return stand(values.mean(axis=0), spread, LEVEL)
+
+
+def is_told(standing: BoardStanding) -> bool:
+    """Say whether any two are separable."""
+    return standing.sets is not None and bool(standing.sets.separated.any())
 
 
 def share_separated(n_entrants: int, n_tasks: int, n_datasets: int = N_DATASETS) -> tuple[float, float]:
@@ -59,7 +67,26 @@ def share_separated(n_entrants: int, n_tasks: int, n_datasets: int = N_DATASETS)
     found = np.zeros((n_datasets, 2), dtype=np.bool_)
     for at in range(n_datasets):
         values = equals(np.random.default_rng([FIRST_SEED, n_entrants, n_tasks, at]), n_entrants, n_tasks)
-        found[at] = is_separated(values, declared), is_separated(values, TaskUnits(tuple(tasks)))
+        found[at] = [is_told(standing_of(values, units)) for units in (declared, TaskUnits(tuple(tasks)))]
+    return float(found[:, 0].mean()), float(found[:, 1].mean())
+
+
+def families_of(example: str) -> TaskUnits:
+    """Return the families of the tasks of an example."""
+    manifest = parse_manifest((ROOT / "examples" / example / "manifest.yaml").read_bytes())
+    return TaskUnits.of(manifest, manifest.task_ids() or ())
+
+
+def shares_of_unequal(units: TaskUnits, icc: float, n_entrants: int, n_datasets: int) -> tuple[float, float]:
+    """Return how often the 95 % interval of the first two equals holds, and any two are separable."""
+    families, of = np.unique(units.names, return_inverse=True)
+    found = np.zeros((n_datasets, 2), dtype=np.bool_)
+    for at in range(n_datasets):
+        rng = np.random.default_rng([FIRST_SEED, n_entrants, len(of), int(100 * icc), at])
+        shared, own = (rng.normal(size=(n, n_entrants)) for n in (len(families), len(of)))
+        values = np.sqrt(icc) * shared[of] + np.sqrt(1.0 - icc) * own
+        standing = standing_of(values, units)
+        found[at] = standing.contrasts([0, 1]).p_values[0, 1] >= 1.0 - LEVEL, is_told(standing)
     return float(found[:, 0].mean()), float(found[:, 1].mean())
 
 
@@ -88,6 +115,14 @@ def main(n_datasets: int = N_DATASETS) -> None:
     for n_entrants, n_tasks in SIZES:
         shares = (f"{100 * share:.1f} %" for share in share_separated(n_entrants, n_tasks, n_datasets))
         print(f"| {n_entrants} | {n_tasks} | {n_tasks // N_EACH} | {' | '.join(shares)} |", flush=True)
+    print(
+        "\n| 20 equal entrants, families of | ICC | interval of a pair holds | any two separable |\n|---|---|---|---|"
+    )
+    for example in EXAMPLES:
+        units = families_of(example)
+        for icc in ICCS:
+            holds, told = shares_of_unequal(units, icc, 20, n_datasets)
+            print(f"| {example} | {icc:g} | {100 * holds:.1f} % | {100 * told:.1f} % |", flush=True)
     print("\n| equal entrants | tasks of each group | any two separable |\n|---|---|---|")
     for sizes in GROUP_SIZES:
         for n_entrants in (2, 20):

@@ -32,8 +32,9 @@ def in_nouns(table: Table, nouns: Nouns) -> Table:
         column if column.title == column.name else replace(column, title=say(column.title)) for column in table.columns
     )
     meta = dict(table.meta)
-    if "statement" in meta:
-        meta["statement"] = [say(sentence) for sentence in meta["statement"]]
+    for name in ("statement", "caveats"):
+        if name in meta:
+            meta[name] = [say(sentence) for sentence in meta[name]]
     return replace(table, title=say(table.title), columns=columns, notes=tuple(map(say, table.notes)), meta=meta)
 
 

@@ -24,6 +24,8 @@ from app.values.scores import ScoreTable
 
 MOST_BOARDS = 200
 MOST_LISTED = 20
+AMONG_BEST = (3, 10, 30, 100)
+"""So many of the best make a board of their own where a score is about who is compared: about threefold each time."""
 NAMED = 3
 """So many tasks or entrants are named in a line; of more it says how many."""
 
@@ -131,7 +133,7 @@ def stability(
         return None
     leader = int(_scores(by, np.ones(len(by.tasks))).argmax())
     boards = chain(_without_tasks(by, families), _by_metrics(by, others or {}, leader), _by_weights(by, families),
-                   _without_owners(by, leader))  # fmt: skip
+                   _among_the_best(by), _without_owners(by, leader))  # fmt: skip
     found = among_others(by.names, leader, boards)
     fewest = None if found is None else _fewest_tasks(by, leader)
     if found is None or fewest is None:
@@ -243,6 +245,19 @@ def _by_weights(by: PointsByTask, families: Mapping[str, str]) -> Iterator[Elsew
     if 1 < len(set(of)) < len(of):
         weights = np.array([1.0 / of.count(name) for name in of])
         yield "with every family the same weight", np.asarray(weights @ by.points)
+
+
+def _among_the_best(by: PointsByTask) -> Iterator[Elsewhere]:
+    """Yield a board of the best alone, a few and more of them, where opponents count."""
+    if by.better is None or by.points_of is None:
+        return
+    order = np.argsort(-_scores(by, np.ones(len(by.tasks))), kind="stable")
+    for n in AMONG_BEST:
+        if n < len(order):
+            scores = np.full(len(order), -np.inf)
+            best = order[:n]
+            scores[best] = _scores(replace(by, points=by.points_of(by.better[:, best])), np.ones(len(by.tasks)))
+            yield f"among the best {n}", scores
 
 
 def _without_owners(by: PointsByTask, leader: int) -> Iterator[Elsewhere]:

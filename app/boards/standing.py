@@ -11,7 +11,6 @@ from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
-from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
 from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
@@ -591,7 +590,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
         )
         for at, row in enumerate(rows)
     ]
-    notes = [ALIKE, *([READ] if letters else []), *imagined_notes(pairwise, [str(row["entrant"]) for row in rows])]
+    notes = [ALIKE, *([READ] if letters else []), *caveats_of(pairwise)]
     shown = {row["entrant"] for row in rows}
     n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
     if n_ruled:
@@ -658,20 +657,17 @@ def separable_pairs(pairwise: Table) -> Mapping[tuple[Cell, Cell], bool]:
     return {(row[a], row[b]): row[known] is True for row in pairwise.rows if row[known] is not None}
 
 
-def imagined_notes(pairwise: Table | None, names: Sequence[str]) -> Iterator[str]:
-    """Yield of some entrants whose few seeds, all equal, are compared with one more that nobody ran.
+CAVEATS = "caveats"
+"""In `meta` of a table of pairs: the notes that every page needs which says who is told apart."""
 
-    Source: none; it reads `meta`.
 
-    >>> list(imagined_notes(Table("pairwise/b", "Pairs", (), (), (), {"imagined": ["A"]}), ["B"]))
-    []
+def caveats_of(pairwise: Table | None) -> Sequence[str]:
+    """Return what a reader must know of all comparisons of a table of pairs; nothing without one.
+
+    >>> caveats_of(None)
+    ()
     """
-    whose = [] if pairwise is None else [name for name in pairwise.meta.get("imagined", ()) if name in names]
-    if whose:
-        yield (
-            f"Comparisons count one more, imagined seed of {names_in_words(whose)}, whose seeds are all equal: if such "
-            "a seed can lie farther off, they hold less."
-        )
+    return () if pairwise is None else tuple(pairwise.meta.get(CAVEATS, ()))
 
 
 def ruled_pairs(pairwise: Table) -> Collection[tuple[Cell, Cell]]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.boards.standing import BY_RULE, BY_TEST, Contrasts, Verdict
+from app.boards.standing import BY_RULE, BY_TEST, CAVEATS, Contrasts, Verdict
 from app.manifest.model import Leaderboard, Manifest
 from app.names import count, names_in_words
 from app.stats.arrays import FloatArray
@@ -200,7 +200,8 @@ def _pairwise(
         how["smallest_difference"] = spec.smallest_difference
         said = f"A difference of less than {spec.smallest_difference:g} does not matter here, says the manifest: "
         notes = (*notes, f"{said}who is shown to differ by less, all pairs tested simultaneously, is equivalent.")
-    return Table(f"{PAIRWISE}{spec.name}", title, tuple(columns), rows, tuple(notes), {**how, **meta})
+    noted = (*notes, *meta.get(CAVEATS, ()))
+    return Table(f"{PAIRWISE}{spec.name}", title, tuple(columns), rows, noted, {**how, **meta})
 
 
 RESAMPLED = "resampled differences, drawn by name"

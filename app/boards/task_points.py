@@ -27,7 +27,7 @@ from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import pool_note, pool_of, shares_against, without_owner_meta
 from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, no_others, stability_meta
-from app.boards.standing import BoardStanding, Contrasts, Gaps, power_meta, stand, uncertainty_meta
+from app.boards.standing import CAVEATS, BoardStanding, Contrasts, Gaps, power_meta, stand, uncertainty_meta
 from app.boards.tables import MAX_COMPARED, BoardTables, TaskPairs, elsewhere_notes, pairs_beside, pairwise_notes
 from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
@@ -236,7 +236,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
-    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names), given.of_pairs)))
+    of_pairs |= {CAVEATS: list(given.of_pairs)} if given.of_pairs else {}
+    return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
 def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
@@ -392,12 +393,12 @@ class _Pairs:
         are = "is" if apart == 1 else "are"
         yield f"Of {count(len(at), 'pair')} of neighbours {among}{compared or ','} {apart} {are} separable."
 
-    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int, notes: tuple[str, ...]) -> Table | None:
-        """Return the pairwise table with some notes; None where there is nobody to compare."""
+    def table(self, spec: TaskBoard, meta: dict[str, Any], n_ranked: int) -> Table | None:
+        """Return the pairwise table; None where there is nobody to compare."""
         if self.pairs is None or self.contrasts is None:
             return None
         compared = TaskPairs(self.names, self.pairs, self.contrasts)
-        return compared.advantages(spec, (*pairwise_notes(len(self.names), n_ranked), *notes), meta)
+        return compared.advantages(spec, pairwise_notes(len(self.names), n_ranked), meta)
 
 
 def _placed(

@@ -11,7 +11,7 @@ import scipy
 from app.boards.coverage import PARTIAL
 from app.boards.measured import EntrantEvidence
 from app.boards.methods.weighted_rank.records import BY_SIZE, RULES, WeightedRank, split_identity
-from app.boards.standing import imagined_notes, ruled_pairs, separable_pairs
+from app.boards.standing import caveats_of, ruled_pairs, separable_pairs
 from app.manifest.model import Leaderboard, Manifest, Metric
 from app.names import count, first_few, in_words, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
@@ -472,4 +472,4 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
     if lone := [name for name in entrants if name not in compared]:
         whom = "it" if len(lone) == 1 else "them"
         yield f"Nothing is said of {names_in_words(lone)}: the board has no pairs with {whom}."
-    yield from imagined_notes(pairwise, entrants)
+    yield from caveats_of(pairwise)

@@ -568,8 +568,9 @@ PROVENANCE = (
         "(0.67 × 1.3 %). "
         "Metrics whose values are positive are compared by ratios, others by differences in their own unit; where "
         "several metrics rank, the one in which the two are most alike. Sizes of one model, models made from another, "
-        "and copies are near; it accuses nobody, and says on whose work a row may rest. Empty where fewer than eight "
-        "values can be compared, or where values repeat, such as 0 and 1.",
+        "and copies are near; it accuses nobody, and says on whose work a row may rest. Only others with at least half "
+        "of this row's tasks (or records), and eight of them, are looked at. Empty where there is none, or where "
+        "values repeat, such as 0 and 1.",
         "1.48 × median |d − median d|, d = differences of logarithms",
         "Hampel 1974, The influence curve and its role in robust estimation",
     ),

@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from app.boards.claims import claims_table
 from app.boards.evidence import NOBODY
 from app.boards.nouns import in_nouns
-from app.boards.standing import imagined_notes, letters_table
+from app.boards.standing import caveats_of, letters_table
 from app.boards.tables import MAX_COMPARED
 from app.boards.task_values import differences_table, matrix_table, side_by_side, task_values
 from app.boards.tradeoff import axes_of, is_compared, is_cost, offered, tradeoff_table, with_years
@@ -201,7 +201,7 @@ class ComparedTables:
         """Return what CSV and JSON give: every metric of the two, or the pairwise row where there is nothing else."""
         shown = self.comparisons or self.pairwise
         title = f"{self.pair.a} against {self.pair.b}"
-        return replace(shown, title=title, notes=(*self.sentences, *shown.notes))
+        return replace(shown, title=title, notes=tuple(dict.fromkeys((*self.sentences, *shown.notes))))
 
 
 @table_routes(against_router, ADDRESS, "A against B", 404, 422, answer=TableDocument, is_drawn=True)
@@ -271,7 +271,7 @@ def _compare(
             *chances(pair),
             *ruled_out(pair, ranked),
             *tested(pair, tests),
-            *imagined_notes(view.table, (a, b)),
+            *caveats_of(view.table),
             *(same_rows(pair, ranked) or evidence_needed(pair)),
             *examples_needed(pair, metric, comparisons, tests, pages.unit(manifest)),
         ),

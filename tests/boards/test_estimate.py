@@ -9,6 +9,7 @@ import pytest
 from app.boards.claims import COLUMNS, AskedClaim, ClaimedContrast, decide_claims
 from app.boards.measured import EntrantEvidence, Measurement
 from app.boards.methods.estimate import EstimateBoard, assemble_board
+from app.boards.standing import caveats_of, letters_table
 from app.boards.statement import with_statement
 from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
@@ -166,8 +167,8 @@ def test_the_first_sentences_say_whose_seed_is_imagined() -> None:
     columns = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first"))
 
     def said(*, is_out: bool) -> list[str]:
-        both = ((1, "poor", True), (2, "zero", not is_out))
-        return list(with_statement(Table("leaderboard/b", "B", columns, both, (), table.meta)).meta["statement"])
+        both, meta = ((1, "poor", True), (2, "zero", not is_out)), {**table.meta, "provisional": False}
+        return list(with_statement(Table("leaderboard/b", "B", columns, both, (), meta)).meta["statement"])
 
     assert table.meta["imagined"] == ["zero"]
     assert said(is_out=True)[-1] == "That counts one more, imagined seed of zero, whose seeds are all equal."
@@ -175,17 +176,24 @@ def test_the_first_sentences_say_whose_seed_is_imagined() -> None:
 
 
 def test_pairs_say_whose_seed_is_imagined() -> None:
-    """As the board does, from which they are a click away; without such an entrant they say nothing of seeds."""
+    """As the board does, from which they are a click away; and that there are few seeds. Letters and two compared do.
+
+    Of other entrants nothing is said of seeds that nobody ran.
+    """
     zero, poor = measure(rows({seed: [0.0] * 4 for seed in range(12)}), "zero"), measure(rows(POOR), "poor")
     good = measure(rows(GOOD), "good")
 
-    def notes(*both: Measurement) -> str:
-        pairs = tables(*both).pairwise
-        assert pairs is not None
-        return " ".join(pairs.notes)
-
-    assert "Comparisons count one more, imagined seed of zero, whose seeds are all equal" in notes(zero, poor)
-    assert "imagined" not in notes(good, poor)
+    found = tables(zero, poor)
+    assert found.pairwise is not None
+    lettered = letters_table(found.leaderboard, found.pairwise)
+    for notes in (found.pairwise.notes, lettered.notes, caveats_of(found.pairwise)):
+        assert [note[:51] for note in notes if "imagined" in note] == [
+            "Comparisons count one more, imagined seed of zero, "
+        ]
+        assert any(
+            note.startswith("The results of poor are worth fewer than eight independent seeds") for note in notes
+        )
+    assert not any("imagined" in note for note in caveats_of(tables(good, poor).pairwise))
 
 
 def test_an_episode_without_a_score_counts_as_the_worst() -> None:

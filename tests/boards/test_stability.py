@@ -19,7 +19,7 @@ from app.boards.methods.weighted_rank.records import WeightedRank
 from app.boards.registry import compute_board
 from app.boards.stability import MOST_BOARDS, PointsByTask, stability
 from app.kinds.registry import measured_kind
-from app.manifest.model import Explored, Leaderboard, Task
+from app.manifest.model import Explored, Leaderboard, Manifest, Task
 from app.names import first_few
 from app.stats.arrays import FloatArray
 from app.stats.pairs import borda_points
@@ -70,6 +70,11 @@ def series_of(seed: int, names: Sequence[str] = NAMES) -> ScoreTable:
     )  # fmt: skip
 
 
+def of_tasks(spec: Leaderboard) -> Manifest:
+    """Return the benchmark of the twelve tasks with one board."""
+    return benchmark(spec).model_copy(update={"tasks": [Task(id=task) for task in TASKS]})
+
+
 def firsts_of(board: Table) -> set[object]:
     """Return who has the rank 1."""
     return {row["entrant"] for row in board.records() if row["rank"] == 1}
@@ -94,8 +99,7 @@ def episodes_of(entrant: int, parts: Sequence[str], tasks: str) -> EntrantEviden
 @pytest.mark.parametrize("seed", range(2))
 def test_each_board_without_a_task_is_the_board_that_a_reader_would_choose(spec: Leaderboard, seed: int) -> None:
     """By the method itself, over all tasks but one."""
-    declared = benchmark(spec).model_copy(update={"tasks": [Task(id=task) for task in TASKS]})
-    scores = scores_of(errors_of(seed))
+    declared, scores = of_tasks(spec), scores_of(errors_of(seed))
     board = compute_board(declared, spec, scores).leaderboard
     found, leader = board.meta["stability"], board.rows[0][board.index("entrant")]
     others, shared = {}, set()
@@ -258,3 +262,24 @@ def test_another_metric_is_one_board_and_who_lacks_it_is_not_first_there() -> No
         NAMES[int(np.where(np.isnan(other).any(axis=0), -np.inf, other.sum(axis=0)).argmax())]
     ]
     assert (stability(by, {}, {"mae": lacking}) or {})["n_boards"] == len(TASKS)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_first_among_the_best_three_is_that_of_their_own_board(seed: int) -> None:
+    """Who leads by beating those far behind need not lead among its rivals: Borda points say so, a mean never does."""
+    errors = errors_of(seed)
+    boards = [BOARDS[0], BOARDS[1]]
+    of_means, of_points = (compute_board(of_tasks(spec), spec, scores_of(errors)).leaderboard for spec in boards)
+    best = [row["entrant"] for row in of_points.records()][:3]
+    alone = scores_of(errors)
+    kept = np.isin(np.array(alone.entrant.words)[alone.entrant.codes], best)
+    first = firsts_of(compute_board(of_tasks(boards[1]), boards[1], alone.take(np.flatnonzero(kept))).leaderboard)
+    found = of_points.meta["stability"]
+    lost = {one["what"]: one["first"] for one in found["without"]}
+
+    assert "among the best 3" in found["variants"]
+    assert not any("among" in variant for variant in of_means.meta["stability"]["variants"])
+    if of_points.rows[0][of_points.index("entrant")] in first:
+        assert ("among the best 3" in found["shared"]) == (len(first) > 1)
+    else:
+        assert lost["among the best 3"] in first

@@ -144,3 +144,21 @@ def test_who_is_right_everywhere_is_ranked_and_flagged(site: Site) -> None:
     assert [check["outcome"] for check in reported["checks"] if check["rule"] == "exact_best"] == ["warned"]
     assert (shown["perfect"]["rank"], shown["perfect"]["flags"]) == (1, "exact_best")
     assert shown["good"]["flags"] is None
+
+
+def test_a_readers_choice_is_of_the_tasks_of_the_board(site: Site) -> None:
+    """Three entrants of one submitter are no majority there either."""
+    manifest, files, board = summaries()
+    slug = grids.declare(site, manifest, None)
+    for who, name in HONEST:
+        publications.send(site, slug, "metrics.csv", files[name], who)
+    for name in ("sly1", "sly2", "sly3"):
+        publications.send(site, slug, "metrics.csv", str(files["sly"]).replace("sly", name), "bob")
+    shown = grids.by_entrant(grids.board(site, slug, board))
+    address = f"/benchmarks/{slug}/leaderboards/{board}/explore.json"
+    chosen = grids.by_entrant(site.http.get(address, params={"entrant": [*shown]}).json())
+
+    assert len(shown) == 5
+    assert {name: row["n_attempted"] for name, row in chosen.items()} == {
+        name: row["n_attempted"] for name, row in shown.items()
+    }

@@ -29,7 +29,7 @@ from app.boards.measured import (
     calibrated_cells,
 )
 from app.boards.stability import Elsewhere, among_others
-from app.boards.standing import BoardStanding, imagined_notes, power_meta, stand, unranked_places
+from app.boards.standing import CAVEATS, BoardStanding, power_meta, stand, unranked_places
 from app.boards.tables import MAX_COMPARED, BoardTables, contrast_field, contrast_table, pairs_beside
 from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import (
@@ -214,7 +214,7 @@ def assemble_board(
     board = board_table(spec, fields, placed, notes, meta)
     if spec.explored is not None:
         return BoardTables(board).each(partial(kind.finish, manifest))
-    pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing))
+    pairs = pairs_beside(spec, partial(pairwise, manifest, spec, ranked.contenders, ranked.standing, words))
     shown = [*ranked.contenders, *ranked.others]
     further = kind.further_tables(manifest, spec, shown, ranked.standing)
     return BoardTables(board, (*pairs, *further)).each(partial(kind.finish, manifest))
@@ -602,7 +602,11 @@ DIFFERENCE = contrast_field(Column("difference", "A minus B", direction="maximiz
 
 
 def pairwise(
-    manifest: Manifest, spec: EstimateBoard, contenders: Sequence[Measurement], standing: BoardStanding | None
+    manifest: Manifest,
+    spec: EstimateBoard,
+    contenders: Sequence[Measurement],
+    standing: BoardStanding | None,
+    words: EvidenceWords,
 ) -> Table | None:
     """Return the table of ordered pairs, best first; None with fewer than two contenders.
 
@@ -611,7 +615,8 @@ def pairwise(
 
     >>> from app.boards.example import benchmark, measured
     >>> board = EstimateBoard(name="main", method="estimate", metrics=["success"])
-    >>> pairwise(benchmark(board), board, [measured("A", 0.5)], None) is None
+    >>> words = EvidenceWords(resampled="seeds", too_few="seeds", failed="Failed episodes")
+    >>> pairwise(benchmark(board), board, [measured("A", 0.5)], None, words) is None
     True
     """
     if standing is None or len(contenders) < 2:
@@ -621,9 +626,8 @@ def pairwise(
     cells = standing.contrasts(range(len(names))).cells(is_turned=metric.direction == "minimize")
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
-            **_imagined_meta(contenders)}  # fmt: skip
-    table = contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
-    return replace(table, notes=(*table.notes, *imagined_notes(table, names)))
+            **_caveats(spec, words, contenders)}  # fmt: skip
+    return contrast_table(spec, names, DIFFERENCE, cells, notes, meta)
 
 
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:
@@ -671,7 +675,7 @@ def notes_of(spec: EstimateBoard, words: EvidenceWords, ranked: Ranked) -> tuple
         notes.append(f"No value of {spec.ranked}, so no rank: {names_in_words(empty)}.")
     notes += _of_other_items(ranked)
     notes += _without_spread(spec, ranked, words.too_few)
-    units = list(_units(spec, ranked))
+    units = list(_units(spec, (*ranked.contenders, *ranked.others)))
     notes += few_units_note(units, words.units, spec.uncertainty.level, is_rate=words.is_rate)
     notes += _imagined(ranked, words.units)
     scored = [m for m in (*ranked.contenders, *ranked.others) if _point(m, spec.ranked) is not None]
@@ -710,9 +714,9 @@ def _of_other_items(ranked: Ranked) -> Iterator[str]:
         yield "The benchmark says how many items there are and not which: no two entrants have the same ones."
 
 
-def _units(spec: EstimateBoard, ranked: Ranked) -> Iterator[tuple[str, float]]:
+def _units(spec: EstimateBoard, shown: Sequence[Measurement]) -> Iterator[tuple[str, float]]:
     """Yield the shown entrants, each with the number of units behind its score."""
-    for measurement in (*ranked.contenders, *ranked.others):
+    for measurement in shown:
         interval = measurement.estimates.get(spec.ranked, NOTHING).calibrated
         if interval is not None:
             yield measurement.entrant, interval.n_units
@@ -726,6 +730,17 @@ def _few_equal(measurement: Measurement) -> Sequence[Sequence[Cell]]:
 def _imagined_meta(contenders: Sequence[Measurement]) -> dict[str, Any]:
     imagined = [each.entrant for each in contenders if _few_equal(each)]
     return {"imagined": imagined} if imagined else {}
+
+
+def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
+    """Return what pairs need of the board's notes, for `meta`: too few units, and seeds that nobody ran."""
+    found = list(few_units_note(list(_units(spec, contenders)), words.units, spec.uncertainty.level))
+    if imagined := _imagined_meta(contenders).get("imagined"):
+        found.append(
+            f"Comparisons count one more, imagined seed of {names_in_words(imagined)}, whose seeds are all equal: if "
+            "such a seed can lie farther off, they hold less."
+        )
+    return {CAVEATS: found} if found else {}
 
 
 def _imagined(ranked: Ranked, units: str) -> Iterator[str]:

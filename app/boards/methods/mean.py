@@ -33,7 +33,7 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.remembered import ValueColumns, remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, stability_meta
-from app.boards.standing import BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
+from app.boards.standing import CAVEATS, BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
     MAX_COMPARED,
     BoardTables,
@@ -302,7 +302,8 @@ def _pairwise(
     compare = partial(compare_means, best, resamples, level=level)
     statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values)), **power_meta(standing)}
-    notes = (*pairwise_notes(len(order), len(names)), *far)
+    meta |= {CAVEATS: list(far)} if far else {}
+    notes = pairwise_notes(len(order), len(names))
     compared = TaskPairs([names[at] for at in order], statistics, standing.contrasts(order))
     return compared.advantages(spec, notes, meta)
 

@@ -34,6 +34,7 @@ from app.boards.remembered import ValueColumns, remembered_pairs
 from app.boards.stability import PointsByTask as Stable
 from app.boards.stability import better_by_metric, family_of, stability_meta
 from app.boards.standing import (
+    CAVEATS,
     BoardStanding,
     Contrasts,
     Gaps,
@@ -611,7 +612,8 @@ def _pairwise(
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
             **power_meta(own.standing, of_ratios=own.rank_by == "skill_score")}  # fmt: skip
-    notes = (*pairwise_notes(len(names), n_entrants), *(of_skill if own.rank_by == "skill_score" else ()))
+    meta |= {CAVEATS: list(of_skill)} if of_skill and own.rank_by == "skill_score" else {}
+    notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 
 
