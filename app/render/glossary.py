@@ -177,7 +177,9 @@ UNCERTAINTY = (
         "are compared at once: with the stated level all brackets hold their true ranks together, ties and all. What "
         "two results imply counts too: who is better than one who is better than a third is better than the third. "
         "Who may be first, the groups, the letters and separable are read from the same results: whoever's bracket "
-        "begins at 1 may be first, and nobody else. An entrant that is alone on its board has a rank and no bracket.",
+        "begins at 1 may be first, and nobody else. The rule for missing results takes ranks from above alone: who may "
+        "not be first by it is not shown to be worse than anybody. An entrant that is alone on its board has a rank "
+        "and no bracket.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),

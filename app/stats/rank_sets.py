@@ -61,13 +61,14 @@ class RankSets:
     same shape, where it was asked for, is True where two differ by less than what matters. `critical` is the critical
     value of all pairs, on the scale of the normal; NaN without a test. `first_p`
     [n_entrants] is the smallest level at which an entrant leaves the set of those that may be first: at most 1 − level
-    where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where row is better by it and
-    not by a test.
+    where it is not in it; NaN without replicates. `ruled`, where there is a rule, is True where it decides that row is
+    better, and `tested` where a test says so, whatever the rule.
     """
 
     separated: BoolArray
     first_p: FloatArray
     ruled: BoolArray | None = None
+    tested: BoolArray | None = None
     equivalent: BoolArray | None = None
     critical: float = float("nan")
 
@@ -78,8 +79,12 @@ class RankSets:
 
     @cached_property
     def high(self) -> IntArray:
-        """Return the worst rank that each may have, [n_entrants]: n − how many are worse."""
-        return np.asarray(len(self.separated) - self.separated.sum(axis=1))
+        """Return the worst rank that each may have, [n_entrants]: n − how many a test says are worse.
+
+        A rule says who may not be first, which is no evidence that it is worse.
+        """
+        shown = self.separated if self.tested is None else self.tested
+        return np.asarray(len(self.separated) - shown.sum(axis=1))
 
     @property
     def may_be_first(self) -> BoolArray:
@@ -538,7 +543,7 @@ def put_behind(tested: BoolArray, first_p: FloatArray, above: IntArray) -> RankS
     >>> tests = np.array([[0, 1, 1], [0, 0, 0], [0, 0, 0]], dtype=bool)
     >>> sets = put_behind(tests, np.ones(3), np.array([1, -1, -1]))
     >>> (sets.low.tolist(), sets.high.tolist(), sets.may_be_first.tolist(), sets.first_p.tolist())
-    ([2, 1, 1], [3, 2, 3], [False, True, True], [0.0, 1.0, 1.0])
+    ([2, 1, 1], [3, 3, 3], [False, True, True], [0.0, 1.0, 1.0])
     """
     tested = tested.copy()
     behind = _from_the_top(above)
@@ -550,7 +555,7 @@ def put_behind(tested: BoolArray, first_p: FloatArray, above: IntArray) -> RankS
         separated[above[at], at] = True
     ruled = separated & ~tested
     ruled[above[behind], behind] = True
-    return RankSets(separated, np.where(above < 0, first_p, 0.0), ruled)
+    return RankSets(separated, np.where(above < 0, first_p, 0.0), ruled, separated & tested)
 
 
 def _from_the_top(above: IntArray) -> list[int]:
