@@ -25,7 +25,7 @@ class CellMatrix:
     """The pivoted rows of one board; NaN is a cell without a value. Arrays are [n_tasks, n_entrants].
 
     `elsewhere` holds the entrants with rows, but none on the board's tasks. `uncommon` holds the tasks of an open list
-    that the board leaves out, because fewer than half of the owners have them.
+    that the board leaves out, because too few of the owners have them (`app.boards.coverage`).
     """
 
     tasks: tuple[str, ...]

@@ -28,9 +28,9 @@ class Coverage:
     """Cell counts of one entrant: in the grid, with a value, without a row, and with a row but no value.
 
     `n_not_asked` counts cells of today's grid that were not in it when the entrant was admitted, and `n_over` cells
-    beyond the number in the grid or, without a declared grid, beyond what at least half of the owners have. `is_filled`
-    means that missing cells were given the worst value. `is_counted` means that the board declares what they count as,
-    so that the entrant is ranked with its gaps. `is_reference` means that whoever sent the entrant can read the private
+    beyond the number in the grid or, without a declared grid, beyond what is commonly held. `is_filled` means that
+    missing cells were given the worst value. `is_counted` means that the board declares what they count as, so that the
+    entrant is ranked with its gaps. `is_reference` means that whoever sent the entrant can read the private
     labels, so that it is shown for comparison, however much it delivered.
     """
 
@@ -319,7 +319,7 @@ def are_usual(has: BoolArray, arrivals: Sequence[int]) -> bool:
 
 
 def common_tasks(scores: ScoreTable, entrants: Sequence[str], arrivals: Sequence[int]) -> list[str]:
-    """Return the tasks that an open board of these entrants is about, by name: who has a row of one has the task.
+    """Return the tasks that an open board of these entrants is about, by name: who has a value of one has the task.
 
     Source: as for `commonly_held`.
 
@@ -328,7 +328,8 @@ def common_tasks(scores: ScoreTable, entrants: Sequence[str], arrivals: Sequence
     ['a']
     """
     has = np.zeros((len(scores.entrant.words), len(scores.task.words)), dtype=np.bool_)
-    has[scores.entrant.codes, scores.task.codes] = True
+    valued = ~np.isnan(scores.values).all(axis=1)
+    has[scores.entrant.codes[valued], scores.task.codes[valued]] = True
     place = {name: at for at, name in enumerate(scores.entrant.words)}
     known = [(place[name], arrival) for name, arrival in zip(entrants, arrivals, strict=True) if name in place]
     common = are_common(has[[at for at, _ in known]], [arrival for _, arrival in known])

@@ -92,12 +92,12 @@ def elsewhere_notes(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def uncommon_notes(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Say which tasks of an open list the board leaves out, because most owners do not have them.
+    """Say which tasks of an open list the board leaves out, by the rule of `app.boards.coverage`.
 
     >>> uncommon_notes(["a"])
-    ('Left out, because fewer than half of the submitters have them: a.',)
+    ('Left out, because fewer than half of the submitters have them, or of those who came first: a.',)
     """
-    why = "Left out, because fewer than half of the submitters have them"
+    why = "Left out, because fewer than half of the submitters have them, or of those who came first"
     return (f"{why}: {names_in_words(tasks)}.",) if tasks else ()
 
 

@@ -1,8 +1,8 @@
-"""What happens to an upload: which versions of the manifest it may be for, what reads it, what it is checked against,
-and how it is stored with its checks, or only answered (a dry run).
+"""What is decided of an upload: which versions of the manifest it may be for, what reads it, what it is checked
+against, and how it is stored with its checks, or only answered (a dry run).
 
-`app.web.submissions.take` copies the files, and has them read between the two halves, in a process of its own
-(`app.reading`) by the kind (`app.kinds.reader`).
+It comes in by `app.web.submissions.take`, which copies the files, and has them read between the two halves, in a
+process of its own (`app.reading`) by the kind (`app.kinds.reader`).
 """
 
 import hashlib

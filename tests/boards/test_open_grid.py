@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from app.boards.coverage import Coverage, are_common, commonly_held
+from app.boards.coverage import Coverage, are_common, common_tasks, commonly_held
 from app.boards.example import measured, rows
 from app.boards.measured import Measurement
 from app.boards.methods.estimate import measured_roster
@@ -143,3 +143,19 @@ def test_nobody_is_said_to_be_first_where_tasks_are_open() -> None:
     assert not any("first in" in words for words, _ in board_chips("Error", board, ()))
     assert pairs is not None
     assert separable_pairs(pairs)["A", "C"]
+
+
+def test_a_task_of_the_later_three_of_five_is_left_out_with_the_reason() -> None:
+    """They are more than half of the submitters, but none who came first; a row without a value counts for none."""
+    open_to_all, of_b = parse_manifest(OPEN.encode()), (None, None, 0.1, 0.1, 0.1)
+    errors = rows({name: [0.2, 0.3 if late is None else late] for name, late in zip("ABCDE", of_b, strict=True)})
+    values = errors.values.copy()
+    values[np.isin(errors.entrant.codes, [0, 1]) & (errors.task.codes == 1)] = np.nan
+    for scores in (errors.take(np.flatnonzero(~np.isnan(values[:, 0]))), replace(errors, values=values)):
+        board = compute_board(open_to_all, open_to_all.leaderboards[0], scores).leaderboard
+        left_out = [note for note in board.notes if note.startswith("Left out")]
+
+        assert common_tasks(scores, "ABCDE", range(5)) == ["a"]
+        assert left_out == [
+            "Left out, because fewer than half of the submitters have them, or of those who came first: b."
+        ]
