@@ -147,7 +147,8 @@ def test_an_interval_without_width_is_flagged() -> None:
     assert (actual.point, actual.low, actual.high, actual.reason) == (1.0, 1.0, 1.0, "all_equal")
     assert (
         "equal: all 2 seeds are 1; they are drawn with one more at 0.65. If one could lie far beyond that, 2 seeds do "
-        "not show it, and comparisons hold less."
+        "not show it, and comparisons hold less. Where 7 in 10 seeds fail and others succeed, two equals of five "
+        "seeds are told apart in 15 of 100."
     ) in table.notes
     # What is kept of a measurement says so, too.
     assert unpack_measurement(pack_measurement(equal)).measurement.rows["imagined_seeds"] == (("lift", 2, 1.0, 0.65),)

@@ -732,13 +732,17 @@ def _imagined_meta(contenders: Sequence[Measurement]) -> dict[str, Any]:
     return {"imagined": imagined} if imagined else {}
 
 
+ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of five seeds are told apart in 15 of 100."
+"""The worst of the worlds of `bench.few_seeds`; docs/statistics.md, "Few seeds"."""
+
+
 def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
     """Return what pairs need of the board's notes, for `meta`: too few units, and seeds that nobody ran."""
     found = list(few_units_note(list(_units(spec, contenders)), words.units, spec.uncertainty.level))
     if imagined := _imagined_meta(contenders).get("imagined"):
         found.append(
             f"Comparisons count one more, imagined seed of {names_in_words(imagined)}, whose seeds are all equal: if "
-            "such a seed can lie farther off, they hold less."
+            f"such a seed can lie farther off, they hold less. {ALL_OR_NOTHING}"
         )
     return {CAVEATS: found} if found else {}
 
@@ -757,7 +761,8 @@ def _imagined(ranked: Ranked, units: str) -> Iterator[str]:
         on = "" if task is None else f" on {in_words(str(task))}"
         yield (
             f"{names_in_words(own)}{on}: all {n} {units} are {value:.3g}; they are drawn with one more at "
-            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less."
+            f"{further:.3g}. If one could lie far beyond that, {n} {units} do not show it, and comparisons hold less. "
+            f"{ALL_OR_NOTHING}"
         )
 
 
