@@ -195,14 +195,16 @@ FAR_EQUALS = (
 )
 
 
-def far_pair_note(n_units: float, within: Range) -> Iterator[str]:
-    """Yield a note on comparisons over few tasks without a declared range: they are not widened for an outlying one.
+def hidden_pair_note(n_units: float, within: Range) -> Iterator[str]:
+    """Yield what comparisons over few tasks assume of an outlying one, as `hidden_tasks_note` does of intervals.
 
-    Source: `bench.interval_failures`, its difference over tasks; docs/statistics.md.
+    Source: `rare_note` and `bench.interval_failures`, its difference over tasks; docs/statistics.md.
 
-    >>> [len(list(far_pair_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
-    [1, 0, 0]
+    >>> [len(list(hidden_pair_note(*board))) for board in ((10, Range()), (10, SHARE), (40, Range()))]
+    [1, 1, 0]
     """
+    if within.is_bounded:
+        yield from rare_note("tasks", n_units)
     if _may_be_far(n_units, within):
         yield (
             "Unlike intervals of scores, comparisons are not widened for a task that is far off. Where one in ten is "

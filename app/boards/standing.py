@@ -97,7 +97,7 @@ class Verdict:
 
     Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
     `word`, the verdict where the board says which difference matters. None where unknown. `is_ruled` says that the rule
-    for gaps decides, without a test.
+    for gaps decides, whatever a test says.
     """
 
     contrast: Ends
@@ -121,7 +121,7 @@ class Contrasts:
 
     `widest` is the width of the range of scores, which no difference can exceed. `equivalent` is given where the board
     says which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
-    given where the rule for gaps decides some pairs, in either order, without a test.
+    given where the rule for gaps decides some pairs, in either order, whatever a test says.
     """
 
     differences: FloatArray
@@ -548,7 +548,7 @@ ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 ALIKE = "A bar reaches from the first to the last rank of those from whom an entrant is not separable."
 
-READ = "Entrants with a letter in common cannot be told apart; all others can."
+READ = "Of those who have letters, two with one in common cannot be told apart; any others can."
 
 NOBODY = "Nobody is ranked and compared pair by pair yet."
 
@@ -595,7 +595,9 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
     if n_ruled:
         are = "is" if n_ruled == 1 else "are"
-        notes.append(f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results, without a test.")
+        notes.append(
+            f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results, whatever a test says."
+        )
     notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",

@@ -175,7 +175,7 @@ def pairwise_table(
 
 
 def ruled_notes(n_tested: int, n_ruled: int) -> tuple[str, ...]:
-    """Say how many pairs are decided without a test, by the rule for gaps.
+    """Say how many pairs are decided by the rule for gaps, whatever a test says.
 
     >>> ruled_notes(3, 0), ruled_notes(3, 2)[0][:24]
     ((), '2 of 5 pairs are decided')

@@ -236,7 +236,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
     of_pairs = meta | power_meta(standing) | _score(spec, given)
-    of_pairs |= {CAVEATS: list(given.of_pairs)} if given.of_pairs else {}
+    if caveats := [*given.of_pairs, *_on_rare(spec, given, contenders)]:
+        of_pairs[CAVEATS] = caveats
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
@@ -487,15 +488,21 @@ def _on_intervals(spec: TaskBoard, given: Points, contenders: _Contenders) -> It
     sheet, names = contenders.sheet, contenders.names
     n_units = sheet.n_weighed or sheet.units.number()
     yield from few_units_note([(name, n_units) for name in names], sheet.units.plural, spec.uncertainty.level)
-    if n_units >= MIN_UNITS:
-        weighed = sheet.n_tasks if given.weights is None else effective_number(given.weights)
-        n_tasks = sheet.n_weighed or weighed
-        if spec.is_of_opponents:
-            yield from rare_places_note(len(names) - 1, n_tasks)
-        elif given.within.is_bounded:
-            yield from rare_note("tasks", n_tasks)
+    yield from _on_rare(spec, given, contenders)
     if spec.is_of_opponents and len(names) > 1:
         yield "With other opponents the scores would differ; their interval covers only the choice of tasks."
+
+
+def _on_rare(spec: TaskBoard, given: Points, contenders: _Contenders) -> Iterator[str]:
+    """Yield in which world intervals and comparisons fail, which pairs need to say, too."""
+    sheet, n_opponents = contenders.sheet, len(contenders.names) - 1
+    n_units = sheet.n_weighed or sheet.units.number()
+    if given.weights is not None and not sheet.n_weighed:
+        n_units = min(n_units, effective_number(given.weights))
+    if n_units >= MIN_UNITS and spec.is_of_opponents:
+        yield from rare_places_note(n_opponents, n_units)
+    elif n_units >= MIN_UNITS and given.within.is_bounded:
+        yield from rare_note("tasks", n_units)
 
 
 def _notes(sheet: Sheet, given: Points) -> Iterator[str]:

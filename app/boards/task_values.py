@@ -466,9 +466,10 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
             yield f"{in_words(better)} is better than {names_in_words(apart)}."
         if behind:
             named = names_in_words(behind)
-            yield f"{in_words(better)} is before {named} by the rule for missing results, without a test."
+            yield f"{in_words(better)} is before {named} by the rule for missing results, whatever a test says."
         if alike:
-            yield f"The data cannot tell {in_words(better)} from {names_in_words(alike, 'or')}."
+            named = names_in_words(alike, "or")
+            yield f"The data do not tell {in_words(better)} from {named}, all pairs of the board tested at once."
     if lone := [name for name in entrants if name not in compared]:
         whom = "it" if len(lone) == 1 else "them"
         yield f"Nothing is said of {names_in_words(lone)}: the board has no pairs with {whom}."

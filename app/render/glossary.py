@@ -255,7 +255,8 @@ UNCERTAINTY = (
     GlossaryEntry(
         "letters",
         "Letters",
-        "Entrants with a letter in common cannot be told apart; all others can, all pairs of the board tested at once. "
+        "Of those who have letters, two with one in common cannot be told apart; any others can, all pairs of the "
+        "board tested at once. "
         "A bar of the picture is a letter, broken where an entrant between does not have it.",
         None,
         "Piepho 2004, An algorithm for a letter-based representation of all-pairwise comparisons",

@@ -84,7 +84,7 @@ def assert_one_matrix(tables: BoardTables, case: Case) -> None:
     )
     told = side_by_side(Table("matrix/error", "Error, entrants by tasks", (), ()), list(map(str, rows)), pairwise).notes
     for a, b in combinations(map(str, rows), 2):
-        begins = (f"{a} is better than ", f"The data cannot tell {a} from ")
+        begins = (f"{a} is better than ", f"The data do not tell {a} from ")
         (said_of,) = [note for note in told if note.startswith(begins) and b in note]
         assert said_of.startswith(f"{a} is better") == ((a, b) in better)
     for name, row in rows.items():

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from app.boards.registry import compute_board
+from app.boards.standing import letters_table
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest
@@ -33,13 +34,13 @@ leaderboards: [{{name: board, metric: x, {board}, uncertainty: {{n_resamples: 20
     )
 
 
-def table(cells: dict[str, Sequence[float]]) -> ScoreTable:
+def table(cells: dict[str, Sequence[float]], tasks: Sequence[str] = ("a", "b", "c")) -> ScoreTable:
     """Return a row for each cell that has a value."""
     rows = [(e, t, v) for e, values in enumerate(cells.values()) for t, v in enumerate(values) if not np.isnan(v)]
     entrant, task, value = (np.array(column) for column in zip(*rows, strict=True))
     return ScoreTable(
         entrant=Coded(tuple(cells), entrant),
-        task=Coded(("a", "b", "c"), task),
+        task=Coded(tuple(tasks), task),
         columns=("x",),
         values=value.reshape(-1, 1),
         leaked=np.zeros(len(rows), dtype=np.bool_),
@@ -183,3 +184,20 @@ def test_over_snapshots_three_tasks_tell_nobody_apart(method: str) -> None:
         (3, 1, 3),
     ]
     assert "power" not in result.meta
+
+
+@pytest.mark.parametrize(("method", "range_of"), [("method: borda", ""), ("method: mean", ", min: 0, max: 1")])
+def test_what_few_tasks_may_hide_is_said_of_families_and_by_pairs_too(method: str, range_of: str) -> None:
+    """Twenty tasks of ten families are ten, and who is told apart by pairs or letters rests on as few."""
+    names = [f"t{at:02}" for at in range(20)]
+    tasks = ", ".join(f"{{id: {name}, family: f{at // 2}}}" for at, name in enumerate(names))
+    declared = manifest(method, f"[{tasks}]", f"maximize{range_of}")
+    rng = np.random.default_rng(7)
+    scores = table({f"E{at}": (0.1 * at + 0.2 * rng.random(20)).tolist() for at in range(7)}, names)
+    found = compute_board(declared, declared.leaderboards[0], scores)
+    assert found.pairwise is not None
+    lettered = letters_table(found.leaderboard, found.pairwise)
+
+    for notes in (found.leaderboard.notes, found.pairwise.notes, lettered.notes):
+        (note,) = (note for note in notes if note.startswith("A rare failure may not be among so few tasks."))
+        assert "an interval of 95 % from 10 tasks" in note

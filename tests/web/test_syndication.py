@@ -3,6 +3,7 @@
 import io
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -19,17 +20,25 @@ BOARD = f"{TINY}/leaderboards/average"
 ODD = '<b>&"x'
 REASON = "a wrong column <was> read"
 SERVER = "https://boards.example"
+ATOM = {"a": "http://www.w3.org/2005/Atom"}
+
+
+@contextmanager
+def of_base_and_good(postgres_url: str, migrated: str) -> Iterator[tuple[Site, int]]:
+    """Open a site that has published Base and Good, with the number of Good's submission."""
+    settings = Settings(max_stale_s=0, base_url=SERVER)
+    with new_database(postgres_url, migrated) as url, open_site(url, settings) as site:
+        declare(site)
+        send(site, BASE)
+        good: int = send(site, GOOD)["id"]
+        site.work()
+        yield site, good
 
 
 @pytest.fixture(scope="module")
 def published(postgres_url: str, migrated: str) -> Iterator[Site]:
     """Three snapshots: Base and Good, one more with a strange name, and then without Good, which was withdrawn."""
-    settings = Settings(max_stale_s=0, base_url=SERVER)
-    with new_database(postgres_url, migrated) as url, open_site(url, settings) as site:
-        declare(site)
-        send(site, BASE)
-        good = send(site, GOOD)["id"]
-        site.work()
+    with of_base_and_good(postgres_url, migrated) as (site, good):
         send(site, GOOD.replace(b"Good", b'"<b>&""x"'), who="bob", metadata='{"organisation": "Lab & Sons"}')
         site.work()
         site.http.post(f"/submissions/{good}/withdraw", json={"reason": REASON}, headers=site.auth())
@@ -138,21 +147,19 @@ def test_a_link_is_previewed_by_the_first_places(published: Site, page: str) -> 
 
 def test_the_feed_tells_what_happened_with_its_reasons(published: Site) -> None:
     """One benchmark's and everybody's have the same entries, each with the address of what it tells."""
-    spaces = {"a": "http://www.w3.org/2005/Atom"}
     own, every = (parsed(published.http.get(path).content) for path in (f"{TINY}/feed.atom", "/feed.atom"))
-    titles = [entry.findtext("a:title", "", spaces) for entry in own.findall("a:entry", spaces)]
-    links = {link.attrib["href"] for link in own.findall("a:entry/a:link", spaces)}
+    titles = [entry.findtext("a:title", "", ATOM) for entry in own.findall("a:entry", ATOM)]
+    links = {link.attrib["href"] for link in own.findall("a:entry/a:link", ATOM)}
 
     assert f"tiny: Good withdrawn: {REASON}" in titles
     assert "tiny: Base, Good entered" in titles
-    assert titles == [entry.findtext("a:title", "", spaces) for entry in every.findall("a:entry", spaces)]
+    assert titles == [entry.findtext("a:title", "", ATOM) for entry in every.findall("a:entry", ATOM)]
     assert all(link.startswith(f"{SERVER}{TINY}") for link in links)
 
 
 def test_entries_keep_their_names(published: Site) -> None:
     """A reader of feeds shows an entry whose name changes a second time."""
-    spaces = {"a": "http://www.w3.org/2005/Atom"}
-    names = [each.findtext("a:id", "", spaces) for each in parsed(published.http.get(f"{TINY}/feed.atom").content)]
+    names = [each.findtext("a:id", "", ATOM) for each in parsed(published.http.get(f"{TINY}/feed.atom").content)]
     named = {name.removeprefix("urn:plumbline:tiny:") for name in names if name.startswith("urn:plumbline:tiny:")}
 
     assert named == {
@@ -164,20 +171,14 @@ def test_entries_keep_their_names(published: Site) -> None:
 
 def test_the_feed_says_who_is_first_since_when_another_is_withdrawn(postgres_url: str, migrated: str) -> None:
     """With the rank before, under a name of its own, at the board of that snapshot."""
-    spaces = {"a": "http://www.w3.org/2005/Atom"}
-    settings = Settings(max_stale_s=0, base_url=SERVER)
-    with new_database(postgres_url, migrated) as url, open_site(url, settings) as site:
-        declare(site)
-        send(site, BASE)
-        good = send(site, GOOD)["id"]
-        site.work()
+    with of_base_and_good(postgres_url, migrated) as (site, good):
         site.http.post(f"/submissions/{good}/withdraw", json={"reason": REASON}, headers=site.auth())
         site.work()
-        entries = parsed(site.http.get(f"{TINY}/feed.atom").content).findall("a:entry", spaces)
+        entries = parsed(site.http.get(f"{TINY}/feed.atom").content).findall("a:entry", ATOM)
 
     board = f"{TINY}/leaderboards/skill?snapshot=2"
-    (first,) = (each for each in entries if each.findtext("a:id", "", spaces).endswith(f":2:first:{board}"))
-    assert first.findtext("a:title", "", spaces).startswith("tiny: Base has rank 1 on skill, from rank 2")
+    (first,) = (each for each in entries if each.findtext("a:id", "", ATOM).endswith(f":2:first:{board}"))
+    assert first.findtext("a:title", "", ATOM).startswith("tiny: Base has rank 1 on skill, from rank 2")
 
 
 def test_a_snapshot_can_be_cited(published: Site) -> None:

@@ -738,7 +738,11 @@ ALL_OR_NOTHING = "Where 7 in 10 seeds fail and others succeed, two equals of fiv
 
 def _caveats(spec: EstimateBoard, words: EvidenceWords, contenders: Sequence[Measurement]) -> dict[str, Any]:
     """Return what pairs need of the board's notes, for `meta`: too few units, and seeds that nobody ran."""
-    found = list(few_units_note(list(_units(spec, contenders)), words.units, spec.uncertainty.level))
+    units = list(_units(spec, contenders))
+    found = [
+        *few_units_note(units, words.units, spec.uncertainty.level),
+        *rare_note(words.rare, min((n for _, n in units), default=0.0)),
+    ]
     if imagined := _imagined_meta(contenders).get("imagined"):
         found.append(
             f"Comparisons count one more, imagined seed of {names_in_words(imagined)}, whose seeds are all equal: if "

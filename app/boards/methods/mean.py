@@ -19,8 +19,8 @@ from app.boards.calibrated import (
     DrawnSpread,
     assumption_free,
     draw_named_tasks,
-    far_pair_note,
     few_units_note,
+    hidden_pair_note,
     hidden_tasks_note,
     may_hide,
     named_means,
@@ -126,7 +126,8 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
                          is_rate=ranking.within == SHARE)  # fmt: skip
     depends = ranking.units.meta(values)
     notes = (*_notes(ranking), *ranking.units.notes(depends["dependence"]["design_effect"]), *few,
-             *hidden_tasks_note(len(values), ranking.within, is_beside=free is not None))  # fmt: skip
+             *hidden_tasks_note(round(n_units), ranking.within, said=ranking.units.in_words,
+                                is_beside=free is not None))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
             **depends, **power_meta(standing)}  # fmt: skip
@@ -137,7 +138,7 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     board = board_table(spec, fields, placed, notes, meta)
     if standing is None or spec.explored is not None:
         return BoardTables(board)
-    far = tuple(far_pair_note(n_units, ranking.within))
+    far = tuple(hidden_pair_note(n_units, ranking.within))
     pairs = partial(_pairwise, manifest.slug, spec, ranked.entrants, sign, values, standing, resamples, far)
     return BoardTables(board, pairs_beside(spec, pairs))
 

@@ -17,8 +17,8 @@ from app.boards.calibrated import (
     CellsAt,
     DrawnSpread,
     draw_named_tasks,
-    far_pair_note,
     few_units_note,
+    hidden_pair_note,
     hidden_tasks_note,
     named_means,
     rare_places_note,
@@ -221,8 +221,9 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     )
     if best is None:
         return BoardTables(board)
-    of_skill = tuple(far_pair_note(units.number(), Range()))
-    pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, of_skill)
+    n_units, is_of_skill = units.number(), own.rank_by == "skill_score"
+    caveats = tuple(hidden_pair_note(n_units, Range()) if is_of_skill else rare_places_note(n_scored - 1, n_units))
+    pairs = partial(_pairwise, manifest, spec, best, n_scored, resamples, own, caveats)
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
@@ -513,7 +514,7 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
         return
     yield from few_units_note(units, drawn.plural, spec.uncertainty.level)
     yield from hidden_tasks_note(round(drawn.number()), Range(), said=drawn.in_words)
-    yield from rare_places_note(len(units) - 1, len(drawn.names))
+    yield from rare_places_note(len(units) - 1, drawn.number())
     if len(units) > 1:
         yield "With other opponents the win rates would differ; their interval covers only the choice of tasks."
 
@@ -596,12 +597,9 @@ def _pairwise(
     n_entrants: int,
     resamples: Resamples | None,
     own: Own,
-    of_skill: tuple[str, ...],
+    caveats: tuple[str, ...],
 ) -> Table:
-    """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores.
-
-    `of_skill` are the notes on differences of skill scores.
-    """
+    """Compare every ordered pair of the best on raw errors; the verdict is on the difference of the board's scores."""
     names, errors = best
     level, clip = spec.uncertainty.level, (spec.clip[0], spec.clip[1])
     key = (f"{manifest.slug}/{spec.name}", "ratio", repr(clip), repr(level))
@@ -612,7 +610,7 @@ def _pairwise(
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(errors)),
             "contrast": "board_difference", "score": f"{own.rank_by.replace('_', ' ')} on {metric}",
             **power_meta(own.standing, of_ratios=own.rank_by == "skill_score")}  # fmt: skip
-    meta |= {CAVEATS: list(of_skill)} if of_skill and own.rank_by == "skill_score" else {}
+    meta |= {CAVEATS: list(caveats)} if caveats else {}
     notes = pairwise_notes(len(names), n_entrants)
     return compared.table(spec, compared.effect(SKILL), _difference(own.rank_by), notes, meta)
 
