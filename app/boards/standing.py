@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -91,13 +91,18 @@ class AtWorst:
         return ahead
 
 
+BY_TEST, BY_RULE, BY_BOTH = "test", "rule for gaps", "rule for gaps and test"
+"""What decides who of two is better; a rank interval ends at n − how many are worse by a test, by itself or too."""
+
+DECIDED_BY = (None, BY_TEST, BY_RULE, BY_BOTH)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
 
     Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
-    `word`, the verdict where the board says which difference matters. None where unknown. `is_ruled` says that the rule
-    for gaps decides, whatever a test says.
+    `word`, the verdict where the board says which difference matters. None where unknown. `by` says what decides.
     """
 
     contrast: Ends
@@ -105,14 +110,11 @@ class Verdict:
     p_value: float | None = None
     separable: bool | None = None
     word: str | None = None
-    is_ruled: bool = False
+    by: str = BY_TEST
 
 
 WORDS = (None, "better", "worse", "equivalent", "undecided")
 """What a pair may be where the board says which difference matters."""
-
-BY_TEST, BY_RULE = "test", "rule for gaps"
-"""What decides who of two is better."""
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,8 @@ class Contrasts:
 
     `widest` is the width of the range of scores, which no difference can exceed. `equivalent` is given where the board
     says which difference matters, `critical` is the critical value of all pairs on the scale of the normal. `ruled` is
-    given where the rule for gaps decides some pairs, in either order, whatever a test says.
+    given where the rule for gaps decides some pairs, in either order, and `both` says of which of these a test says so,
+    too.
     """
 
     differences: FloatArray
@@ -135,12 +138,14 @@ class Contrasts:
     equivalent: BoolArray | None = None
     critical: float = float("nan")
     ruled: BoolArray | None = None
+    both: BoolArray | None = None
 
-    def by_rule(self, ahead: FloatArray) -> "Contrasts":
+    def by_rule(self, ahead: FloatArray, tested: BoolArray) -> "Contrasts":
         """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
 
-        The difference of such a pair is `ahead`, that with the worst value in each gap; there is no test, so there is
-        no interval and no p-value. Without a worst value, inf, row wins in any case.
+        The difference of such a pair is `ahead`, that with the worst value in each gap, of which there is no test, so
+        no interval and no p-value. Without a worst value, inf, row wins in any case. `tested` [n_shown, n_shown] is
+        True where a test of the scores says that row is better.
         """
         pairs = ~np.isnan(ahead)
         if not pairs.any():
@@ -156,13 +161,21 @@ class Contrasts:
         certain = np.isinf(by)
         changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
         changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
-        return replace(self, **changed, ruled=pairs | pairs.T)
+        both = pairs & tested
+        return replace(self, **changed, ruled=pairs | pairs.T, both=both | both.T)
 
     @property
     def tested(self) -> BoolArray:
         """Say which pairs of two are tested, [n_shown, n_shown]: both are known, and no rule decides."""
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
         return np.asarray(is_known if self.ruled is None else is_known & ~self.ruled)
+
+    @cached_property
+    def decided_by(self) -> IntArray:
+        """Return what decides each pair, [n_shown, n_shown], as positions in DECIDED_BY."""
+        ruled = np.zeros_like(self.is_known) if self.ruled is None else self.ruled
+        both = np.zeros_like(self.is_known) if self.both is None else self.both
+        return np.select([self.tested, both, ruled], [1, 3, 2], 0)
 
     def verdict(self, a: int, b: int) -> Verdict:
         """Return the verdict on two entrants, by their positions among those shown."""
@@ -173,11 +186,11 @@ class Contrasts:
         ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
         beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
-        is_ruled = self.ruled is not None and bool(self.ruled[a, b])
+        by = DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
         if self.equivalent is None:
-            return Verdict(ends, beats, p_value, separable, is_ruled=is_ruled)
+            return Verdict(ends, beats, p_value, separable, by=by)
         word = WORDS[1 if self.separated[a, b] else 2 if self.separated[b, a] else 3 if self.equivalent[a, b] else 4]
-        return Verdict(ends, beats, p_value, separable, word, is_ruled)
+        return Verdict(ends, beats, p_value, separable, word, by)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
@@ -209,8 +222,7 @@ class Contrasts:
 
     def _decided_by(self) -> Iterator[CellColumn]:
         if self.ruled is not None:
-            codes = np.select([self.tested, self.ruled], [1, 2], 0)
-            yield CellColumn(codes.astype(np.int8).ravel(), (None, BY_TEST, BY_RULE))
+            yield CellColumn(self.decided_by.astype(np.int8).ravel(), DECIDED_BY)
 
 
 @dataclass(frozen=True)
@@ -284,7 +296,8 @@ class BoardStanding:
         )
         if self.at_worst is None:
             return contrasts
-        return contrasts.by_rule(self.at_worst.differences(self.sets, at))
+        tested = self.sets.separated if self.sets.tested is None else self.sets.tested
+        return contrasts.by_rule(self.at_worst.differences(self.sets, at), tested[square])
 
     def placed(self, names: Sequence[str]) -> list[tuple[BoardRow, int]]:
         """Return each place with the entrant's position, from best to worst."""
@@ -536,6 +549,7 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
         equivalent=None if known.equivalent is None else flags(known.equivalent),
         critical=known.critical,
         ruled=None if known.ruled is None else flags(known.ruled),
+        both=None if known.both is None else flags(known.both),
     )
 
 
@@ -595,9 +609,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
     if n_ruled:
         are = "is" if n_ruled == 1 else "are"
-        notes.append(
-            f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results, whatever a test says."
-        )
+        notes.append(f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results alone.")
     notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
@@ -673,9 +685,9 @@ def caveats_of(pairwise: Table | None) -> Sequence[str]:
 
 
 def ruled_pairs(pairwise: Table) -> Collection[tuple[Cell, Cell]]:
-    """Return the pairs, by both names, that the rule for gaps decides and no test.
+    """Return the pairs, by both names, that the rule for gaps decides and no test does.
 
-    Where it decides nothing `decided_by` is None. Source: none; it selects rows.
+    Where nothing is decided `decided_by` is None. Source: none; it selects rows.
 
     >>> columns = tuple(Column(name, name) for name in ("entrant_a", "entrant_b", "decided_by"))
     >>> ruled_pairs(Table("pairwise/b", "Pairs", columns, (("A", "B", BY_RULE), ("A", "C", BY_TEST))))

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from app.boards.standing import BY_RULE, BY_TEST, CAVEATS, Contrasts, Verdict
+from app.boards.standing import BY_BOTH, BY_TEST, CAVEATS, Contrasts, Verdict
 from app.manifest.model import Leaderboard, Manifest
 from app.names import count, names_in_words
 from app.stats.arrays import FloatArray
@@ -132,7 +132,7 @@ WITHIN = FrameField[ComparedPair](
 )
 DECIDED = FrameField[ComparedPair](
     Column("decided_by", "Decided by", "text", glossary="decided_by"),
-    lambda pair: None if pair.verdict.separable is None else BY_RULE if pair.verdict.is_ruled else BY_TEST,
+    lambda pair: None if pair.verdict.separable is None else pair.verdict.by,
 )
 
 
@@ -167,24 +167,26 @@ def pairwise_table(
     (('A', 'B', None, None, True),)
     """
     each = tuple(pairs)
-    n_ruled = sum(pair.verdict.is_ruled for pair in each) // 2
+    n_ruled = sum(pair.verdict.by != BY_TEST for pair in each) // 2
     frame: Frame[ComparedPair] = Frame([*PAIR, *fields, *verdict_fields(spec, has_ruled=n_ruled > 0)])
     n_tested = sum(pair.verdict.separable is not None for pair in each) // 2 - n_ruled
-    said = (*notes, *ruled_notes(n_tested, n_ruled))
+    n_both = sum(pair.verdict.by == BY_BOTH for pair in each) // 2
+    said = (*notes, *ruled_notes(n_tested, n_ruled, n_both))
     return _pairwise(spec, frame.columns, tuple(map(frame.cells, each)), said, meta)
 
 
-def ruled_notes(n_tested: int, n_ruled: int) -> tuple[str, ...]:
-    """Say how many pairs are decided by the rule for gaps, whatever a test says.
+def ruled_notes(n_tested: int, n_ruled: int, n_both: int) -> tuple[str, ...]:
+    """Say how many pairs are decided by the rule for gaps, and of how many of these a test says so, too.
 
-    >>> ruled_notes(3, 0), ruled_notes(3, 2)[0][:24]
-    ((), '2 of 5 pairs are decided')
+    >>> ruled_notes(3, 0, 0), ruled_notes(3, 2, 1)[0][-47:]
+    ((), 'no interval. Of 1 of these a test says so, too.')
     """
     if not n_ruled:
         return ()
     is_one = n_ruled == 1
     said = f"{n_ruled:,} of {count(n_tested + n_ruled, 'pair')} {'is' if is_one else 'are'} decided by the rule for "
-    return (f"{said}missing results, so {'it has' if is_one else 'they have'} no p-value and no interval.",)
+    said += f"missing results, so {'it has' if is_one else 'they have'} no p-value and no interval."
+    return (f"{said} Of {n_both:,} of these a test says so, too." if n_both else said,)
 
 
 def _pairwise(
@@ -254,7 +256,9 @@ class TaskPairs:
         ruled, tested = self.contrasts.ruled, self.contrasts.tested
         fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
         verdict = _with(fields, self.contrasts.cells())
-        said = () if ruled is None else ruled_notes(int(tested.sum()) // 2, int(ruled.sum()) // 2)
+        both = self.contrasts.both
+        n_both = 0 if both is None else int(both.sum()) // 2
+        said = () if ruled is None else ruled_notes(int(tested.sum()) // 2, int(ruled.sum()) // 2, n_both)
         return _square(spec, self.names, [*self._win_rate(), *effect, *verdict], (*notes, *said), meta)
 
     def _win_rate(self) -> tuple[ColumnOfCells, ...]:

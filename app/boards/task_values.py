@@ -466,7 +466,7 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
             yield f"{in_words(better)} is better than {names_in_words(apart)}."
         if behind:
             named = names_in_words(behind)
-            yield f"{in_words(better)} is before {named} by the rule for missing results, whatever a test says."
+            yield f"{in_words(better)} is before {named} by the rule for missing results alone."
         if alike:
             named = names_in_words(alike, "or")
             yield f"The data do not tell {in_words(better)} from {named}, all pairs of the board tested at once."

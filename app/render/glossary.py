@@ -279,9 +279,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "decided_by",
         "Decided by",
-        "A test of the difference, or the rule for gaps: who lacks results and with the worst value in each gap would "
-        "be behind is separable whatever a test says. Then there is no p and no interval, and the square says only "
-        "> or <.",
+        "A test of the difference, the rule for gaps, or both: who lacks results and with the worst value in each gap "
+        "would be behind is separable whatever a test says. Then there is no p and no interval, and the square says "
+        "only > or <. Rank intervals reach down over all that no test shows to be worse.",
     ),
     GlossaryEntry(
         "equivalent",

@@ -5,7 +5,7 @@ import pytest
 
 from app.boards.calibrated import DrawnSpread
 from app.boards.example import benchmark
-from app.boards.standing import BoardStanding, Gaps, among_others, stand
+from app.boards.standing import BY_BOTH, BY_RULE, BoardStanding, Gaps, among_others, stand
 from app.boards.statement import with_statement
 from app.manifest.model import Leaderboard
 from app.render.against import find_pair, measured_by, verdict
@@ -88,6 +88,9 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
             assert not (better[:, at] & ~tested[:, at]).any()
             assert place.rank_low <= (plain.place(at, "x").rank_low or 0)
     contrasts = standing.contrasts(range(n))
+    decided = np.array([[contrasts.verdict(a, b).by for b in range(n)] for a in range(n)])
+    assert (shown == better & (decided != BY_RULE)).all()
+    assert (((decided == BY_BOTH) == (shown | shown.T) & ~contrasts.tested) | ~(better | better.T)).all()
     assert (contrasts.tested == ~(np.isnan(contrasts.p_values) | np.eye(n, dtype=np.bool_))).all()
     assert not (contrasts.tested & better & ~tested).any()
     for above, below in np.argwhere(better):

@@ -88,9 +88,9 @@ def test_who_lacks_tasks_on_a_board_of_points_is_behind_by_the_rule_and_the_word
         "Sly is ruled out as first all the same: by the rule for missing results, not by a test.",
     )
     letters = letters_table(tables.leaderboard, tables.pairwise)
-    assert "Of the pairs told apart, 1 is by the rule for missing results, whatever a test says." in letters.notes
+    assert "Of the pairs told apart, 1 is by the rule for missing results alone." in letters.notes
     beside = side_by_side(Table("matrix/b", "B", (), ()), ["Best", "Sly"], tables.pairwise)
-    assert beside.notes == ("Best is before Sly by the rule for missing results, whatever a test says.",)
+    assert beside.notes == ("Best is before Sly by the rule for missing results alone.",)
 
 
 def test_all_pairs_of_a_board_are_counted_of_which_the_table_has_those_of_the_best() -> None:
