@@ -583,7 +583,7 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     """
     name = board.name.partition("/")[2]
     title = f"{board.title}: who cannot be told apart"
-    ranked, score = _ranked(board), _score(board)
+    ranked, score = _ranked(board), score_column(board)
     compared = {} if pairwise is None else separable_pairs(pairwise)
     rows = [record for record in ranked if any((record["entrant"], other["entrant"]) in compared for other in ranked)]
     if score is None or len(rows) < 2:
@@ -650,7 +650,15 @@ def _ranked(board: Table) -> list[dict[str, Cell]]:
     return sorted(known, key=lambda record: (int(record["rank"] or 0), str(record["entrant"])))
 
 
-def _score(board: Table) -> Column | None:
+def score_column(board: Table) -> Column | None:
+    """Return the column that ranks a board where it names one, else its first number with an interval.
+
+    Source: none; it selects a column.
+
+    >>> columns = (Column("rank", "Rank", "integer"), Column("s", "Score"))
+    >>> score_column(Table("leaderboard/b", "B", columns, (), (), {"rank_by": "s"})).name
+    's'
+    """
     named = [column for column in board.columns if column.name == board.meta.get("rank_by")]
     scored = [column for column in board.columns if column.kind == "number" and column.interval is not None]
     return next(iter([*named, *scored]), None)

@@ -49,8 +49,6 @@ Column = Annotated[str | None, typer.Option(help="The column of this role, if it
 
 Entrant = Annotated[str | None, typer.Option("--name", help="The entrant, if the rows do not name it.")]
 
-REFUSED = 2
-
 
 def register(group: typer.Typer) -> None:
     """Add the commands to `plumbline benchmark`."""

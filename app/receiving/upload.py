@@ -336,22 +336,12 @@ def find_registered(session: Session, fields: SubmissionFields, slug: str) -> Re
     if sha256 is None:
         return None
     try:
-        known = preregs.load_registration(session, sha256, slug)
+        return preregs.load_registration(session, sha256, slug)
     except NotFound:
         message = "no preregistration with these bytes is registered; POST it to /preregs before the run"
         raise FieldRejected(
             "The preregistration is unknown.", [Problem(message, column="prereg", value=sha256)]
         ) from None
-    return Registered(
-        sha256,
-        known.git_blob_sha1,
-        known.prereg,
-        known.registered_at,
-        known.attested,
-        known.benchmarks,
-        by=TokenHolder(known.registered_by.id, known.registered_by.name),
-        bound_at=known.bound_at,
-    )
 
 
 def _cited(fields: SubmissionFields) -> str | None:

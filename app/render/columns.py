@@ -200,9 +200,6 @@ VALUES = ("p_a_beats_b", "win_rate")
 
 ONE_PERCENT, ABOVE = 0.01, ">99"
 
-EVEN_SHADE = 4
-"""The shade of a pair of which no test says how probably one is better."""
-
 # With these a pair has several rows, which one square cannot show.
 SEVERAL = ("metric", "task")
 

@@ -1160,8 +1160,6 @@ def _as_raised(entry: GlossaryEntry, table: Table | None) -> GlossaryEntry:
 
 MOST_TASKS = 150
 
-MOST_VALUES = 60
-
 MOST_WEIGHED = 60
 
 MOST_BASELINES = 400

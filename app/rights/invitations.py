@@ -2,7 +2,6 @@
 the hash of a code is stored. When somebody loses a right, their invitations lose it, too.
 """
 
-import hashlib
 import secrets
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ def invite(session: Session, terms: Terms, by_id: int) -> tuple[Invitation, str]
     """Make an invitation and return it with its code, which is not kept."""
     code = PREFIX + secrets.token_urlsafe(32)
     invitation = Invitation(
-        hash=_hash(code),
+        hash=tokens.hash_secret(code),
         role=terms.role,
         benchmark_id=None if terms.benchmark is None else terms.benchmark.id,
         token_days=terms.token_days,
@@ -56,7 +55,8 @@ def redeem(session: Session, code: str, name: str) -> tuple[Invitation, Token, s
     """
     used = session.scalar(
         update(Invitation)
-        .where(Invitation.hash == _hash(code), Invitation.used_at.is_(None), Invitation.revoked_at.is_(None))
+        .where(Invitation.hash == tokens.hash_secret(code))
+        .where(Invitation.used_at.is_(None), Invitation.revoked_at.is_(None))
         .where(Invitation.expires_at > func.clock_timestamp())
         .values(used_at=func.clock_timestamp())
         .returning(Invitation)
@@ -137,7 +137,7 @@ def state_of(invitation: Invitation) -> str:
 
 
 def _why_not(session: Session, code: str) -> NotFound | Conflict:
-    known = session.scalar(select(Invitation).where(Invitation.hash == _hash(code)))
+    known = session.scalar(select(Invitation).where(Invitation.hash == tokens.hash_secret(code)))
     if known is None:
         return NotFound("This invitation is not known here; look whether its code is whole.")
     words = {"used": "was used", "revoked": "was revoked", "expired": f"ended on {known.expires_at:%Y-%m-%d %H:%M} UTC"}
@@ -178,8 +178,3 @@ def _joined_today(session: Session, benchmark_id: int) -> int:
         RoleGrant.token_id.not_in(select(SignInIdentity.token_id)),
     )  # fmt: skip
     return session.scalars(query.where(RoleGrant.role == "submitter")).one()
-
-
-def _hash(code: str) -> bytes:
-    # A code holds 256 random bits, as a token does.
-    return hashlib.sha256(code.encode()).digest()

@@ -36,7 +36,7 @@ def begin(session: Session, token: Token, proved_at: datetime | None = None) -> 
     now = sql.now(session)
     proved_at = now if proved_at is None else min(proved_at, now)
     values = {"proved_at": proved_at, "used_at": now, "expires_at": now + LASTS}
-    begun = BrowserSession(hash=_hash(secret), token_id=token.id, **values)
+    begun = BrowserSession(hash=tokens.hash_secret(secret), token_id=token.id, **values)
     session.add(begun)
     session.flush()
     return begun, secret
@@ -45,7 +45,7 @@ def begin(session: Session, token: Token, proved_at: datetime | None = None) -> 
 def find(session: Session, secret: str) -> tuple[BrowserSession, Token] | None:
     """Return a session that has not ended, with its token, which works."""
     query = select(BrowserSession, Token).join(Token, Token.id == BrowserSession.token_id)
-    row = session.execute(query.where(BrowserSession.hash == _hash(secret))).one_or_none()
+    row = session.execute(query.where(BrowserSession.hash == tokens.hash_secret(secret))).one_or_none()
     if row is None:
         return None
     browser_session, token = row
@@ -72,7 +72,7 @@ def is_fresh(browser_session: BrowserSession) -> bool:
 
 def end(session: Session, secret: str) -> None:
     """End the session of a secret."""
-    session.execute(_ending(BrowserSession.hash == _hash(secret)))
+    session.execute(_ending(BrowserSession.hash == tokens.hash_secret(secret)))
 
 
 def end_all(session: Session, token_id: int, but: int | None = None) -> int:
@@ -103,7 +103,3 @@ def form_key(secret: str) -> str:
 def _ending(which: ColumnElement[bool]) -> ReturningUpdate[tuple[int]]:
     ending = update(BrowserSession).where(which, BrowserSession.ended_at.is_(None))
     return ending.values(ended_at=func.clock_timestamp()).returning(BrowserSession.id)
-
-
-def _hash(secret: str) -> bytes:
-    return hashlib.sha256(secret.encode()).digest()

@@ -78,8 +78,8 @@ def rotate_token(session: Session, token_id: int, overlap_h: int, asked_with: st
     if (ended := why_ended(token)) is not None:
         raise Conflict(f"Token {token_id} {ended}; make a new one.")
     text = _new_text()
-    is_former = asked_with is not None and token.former_hash == _hash(asked_with)
-    token.former_hash, token.hash = token.former_hash if is_former else token.hash, _hash(text)
+    is_former = asked_with is not None and token.former_hash == hash_secret(asked_with)
+    token.former_hash, token.hash = token.former_hash if is_former else token.hash, hash_secret(text)
     token.former_until = sql.now(session) + timedelta(hours=overlap_h)
     session.flush()
     return token, text
@@ -116,7 +116,7 @@ def note_use(session: Session, token: Token) -> None:
 def renew_token(session: Session, token: Token) -> str:
     """Rotate a token, which is not kept, in the place of the one that it had, and return it."""
     text = _new_text()
-    token.hash, token.former_hash, token.former_until = _hash(text), None, None
+    token.hash, token.former_hash, token.former_until = hash_secret(text), None, None
     session.flush()
     return text
 
@@ -141,7 +141,7 @@ def find_linked_token(session: Session, text: str, slug: str | None) -> tuple[To
 
 
 def _has_text(text: str) -> ColumnElement[bool]:
-    digest = _hash(text)
+    digest = hash_secret(text)
     is_former = (Token.former_hash == digest) & (Token.former_until > func.now())
     return or_(Token.hash == digest, is_former)
 
@@ -201,7 +201,7 @@ def ensure_admin_token(session: Session, given: str | None) -> str | None:
     """
     session.execute(select(func.pg_advisory_xact_lock(func.hashtext("plumbline.ensure_admin_token"))))
     if given is not None:
-        if session.scalar(select(Token).where(Token.hash == _hash(given))) is None:
+        if session.scalar(select(Token).where(Token.hash == hash_secret(given))) is None:
             _store_token(session, free_name(session, "admin"), "admin", given)
         return None
     if _admins(session):
@@ -211,7 +211,7 @@ def ensure_admin_token(session: Session, given: str | None) -> str | None:
 
 def useless_as_admin(session: Session, given: str) -> str | None:
     """Say what a text is if it is a token by which no admin signs in; None for any other text."""
-    token = session.scalar(select(Token).where(Token.hash == _hash(given)))
+    token = session.scalar(select(Token).where(Token.hash == hash_secret(given)))
     if token is None or (token.revoked_at is None and token.role == "admin"):
         return None
     if token.revoked_at is None:
@@ -232,7 +232,7 @@ def _store_token(session: Session, name: str, role: str, text: str, bounds: Boun
     values = {
         "name": name,
         "role": role,
-        "hash": _hash(text),
+        "hash": hash_secret(text),
         "expires_at": bounds.expires_at,
         "benchmarks": _sorted(bounds.benchmarks),
         "scopes": _sorted(bounds.scopes),
@@ -255,8 +255,8 @@ def _new_text() -> str:
     return PREFIX + secrets.token_urlsafe(32)
 
 
-def _hash(text: str) -> bytes:
-    # A token holds 256 random bits, so a fast hash without salt cannot be searched.
+def hash_secret(text: str) -> bytes:
+    """Return by what a secret is stored: it holds 256 random bits, so a fast hash without salt cannot be searched."""
     return hashlib.sha256(text.encode()).digest()
 
 

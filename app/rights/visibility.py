@@ -58,12 +58,6 @@ def reading_all() -> Iterator[None]:
         _reading.reset(before)
 
 
-def is_member(benchmark_id: int) -> bool:
-    """Say whether the reader of this request was named a reader of a benchmark that is not public."""
-    reader = _reading.get()
-    return reader.sees_all or benchmark_id in reader.benchmark_ids
-
-
 def viewer_of(session: Session, token: Token) -> ReadingRights:
     """Return what the holder of a working token may read beside what is public, as `app.rights.policy` says."""
     if token.role == "admin":

@@ -297,15 +297,15 @@ class AllPairs:
         has = self.has_spread[at]
         return np.where(has[:, None] & has[None, :] & (self.drawn[np.ix_(at, at)] > 0.0), needed, np.nan)
 
-    def half_widths(self, critical: float, rows: Rows = EVERY, columns: Rows = EVERY) -> FloatArray:
-        """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_columns].
+    def half_widths(self, critical: float, rows: Rows) -> FloatArray:
+        """Return half the width of each difference's interval at a critical value as of `signs`, [n_rows, n_entrants].
 
         NaN where a difference is the same in every resample, or one has no replicates.
         """
         steps, place = self._grid
         quantiles = self._reaches(steps, ndtr(-critical))
-        of_pairs = quantiles[np.minimum(place[rows][:, None], place[columns][None, :])] * self.errors(rows, columns)
-        is_known = self.has_spread[rows][:, None] & self.has_spread[columns][None, :] & (of_pairs > 0.0)
+        of_pairs = quantiles[np.minimum(place[rows][:, None], place[None, :])] * self.errors(rows)
+        is_known = self.has_spread[rows][:, None] & self.has_spread[None, :] & (of_pairs > 0.0)
         return np.where(is_known, of_pairs, np.nan)
 
     def leads(self, rivals: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -4,7 +4,7 @@ direction; NaN is null, and infinite numbers are treated as null. Source: lrdben
 semantics.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
@@ -26,8 +26,6 @@ from app.stats.arrays import (
 from app.stats.resample import fill_means, percentile_interval
 
 Rule = Literal["mean", "root_mean_square", "ratio", "scores"]
-
-Generator = Callable[[str, str, str], np.random.Generator]
 
 RATIO_EPSILON = 1e-12
 """As in lrdbench, a ratio is null unless its denominator exceeds this."""

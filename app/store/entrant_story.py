@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from app.boards.standing import score_column
 from app.db.models import Entrant, Entry, Snapshot, Submission, SubmissionEvent, Token
 from app.manifest.model import Manifest
 from app.store import snapshots
@@ -63,7 +64,7 @@ def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]
     # Of many rows one is wanted: no mapping is made of the others.
     names, rank, entrant = table.column_names(), table.index("rank"), table.index("entrant")
     ranked = sum(row[rank] is not None for row in table.rows)
-    score = _score_column(table)
+    score = score_column(table)
     for cells in table.rows:
         if cells[entrant] == name:
             row = dict(zip(names, cells, strict=True))
@@ -72,13 +73,6 @@ def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]
             counted = tuple(row.get(column) for column in COUNTED)
             places = (row.get("rank"), row.get("rank_low"), row.get("rank_high"))
             yield board, *places, ranked, score.title if score else None, *points, *counted
-
-
-def _score_column(table: Table) -> Column | None:
-    """Return the board's ranking column if it names one, or else its first number with an interval."""
-    named = [column for column in table.columns if column.name == table.meta.get("rank_by")]
-    scored = [column for column in table.columns if column.kind == "number" and column.interval is not None]
-    return next(iter([*named, *scored]), None)
 
 
 def history_table(session: Session, benchmark_id: int, standing: Table, name: str) -> Table:

@@ -15,6 +15,7 @@ from sqlalchemy import ScalarSelect, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
+from app.admission.case import Registered, TokenHolder
 from app.db.models import (
     Entrant,
     EntrantReservation,
@@ -35,26 +36,6 @@ from app.store import reservations
 from app.store.benchmarks import Declared
 from app.store.sql import one_of
 from app.values.table import Cell, Column, Table
-
-
-@dataclass(frozen=True)
-class CheckedPrereg:
-    """A preregistration as the admission checks see it.
-
-    `registered_at` is the earliest time that counts; `attested` says that a steward vouches for it
-    because the server saw the bytes only at `witnessed_at`. `benchmarks` are those it was registered for,
-    `bound_at` says since when.
-    """
-
-    sha256: str
-    git_blob_sha1: str
-    prereg: ParsedPrereg
-    witnessed_at: datetime
-    registered_at: datetime
-    attested: bool
-    registered_by: Token
-    benchmarks: tuple[str, ...]
-    bound_at: Mapping[str, datetime]
 
 
 @dataclass(frozen=True)
@@ -136,22 +117,25 @@ def list_own(session: Session, slug: str, token_id: int) -> Sequence[StoredPrere
     return session.scalars(query.order_by(StoredPrereg.registered_at.desc()).limit(MOST_OWN)).all()
 
 
-def load_registration(session: Session, sha256: str, slug: str | None = None) -> CheckedPrereg:
-    """Return a preregistration with the time that counts for it, in a benchmark or anywhere. Raises NotFound."""
+def load_registration(session: Session, sha256: str, slug: str | None = None) -> Registered:
+    """Return a preregistration with the earliest time that counts for it, in a benchmark or anywhere.
+
+    Raises NotFound.
+    """
     stored = find_prereg(session, sha256)
     counting = [each for each in list_attestations(session, sha256) if each.benchmark in (None, slug)]
     attested = [attestation.registered_at for attestation in counting]
     bindings = {binding.benchmark: binding.bound_at for binding in list_bindings(session, sha256)}
     earliest = min([stored.registered_at, *attested])
-    return CheckedPrereg(
-        sha256=sha256,
-        git_blob_sha1=stored.git_blob_sha1,
-        prereg=parse_stored(stored.yaml),
-        witnessed_at=stored.registered_at,
-        registered_at=earliest,
+    registrant = session.get_one(Token, stored.registered_by)
+    return Registered(
+        sha256,
+        stored.git_blob_sha1,
+        parse_stored(stored.yaml),
+        earliest,
         attested=earliest < stored.registered_at,
-        registered_by=session.get_one(Token, stored.registered_by),
         benchmarks=tuple(bindings),
+        by=TokenHolder(registrant.id, registrant.name),
         bound_at=bindings,
     )
 

@@ -198,8 +198,3 @@ def sizes(session: Session) -> tuple[int, Sequence[Size]]:
              float(tables_lately) + each_row * rows_lately)
         for slug, n, n_kept, of_tables, lately, tables_lately, n_rows, rows_lately, days in rows
     ]  # fmt: skip
-
-
-def pinned(session: Session) -> int:
-    """Return how many snapshots are pinned or cited."""
-    return len(session.scalars(select(SnapshotPin.snapshot_id)).all())

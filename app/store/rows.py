@@ -596,11 +596,6 @@ def _order(key: IntArray) -> IntArray | None:
     return None if bool((key[1:] >= key[:-1]).all()) else np.argsort(key, kind="stable")
 
 
-def narrowed(coded: Coded, n_cells: int) -> Coded:
-    """Return the same texts with codes of 32 bits, if there are not more cells of entrant and task than those hold."""
-    return Coded(coded.words, coded.codes.astype(np.int32)) if n_cells <= np.iinfo(np.int32).max else coded
-
-
 def _joined(parts: Sequence[NDArray[Any]], dtype: Any, order: IntArray | None) -> NDArray[Any]:
     """Return the parts as one; without a type they keep the smallest that holds all of them."""
     joined = np.concatenate([np.empty(0, dtype=dtype or np.int8), *parts], dtype=dtype, casting="unsafe")

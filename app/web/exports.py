@@ -21,7 +21,6 @@ from app.render.csv_and_json import csv_bytes, scores_to_csv, table_to_csv
 from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
 from app.store import benchmark_rows, benchmarks, snapshots
-from app.store.benchmarks import Declared
 from app.store.publication import replay_members
 from app.store.row_exports import find_counted, read_counted
 from app.store.series import raw_rows
@@ -36,6 +35,7 @@ from app.web.views import (
     SnapshotNumber,
     WantedDep,
     around,
+    find_shown,
     name_links,
     narrowed,
     split_format,
@@ -95,7 +95,7 @@ def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot
 )
 def download_counted(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return every row that a snapshot was computed from, by entrant and task; of series see `raw/metrics.csv`."""
-    declared, shown = _snapshot(session, slug, snapshot)
+    declared, shown = find_shown(session, slug, snapshot)
     counted = find_counted(session, declared, shown.id)
     rows = scores_to_csv(counted.columns, read_counted(state.sessions, counted))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-{shown.number}-rows.csv"'} | NO_STORE
@@ -108,7 +108,7 @@ def _with_contract_tables(session: Session, slug: str, number: int | None) -> tu
     if not kind.pages.has_contract_tables:
         having = " or ".join(name for name, other in KINDS.items() if other.pages.has_contract_tables)
         raise NotFound(f"{slug} is a benchmark of {kind.name}; only one of {having} has lrdbench's contract tables.")
-    return kind, _snapshot(session, slug, number)[1]
+    return kind, find_shown(session, slug, number)[1]
 
 
 def _pack(packed: IO[bytes], session: Session, state: State, slug: str, of: tuple[Kind, Snapshot]) -> None:
@@ -151,7 +151,7 @@ def show_table(
 ) -> Response:
     """Return one of the benchmark's own tables, such as failures or strata, or some of its rows (.csv, .json)."""
     stem, fmt = split_format(table)
-    declared, shown = _snapshot(session, slug, snapshot)
+    declared, shown = find_shown(session, slug, snapshot)
     names = _names(session, shown)
     loaded = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
@@ -167,14 +167,6 @@ def show_table(
 
 
 EXTRA = ("failed_records", "records")
-
-
-def _snapshot(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:
-    declared = benchmarks.find_declared(session, slug)
-    shown = snapshots.find_snapshot(session, declared.benchmark, number)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet.")
-    return declared, shown
 
 
 def _names(session: Session, snapshot: Snapshot) -> list[str]:

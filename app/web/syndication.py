@@ -20,7 +20,7 @@ from app.web.description import described
 from app.web.documents import CroissantDocument
 from app.web.explore import AskedDep, ExploreQuery, board_as_asked
 from app.web.state import SessionDep, State, StateDep
-from app.web.views import SnapshotNumber, drawn_answer, json_answer
+from app.web.views import SnapshotNumber, drawn_answer, find_shown, json_answer
 
 router = APIRouter(route_class=CheckedFirst, dependencies=PUBLIC, tags=["outside"])
 
@@ -83,7 +83,7 @@ def _pictured(
 )
 def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return a BibTeX entry of a snapshot, with its permanent address: from now on it is kept for ever."""
-    declared, shown = _published(session, slug, snapshot)
+    declared, shown = find_shown(session, slug, snapshot)
     retention.cite(session, declared.benchmark, shown)
     board = declared.manifest.leaderboards[0].name
     base = state.settings.own_address
@@ -99,7 +99,7 @@ def cite(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumb
 )
 def describe(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
     """Return the boards of a snapshot as Croissant and schema.org metadata."""
-    declared, shown = _published(session, slug, snapshot)
+    declared, shown = find_shown(session, slug, snapshot)
     tables = [(b.name, snapshots.load_table(session, shown.id, f"leaderboard/{b.name}"))
               for b in declared.manifest.leaderboards]  # fmt: skip
     boards = [(name, [(c.name, c.kind) for c in table.columns]) for name, table in tables if table is not None]
@@ -116,16 +116,8 @@ def feed(slug: str, session: SessionDep, state: StateDep) -> Response:
     return Response(content, media_type="application/atom+xml")
 
 
-def _published(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:
-    declared = benchmarks.find_declared(session, slug)
-    shown = snapshots.find_snapshot(session, declared.benchmark, number)
-    if shown is None:
-        raise NotFound(f"Nothing of {slug} is published yet.")
-    return declared, shown
-
-
 def _board(session: Session, slug: str, board: str, number: int | None) -> tuple[Declared, Snapshot, Table]:
-    declared, shown = _published(session, slug, number)
+    declared, shown = find_shown(session, slug, number)
     table = snapshots.load_table(session, shown.id, f"leaderboard/{board}")
     if table is None:
         raise NotFound(f"{slug} has no leaderboard {board}.")

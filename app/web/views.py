@@ -172,6 +172,15 @@ def narrowed(view: TableView, wanted: Wanted) -> TableView:
     return replace(view, table=narrow_table(view.table, wanted), choices=choices(view.table, wanted))
 
 
+def find_shown(session: Session, slug: str, number: int | None) -> tuple[Declared, Snapshot]:
+    """Return a benchmark and its snapshot of a number, the newest without one. Raises NotFound without any."""
+    declared = benchmarks.find_declared(session, slug)
+    shown = snapshots.find_snapshot(session, declared.benchmark, number)
+    if shown is None:
+        raise NotFound(f"Nothing of {slug} is published yet.")
+    return declared, shown
+
+
 def published(session: Session, slug: str, number: int | None, name: str) -> TableView:
     """Return a table of a snapshot, or an empty one that says why there is none. Raises NotFound."""
     declared = benchmarks.find_declared(session, slug)

@@ -1,25 +1,17 @@
 """docs/manifest.md and the JSON Schema say every key of a manifest, and their examples are manifests."""
 
-import os
-from pathlib import Path
-
 import pytest
 
 from app.boards.registry import methods
-from app.kinds.parse import EXAMPLES, manifest_json_schema, manifest_page, parse_manifest
+from app.kinds.parse import manifest_json_schema, parse_manifest
+from bench.reference import DOCS, MANIFESTS, manifest_page
 
 pytestmark = [pytest.mark.heavy, pytest.mark.unmutated]
 
 
-PAGE = Path(__file__).parents[2] / "docs" / "manifest.md"
-
-
 def test_the_page_is_up_to_date() -> None:
-    """REWRITE_DOCS=1 writes it anew."""
-    if os.environ.get("REWRITE_DOCS"):
-        PAGE.write_text(manifest_page(), "utf-8")
-
-    assert PAGE.read_text("utf-8") == manifest_page()
+    """`python -m bench.reference` writes it anew."""
+    assert (DOCS / "manifest.md").read_text("utf-8") == manifest_page()
 
 
 def test_every_key_is_described() -> None:
@@ -32,10 +24,10 @@ def test_every_key_is_described() -> None:
             if "description" not in said] == []  # fmt: skip
 
 
-@pytest.mark.parametrize("title", list(EXAMPLES))
+@pytest.mark.parametrize("title", list(MANIFESTS))
 def test_an_example_is_a_manifest_that_names_its_schema(title: str) -> None:
     """So an editor completes what is copied from the page."""
-    text = EXAMPLES[title]
+    text = MANIFESTS[title]
 
     assert text.startswith("# yaml-language-server: $schema=")
     assert parse_manifest(text.encode()).leaderboards
