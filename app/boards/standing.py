@@ -1,7 +1,7 @@
 """Ranks and their uncertainty, whatever the method: rank sets, contrasts, groups and letters."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
 
@@ -11,6 +11,7 @@ from app.boards.calibrated import MIN_DRAWN_UNITS, DrawnSpread
 from app.boards.columns import BoardRow
 from app.boards.coverage import Roster
 from app.manifest.model import Leaderboard
+from app.names import first_few, in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.cluster import POWER
 from app.stats.rank_sets import AllPairs, RankSets, letter_groups, rank_sets
@@ -32,63 +33,28 @@ class Gaps:
     delivered: IntArray
 
 
-@dataclass(frozen=True)
-class AtWorst:
-    """Who cannot be first, because with the worst value in each of its gaps it would be behind one with fewer.
+def behind_whom(points: FloatArray, gaps: Gaps, known: BoolArray) -> IntArray | None:
+    """Return the position of the one that each is behind for its gaps, −1 for nobody, [n_entrants]; None for no one.
 
-    `points` and `scores` [n_entrants] are the scores by the board's rule, and those with the worst value in each gap;
-    −inf where there is no worst value. `above` [n_entrants] is the position of the one that an entrant is behind,
-    −1 where it is behind nobody.
+    With the worst value in each gap it would be behind the best of those who delivered more; of equals it is the one
+    who delivered most. `points` [n_entrants] are the scores by the board's rule. Only entrants with replicates, `known`
+    [n_entrants], are compared: of the others nobody can say whether they may be first.
+    Source: our rule, docs/statistics.md, "Who may be first with gaps".
+
+    >>> gaps = Gaps(np.array([0.45, np.nan, np.nan]), np.array([8, 9, 9]))
+    >>> behind_whom(np.array([0.9, 0.5, 0.4]), gaps, np.ones(3, dtype=bool)).tolist()
+    [1, -1, -1]
     """
-
-    points: FloatArray
-    scores: FloatArray
-    above: IntArray
-
-    @property
-    def behind(self) -> BoolArray:
-        """Say who is behind somebody for its gaps, [n_entrants]."""
-        return np.asarray(self.above >= 0)
-
-    @classmethod
-    def of(cls, points: FloatArray, gaps: Gaps, known: BoolArray) -> "AtWorst | None":
-        """Compare each with the best of those who delivered more; None where nobody is behind for its gaps.
-
-        Of equals it is the one who delivered most. Only entrants with replicates, `known` [n_entrants], are compared:
-        of the others nobody can say whether they may be first.
-        """
-        scores = np.where(np.isnan(gaps.at_worst), points, gaps.at_worst)
-        above, lacks = np.full(len(points), -1), known & ~np.isnan(gaps.at_worst)
-        for n_cells in np.unique(gaps.delivered[lacks]).tolist():
-            more = np.flatnonzero(known & (gaps.delivered > n_cells))
-            if len(more):
-                best = points[more].max()
-                equals = more[points[more] >= best - TIE]
-                is_less = lacks & (gaps.delivered == n_cells) & (scores < best - TIE)
-                above[is_less] = equals[np.argmax(gaps.delivered[equals])]
-        return cls(points, scores, above) if (above >= 0).any() else None
-
-    def differences(self, sets: RankSets, shown: IntArray) -> FloatArray:
-        """Return by how much row is before column with the worst in each gap, where that is so by rule; NaN elsewhere.
-
-        Of the entrants at the positions `shown`, [n_shown, n_shown]. From one to the next whom it is behind such
-        differences add up, as differences do.
-        """
-        ahead = np.full((len(shown), len(shown)), np.nan)
-        ruled = np.zeros(sets.separated.shape, dtype=np.bool_) if sets.ruled is None else sets.ruled
-        tested = sets.separated & ~ruled
-        for place, at in enumerate(shown.tolist()):
-            left, cost, by = ruled[:, at].copy(), 0.0, int(self.above[at])
-            of_all = np.full(len(ruled), np.nan)
-            while by >= 0:
-                now = left & tested[:, by]
-                now[by] = left[by]
-                of_all[now] = self.points[now] - self.scores[at] + cost
-                left &= ~now
-                cost += float(self.points[by] - self.scores[by])
-                by = int(self.above[by])
-            ahead[:, place] = of_all[shown]
-        return ahead
+    scores = np.where(np.isnan(gaps.at_worst), points, gaps.at_worst)
+    above, lacks = np.full(len(points), -1), known & ~np.isnan(gaps.at_worst)
+    for n_cells in np.unique(gaps.delivered[lacks]).tolist():
+        more = np.flatnonzero(known & (gaps.delivered > n_cells))
+        if len(more):
+            best = points[more].max()
+            equals = more[points[more] >= best - TIE]
+            is_less = lacks & (gaps.delivered == n_cells) & (scores < best - TIE)
+            above[is_less] = equals[np.argmax(gaps.delivered[equals])]
+    return above if (above >= 0).any() else None
 
 
 BY_TEST, BY_RULE, BY_BOTH = "test", "rule for gaps", "rule for gaps and test"
@@ -102,7 +68,8 @@ class Verdict:
     """Two entrants compared by the board's score: `contrast` is A minus B, larger being better for A.
 
     Its interval and `p_value` are for this pair alone, `separable` allows for all pairs of the board, and so does
-    `word`, the verdict where the board says which difference matters. None where unknown. `by` says what decides.
+    `word`, where the board says which difference matters or the rule for gaps decides some. None where unknown. `by`
+    says what decides.
     """
 
     contrast: Ends
@@ -114,7 +81,7 @@ class Verdict:
 
 
 WORDS = (None, "better", "worse", "equivalent", "undecided")
-"""What a pair may be where the board says which difference matters."""
+"""What A may be; equivalent where the board says which difference matters."""
 
 
 @dataclass(frozen=True)
@@ -140,35 +107,18 @@ class Contrasts:
     ruled: BoolArray | None = None
     both: BoolArray | None = None
 
-    def by_rule(self, ahead: FloatArray, tested: BoolArray) -> "Contrasts":
-        """Return the contrasts in which row is better than column by rule where `ahead` [n_shown, n_shown] is a number.
-
-        The difference of such a pair is `ahead`, that with the worst value in each gap, of which there is no test, so
-        no interval and no p-value. Without a worst value, inf, row wins in any case. `tested` [n_shown, n_shown] is
-        True where a test of the scores says that row is better.
-        """
-        pairs = ~np.isnan(ahead)
-        if not pairs.any():
-            return self
-        above, below = np.nonzero(pairs)
-        changed = {
-            name: getattr(self, name).copy() for name in ("differences", "margins", "errors", "beats", "p_values")
-        }
-        for values in changed.values():
-            values[pairs | pairs.T] = np.nan
-        by = ahead[above, below]
-        changed["differences"][above, below], changed["differences"][below, above] = by, -by
-        certain = np.isinf(by)
-        changed["beats"][above, below] = np.where(certain, 1.0, np.nan)
-        changed["beats"][below, above] = np.where(certain, 0.0, np.nan)
-        both = pairs & tested
-        return replace(self, **changed, ruled=pairs | pairs.T, both=both | both.T)
-
     @property
     def tested(self) -> BoolArray:
         """Say which pairs of two are tested, [n_shown, n_shown]: both are known, and no rule decides."""
         is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
         return np.asarray(is_known if self.ruled is None else is_known & ~self.ruled)
+
+    @cached_property
+    def words(self) -> IntArray:
+        """Return what A is, [n_shown, n_shown], as positions in WORDS."""
+        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+        equivalent = np.zeros_like(is_known) if self.equivalent is None else self.equivalent
+        return np.select([~is_known, self.separated, self.separated.T, equivalent], [0, 1, 2, 3], 4)
 
     @cached_property
     def decided_by(self) -> IntArray:
@@ -186,17 +136,14 @@ class Contrasts:
         ends = (finite(difference), *((None, None) if np.isnan(margin) else (finite(low), finite(high))))
         separable = bool(self.separated[a, b] or self.separated[b, a])
         beats, p_value = finite(float(self.beats[a, b])), finite(float(self.p_values[a, b]))
-        by = DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
-        if self.equivalent is None:
-            return Verdict(ends, beats, p_value, separable, by=by)
-        word = WORDS[1 if self.separated[a, b] else 2 if self.separated[b, a] else 3 if self.equivalent[a, b] else 4]
+        word, by = WORDS[int(self.words[a, b])], DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
         return Verdict(ends, beats, p_value, separable, word, by)
 
     def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
 
-        The verdict is there only where the board says which difference matters, and then what decides only where the
-        rule for gaps does for some.
+        The verdict is there where the board says which difference matters, or the rule for gaps decides some pairs;
+        what decides in the second case alone.
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
@@ -211,16 +158,11 @@ class Contrasts:
             *map(CellColumn.of_numbers, (*shown, *squares[2:])),
             CellColumn(separable.ravel(), (None, False, True)),
             *self._verdicts(),
-            *self._decided_by(),
         ]
 
     def _verdicts(self) -> Iterator[CellColumn]:
-        if self.equivalent is not None:
-            is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-            codes = np.select([~is_known, self.separated, self.separated.T, self.equivalent], [0, 1, 2, 3], 4)
-            yield CellColumn(codes.astype(np.int8).ravel(), WORDS)
-
-    def _decided_by(self) -> Iterator[CellColumn]:
+        if self.equivalent is not None or self.ruled is not None:
+            yield CellColumn(self.words.astype(np.int8).ravel(), WORDS)
         if self.ruled is not None:
             yield CellColumn(self.decided_by.astype(np.int8).ravel(), DECIDED_BY)
 
@@ -231,8 +173,8 @@ class BoardStanding:
 
     `sets` and `all_pairs` cover all entrants, including those without replicates, of whom nothing is known.
     `first_share`, how often each is the best in the resamples, and `groups` cover those with replicates; `first_share`
-    is NaN where it is not known. `widest` is the largest possible difference of two scores. `at_worst` is known where
-    somebody cannot be first for its gaps.
+    is NaN where it is not known. `widest` is the largest possible difference of two scores. `above` [n_entrants]
+    is, for who cannot be first for its gaps, the position of the one it is behind, else −1: None where there is none.
     """
 
     points: FloatArray
@@ -243,7 +185,7 @@ class BoardStanding:
     first_share: FloatArray | None = None
     groups: IntArray | None = None
     widest: float = float("inf")
-    at_worst: AtWorst | None = None
+    above: IntArray | None = None
 
     @property
     def has_spread(self) -> BoolArray:
@@ -264,11 +206,15 @@ class BoardStanding:
             int(sets.low[at]),
             int(sets.high[at]),
             bool(sets.may_be_first[at]),
-            None if self.at_worst is not None and self.at_worst.behind[at] else float(sets.first_p[at]),
+            None if self.is_behind(at) else float(sets.first_p[at]),
             finite(float(self.first_share[at])),
             int(self.groups[at]),
             None if sets.equivalent is None else self._is_like_first(sets.equivalent[at], at),
         )
+
+    def is_behind(self, at: int) -> bool:
+        """Say whether the entrant at a position cannot be first for its gaps."""
+        return self.above is not None and bool(self.above[at] >= 0)
 
     def _is_like_first(self, equivalent: BoolArray, at: int) -> bool:
         """Say whether one is not first, and equivalent to all who are."""
@@ -281,7 +227,8 @@ class BoardStanding:
         if self.all_pairs is None or self.sets is None:
             return without_spread(self.points[at])
         square, has = np.ix_(at, at), self.has_spread[at]
-        contrasts = Contrasts(
+        ruled, both = (None if each is None else (each | each.T)[square] for each in (self.sets.ruled, self.sets.both))
+        return Contrasts(
             differences=self.points[at][:, None] - self.points[at][None, :],
             margins=self.all_pairs.margins(at, self.level),
             errors=self.all_pairs.errors(at, at),
@@ -293,11 +240,9 @@ class BoardStanding:
             widest=max(self.widest, float(np.ptp(self.points[at])) if len(at) else 0.0),
             equivalent=None if self.sets.equivalent is None else self.sets.equivalent[square],
             critical=self.sets.critical,
+            ruled=ruled,
+            both=both,
         )
-        if self.at_worst is None:
-            return contrasts
-        tested = self.sets.separated if self.sets.tested is None else self.sets.tested
-        return contrasts.by_rule(self.at_worst.differences(self.sets, at), tested[square])
 
     def placed(self, names: Sequence[str]) -> list[tuple[BoardRow, int]]:
         """Return each place with the entrant's position, from best to worst."""
@@ -401,16 +346,16 @@ def stand(
         return BoardStanding(points, ranks, level)
     all_pairs = AllPairs(points, spread.replicates, spread.freedom, spread.inflation, spread.wide, spread.are_ranks,
                         over_snapshots)  # fmt: skip
-    lacking = None if gaps is None else AtWorst.of(points, gaps, all_pairs.has_spread)
-    sets = rank_sets(all_pairs, level, above=None if lacking is None else lacking.above, smallest=smallest)
+    above = None if gaps is None else behind_whom(points, gaps, all_pairs.has_spread)
+    sets = rank_sets(all_pairs, level, above=above, smallest=smallest)
     known = np.flatnonzero(all_pairs.has_spread)
     share, groups = np.full(len(points), np.nan), np.zeros(len(points), dtype=np.int64)
     share[known] = probability_best(spread.replicates[:, known])
-    if lacking is not None:
-        share = np.where(lacking.behind, 0.0, np.nan if share[lacking.behind].any() else share)
+    if above is not None:
+        share = np.where(above >= 0, 0.0, np.nan if share[above >= 0].any() else share)
     order = known[np.argsort(ranks[known], kind="stable")]
     groups[order] = sets.groups(order)
-    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, lacking)
+    return BoardStanding(points, ranks, level, all_pairs, sets, share, groups, widest, above)
 
 
 MOST_PAIRED = 200
@@ -555,6 +500,9 @@ def of_some(known: Contrasts, has_contrasts: Sequence[bool]) -> Contrasts:
 
 # Who on a board shares a letter: entrants that its pairwise comparisons do not separate.
 
+NAMED = 4
+"""Names that a note lists."""
+
 MOST = 60
 """At most this many entrants, the best-ranked, get letters; more would not be readable."""
 
@@ -606,10 +554,17 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
     ]
     notes = [ALIKE, *([READ] if letters else []), *caveats_of(pairwise)]
     shown = {row["entrant"] for row in rows}
-    n_ruled = 0 if pairwise is None else sum(pair[0] in shown for pair in ruled_pairs(pairwise)) // 2
+    n_ruled = (
+        0 if pairwise is None else len({frozenset(pair) for pair in ruled_pairs(pairwise) if shown.issuperset(pair)})
+    )
     if n_ruled:
         are = "is" if n_ruled == 1 else "are"
         notes.append(f"Of the pairs told apart, {n_ruled:,} {are} by the rule for missing results alone.")
+    unranked = [str(record["entrant"]) for record in board.records() if record.get("rank") is None]
+    if unranked:
+        notes.append(f"Compared with nobody, for want of a rank: {first_few(unranked, NAMED, in_words)}.")
+    if not letters:
+        notes.append("Nobody has letters: there would be too many groups to read.")
     notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
@@ -651,7 +606,7 @@ def _ranked(board: Table) -> list[dict[str, Cell]]:
 
 
 def score_column(board: Table) -> Column | None:
-    """Return the column that ranks a board where it names one, else its first number with an interval.
+    """Return the column that ranks a board where it names one, else its first number with an interval; None without.
 
     Source: none; it selects a column.
 
@@ -693,18 +648,19 @@ def caveats_of(pairwise: Table | None) -> Sequence[str]:
 
 
 def ruled_pairs(pairwise: Table) -> Collection[tuple[Cell, Cell]]:
-    """Return the pairs, by both names, that the rule for gaps decides and no test does.
+    """Return the pairs that the rule for gaps decides and no test does: who is before whom, by their names.
 
-    Where nothing is decided `decided_by` is None. Source: none; it selects rows.
+    A table of before 0.2.0, whose verdict is null, does not say who, and has each such pair in both orders.
+    Source: none; it selects rows.
 
-    >>> columns = tuple(Column(name, name) for name in ("entrant_a", "entrant_b", "decided_by"))
-    >>> ruled_pairs(Table("pairwise/b", "Pairs", columns, (("A", "B", BY_RULE), ("A", "C", BY_TEST))))
-    {('A', 'B')}
+    >>> columns = tuple(Column(name, name) for name in ("entrant_a", "entrant_b", "verdict", "decided_by"))
+    >>> rows = (("A", "B", "worse", BY_RULE), ("B", "A", "better", BY_RULE), ("A", "C", "better", BY_BOTH))
+    >>> ruled_pairs(Table("pairwise/b", "Pairs", columns, rows))
+    {('B', 'A')}
     """
-    if "decided_by" not in pairwise.column_names():
-        return set()
-    a, b, by = (pairwise.index(name) for name in ("entrant_a", "entrant_b", "decided_by"))
-    return {(row[a], row[b]) for row in pairwise.rows if row[by] == BY_RULE}
+    records = pairwise.records() if "decided_by" in pairwise.column_names() else ()
+    ruled = (row for row in records if row["decided_by"] == BY_RULE and row.get("verdict") != "worse")
+    return {(row["entrant_a"], row["entrant_b"]) for row in ruled}
 
 
 def _letters(names: list[str], compared: Mapping[tuple[Cell, Cell], bool]) -> list[str] | None:

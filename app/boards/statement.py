@@ -89,11 +89,16 @@ def _rest(ranked: Sequence[Record], n_unsaid: int, meta: Mapping[str, Any]) -> s
     rest = [row for row in ranked if row["may_be_first"] is False]
     n_by_rule = sum("first_p" in row and row["first_p"] is None for row in rest)
     n_rest = len(rest)
-    if n_rest == n_by_rule:
+    n_compared = sum(row["may_be_first"] is not None for row in ranked)
+    lows = [row.get("rank_high", n_compared) for row in ranked if row["may_be_first"]]
+    # Who is ruled out by the rule may be shown to be worse, too: then the rank of the first does not reach so far down.
+    if n_rest == n_by_rule and all(low == n_compared for low in lows):
         ruled = f"; {n_rest:,} {'is' if n_rest == 1 else 'are'} ruled out {BY_RULE}" if n_rest else ""
         return f"Nobody{of_whom} is shown to be worse than the first{surely}{ruled}{unsaid}."
     whom = f"The only other one{of_whom} is" if n_rest == 1 else f"All others{of_whom} are"
-    if n_by_rule:
+    if n_rest == n_by_rule:
+        surely = f" {BY_RULE}"
+    elif n_by_rule:
         surely = f": {n_rest - n_by_rule:,}{surely.removeprefix(',')}, {n_by_rule:,} {BY_RULE}"
     return f"{whom} ruled out as first{surely}{unsaid}."
 

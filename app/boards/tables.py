@@ -137,15 +137,15 @@ DECIDED = FrameField[ComparedPair](
 
 
 def verdict_fields(spec: Leaderboard, *, has_ruled: bool = False) -> tuple[FrameField[ComparedPair], ...]:
-    """Return how certain it is that two differ, and what they are where the board says which difference matters.
+    """Return how certain it is that two differ, and what A is where the board says which difference matters.
 
-    `has_ruled` adds what decides, where that is the rule for gaps for some.
+    `has_ruled` adds what A is and what decides, where that is the rule for gaps for some: scores do not say it then.
 
     >>> board = Leaderboard(name="main", method="mean", smallest_difference=0.01)
     >>> [field.column.name for field in verdict_fields(board)][-1]
     'verdict'
     """
-    within = () if spec.smallest_difference is None else (WITHIN,)
+    within = () if spec.smallest_difference is None and not has_ruled else (WITHIN,)
     return (*VERDICT, *within, *((DECIDED,) if has_ruled else ()))
 
 
@@ -178,15 +178,15 @@ def pairwise_table(
 def ruled_notes(n_tested: int, n_ruled: int, n_both: int) -> tuple[str, ...]:
     """Say how many pairs are decided by the rule for gaps, and of how many of these a test says so, too.
 
-    >>> ruled_notes(3, 0, 0), ruled_notes(3, 2, 1)[0][-47:]
-    ((), 'no interval. Of 1 of these a test says so, too.')
+    >>> ruled_notes(3, 0, 0), ruled_notes(3, 2, 1)[0][-51:]
+    ((), 'missing results; of 1 of these a test says so, too.')
     """
     if not n_ruled:
         return ()
-    is_one = n_ruled == 1
-    said = f"{n_ruled:,} of {count(n_tested + n_ruled, 'pair')} {'is' if is_one else 'are'} decided by the rule for "
-    said += f"missing results, so {'it has' if is_one else 'they have'} no p-value and no interval."
-    return (f"{said} Of {n_both:,} of these a test says so, too." if n_both else said,)
+    are = "is" if n_ruled == 1 else "are"
+    of_whom = "none" if not n_both else f"{n_both:,}"
+    said = f"{n_ruled:,} of {count(n_tested + n_ruled, 'pair')} {are} decided by the rule for missing results"
+    return (f"{said}; of {of_whom} of these a test says so, too.",)
 
 
 def _pairwise(

@@ -220,8 +220,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     depends = sheet.units.meta(_within_strata(points, given.strata))
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **depends,
-            **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta,
-            **({"absent_is_worst": True} if (given.ranked & ~sheet.complete).any() else {})}  # fmt: skip
+            **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
         by = _by_task(spec, sheet, given)

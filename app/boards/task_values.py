@@ -459,14 +459,15 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
     compared = {name for pair in known for name in pair}
     for at, better in enumerate(entrants[:-1]):
         later = entrants[at + 1 :]
-        apart = [name for name in later if known.get((better, name)) is True and (better, name) not in ruled]
-        behind = [name for name in later if known.get((better, name)) is True and (better, name) in ruled]
+        behind = [name for name in later if (better, name) in ruled]
+        before = [name for name in later if (name, better) in ruled and name not in behind]
+        apart = [name for name in later if known.get((better, name)) is True and name not in (*behind, *before)]
         alike = [name for name in later if known.get((better, name)) is False]
         if apart:
-            yield f"{in_words(better)} is better than {names_in_words(apart)}."
-        if behind:
-            named = names_in_words(behind)
-            yield f"{in_words(better)} is before {named} by the rule for missing results alone."
+            yield f"{in_words(better)} is better than {names_in_words(apart)}, all pairs of the board tested at once."
+        for first, then in ((better, behind), *((name, [better]) for name in before)):
+            if then:
+                yield f"{in_words(first)} is before {names_in_words(then)} by the rule for missing results alone."
         if alike:
             named = names_in_words(alike, "or")
             yield f"The data do not tell {in_words(better)} from {named}, all pairs of the board tested at once."

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from scipy.special import stdtrit
 
 from app.boards.provenance import COPIED
+from app.boards.standing import BY_RULE
 from app.boards.statement import flags_in_words
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
@@ -108,8 +109,8 @@ def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
         return _without_effect(pair, measured)
     if pair.forth.get("separable") is not True:
         return _not_separated(pair, measured, effect)
-    if pair.forth.get(effect) is None:
-        return _without_worst(pair, measured)
+    if is_by_rule(pair.forth):
+        return _by_rule(pair, measured, effect)
     return f"{_difference(pair, measured, effect, 'is better than')}."
 
 
@@ -129,11 +130,28 @@ def _difference(pair: PairRows, measured: ComparedQuantity, effect: str, is_befo
     return f"{better}’s {measured.title} is {word} than {other}’s by {number} {_interval(pair, shown, effect)}"
 
 
-def _without_worst(pair: PairRows, measured: ComparedQuantity) -> str:
-    """Return the sentence where one lacks results that have no worst value, so that the other is better in any case."""
-    names = (pair.a, pair.b) if number_in(pair.forth, "p_a_beats_b") > EVEN else (pair.b, pair.a)
-    better, other = map(in_words, names)
-    return f"{other} lacks results that may be as bad as one likes, so on {measured.title} {better} is before it."
+def is_by_rule(row: Record) -> bool:
+    """Say whether the rule for gaps decides a pair, and no test: in tables of before 0.2.0, where there is no p."""
+    return row.get("decided_by") == BY_RULE or (row.get("separable") is True and row.get("p_value", 1.0) is None)
+
+
+def is_before(row: Record, effect: Column | None) -> bool:
+    """Say of a separable pair whether A is the better one; in tables of before 0.2.0 the effect says it."""
+    if "verdict" in row:
+        return row["verdict"] == "better"
+    if effect is None or row.get(effect.name) is None:
+        return number_in(row, "p_a_beats_b") > EVEN
+    return (number_in(row, effect.name) > 0.0) != (effect.direction == "minimize")
+
+
+def _by_rule(pair: PairRows, measured: ComparedQuantity, effect: str) -> str:
+    """Return who is before whom by the rule for missing results, and the difference of the board's scores."""
+    names = (pair.a, pair.b) if is_before(pair.forth, effect_column(pair.table)) else (pair.b, pair.a)
+    first, then = map(in_words, names)
+    said = f"{first} is before {then} on {measured.title} by the rule for missing results alone."
+    if "verdict" not in pair.forth:
+        return said
+    return f"{said} By the scores of the board, {_difference(pair, measured, effect, 'is ahead of')}."
 
 
 def _without_effect(pair: PairRows, measured: ComparedQuantity) -> str:
@@ -188,11 +206,7 @@ def _positive(row: Record, effect: str) -> Record:
 def _interval(pair: PairRows, row: Record, effect: str) -> str:
     meta = pair.table.meta
     if row.get(f"{effect}_lower") is None:
-        is_by_rule = row.get("separable") is True and row.get("p_value") is None
-        # Where no result counts as none, the board's own rule is the worst possible already.
-        how = "decided by the rule for missing results" if meta.get("absent_is_worst") else (
-            "the latter's missing results counted as the worst possible, not by the board's rule")  # fmt: skip
-        return f"({how}, so without an interval)" if is_by_rule else "(without an interval)"
+        return "(without an interval)"
     digits = _digits(row, effect)
     low, high = (format_number(number_in(row, f"{effect}_{end}"), digits) for end in ("lower", "upper"))
     level = f"{100 * float(meta['level']):g} % " if "level" in meta else ""
@@ -211,13 +225,16 @@ def chances(pair: PairRows) -> Sequence[str]:
     n_all, level = _n_tested(pair.table), float(pair.table.meta.get("level", 0.95))
     test = f"p {format_p(p_value)}, {pair.table.meta.get('test', 'test')}, two-sided"
     if n_all < 2:
-        return (f"This is the only pair: {test}.",)
+        return (
+            f"This is the only pair: {test}. The test of the board, which says who is separable, is more cautious.",
+        )
     pairs = f"all {n_all:,} pairs of the board"
-    if pair.forth.get("separable") is True:
+    if pair.forth.get("separable") is True and not is_by_rule(pair.forth):
         return (f"The two differ also with {pairs} tested at once (this pair alone: {test}).",)
     if p_value > 1.0 - level:
         return (f"Asked alone, the two would not be told apart either ({test}).",)
-    return (f"This pair by itself: {test}; among {pairs} it is not enough.",)
+    more = "the board's test, which is more cautious also of a single pair, does not tell the two apart"
+    return (f"This pair by itself: {test}; among {pairs} {more}.",)
 
 
 def ruled_out(pair: PairRows, board: Table | None) -> Sequence[str]:
@@ -270,7 +287,7 @@ def _digits(row: Record, effect: str) -> int:
     """Return how many decimals show two digits of the largest number, and that a settled interval excludes zero."""
     names = [name for name in (effect, f"{effect}_lower", f"{effect}_upper") if row.get(name) is not None]
     sizes = [abs(number_in(row, name)) for name in names]
-    smallest = min(sizes) if row.get("separable") is True else 1.0
+    smallest = min(sizes) if row.get("separable") is True and not is_by_rule(row) else 1.0
     enough = (n for n in range(DIGITS, MOST_DIGITS) if max(sizes, default=0.0) * 10**n >= 10 and smallest * 10**n >= 1)
     return next(enough, MOST_DIGITS) if max(sizes, default=0.0) > 0.0 else DIGITS
 

@@ -226,6 +226,9 @@ class BoardRows:
             return ""
         if "alike_low" in self._at:
             return "told from all others" if low == high else f"not told from ranks {low:,} to {high:,}"
+        rank = self._cell(row, "rank")
+        if isinstance(rank, int) and isinstance(low, int) and rank < low:
+            return f"not rank {rank:,}, by the rule for missing results"
         return f"rank {low:,} alone" if low == high else f"ranks {low:,} to {high:,}"
 
     # Its score.

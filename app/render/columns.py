@@ -6,7 +6,7 @@ from functools import partial
 from typing import NamedTuple
 
 from app.names import count
-from app.render.against import effect_column
+from app.render.against import effect_column, is_before, is_by_rule
 from app.render.plot import SHADES, LinearScale, Whisker, WhiskerMark, column_scale, whisker
 from app.render.text import DASH, format_cell, format_number
 from app.values.table import Cell, Column, Table
@@ -198,7 +198,7 @@ MAX_ENTRANTS = 40
 # What fills the square: how probably A is better by the board's score; how often A wins where nothing was drawn.
 VALUES = ("p_a_beats_b", "win_rate")
 
-ONE_PERCENT, ABOVE = 0.01, ">99"
+ONE_PERCENT, ABOVE, RULED = 0.01, ">99", (">", "<")
 
 # With these a pair has several rows, which one square cannot show.
 SEVERAL = ("metric", "task")
@@ -208,8 +208,8 @@ SEVERAL = ("metric", "task")
 class MatrixCell:
     """How often, or how probably, a row's entrant beats a column's: text and shade from 0 (loses) to 8 (wins).
 
-    `is_settled` is the verdict of the board: the two are separable. Where that is decided by what one of them lacks,
-    no share is known: the text says which of the two is the better one.
+    `is_settled` is the verdict of the board: the two are separable. Where the rule for gaps alone decides that, the
+    text says which of the two is before the other.
     """
 
     text: str
@@ -230,6 +230,11 @@ class Matrix:
     def has_sure_but_open(self) -> bool:
         """Say whether some cell is beyond 99 % although its pair is not separable."""
         return any(cell.text == ABOVE and not cell.is_settled for row in self.cells for cell in row if cell)
+
+    @property
+    def has_ruled(self) -> bool:
+        """Say whether the rule for gaps alone decides some cell."""
+        return any(cell.text in RULED for row in self.cells for cell in row if cell)
 
 
 def is_pairwise(table: Table) -> bool:
@@ -282,19 +287,13 @@ def _cell(pair: Mapping[str, Cell] | None, a: str, b: str, value: str, effect: C
     if pair is None or a == b:
         return None
     rate = pair[value]
+    if is_by_rule(pair):
+        is_better = is_before(pair, effect)
+        return MatrixCell(RULED[0] if is_better else RULED[1], SHADES if is_better else 0, is_settled=True)
     if not isinstance(rate, float):
-        return _without_rate(pair, effect)
+        return None
     text = format_number(100 * rate, 0) if value == "win_rate" else _percent(rate)
     return MatrixCell(text, min(int(rate * 9), 8), pair.get("separable") is True)
-
-
-def _without_rate(pair: Mapping[str, Cell], effect: Column | None) -> MatrixCell | None:
-    """Return the cell of two of whom one has gaps that decide; None for two that the board does not compare."""
-    ahead = None if effect is None else pair[effect.name]
-    if effect is None or pair.get("separable") is not True or not isinstance(ahead, float):
-        return None
-    is_better = (ahead > 0.0) != (effect.direction == "minimize")
-    return MatrixCell(">" if is_better else "<", SHADES if is_better else 0, is_settled=True)
 
 
 def _percent(share: float) -> str:

@@ -178,7 +178,8 @@ UNCERTAINTY = (
         "two results imply counts too: who is better than one who is better than a third is better than the third. "
         "Who may be first, the groups, the letters and separable are read from the same results: whoever's bracket "
         "begins at 1 may be first, and nobody else. The rule for missing results takes ranks from above alone: who may "
-        "not be first by it is not shown to be worse than anybody. An entrant that is alone on its board has a rank "
+        "not be first by it is not shown to be worse than anybody, and a bracket that begins behind its own rank says "
+        "no more than that. An entrant that is alone on its board has a rank "
         "and no bracket.",
         "1 + number significantly better to n − number significantly worse",
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
@@ -190,8 +191,8 @@ UNCERTAINTY = (
         "once: at a level of 95 %, in at most 5 % of such data sets somebody who is truly first is not among them.\n\n"
         "Where a board has a rule for what is missing, everybody is ranked by it. But nobody may be first by leaving "
         "out bad results: an entrant with gaps that would be behind the best of those who delivered more, with the "
-        "worst value in each of its own gaps, may not be first. Its rank interval then begins at 2, even beside the "
-        "rank 1. Where nobody delivered more its gaps decide nothing, so somebody may always be first.",
+        "worst value in each of its own gaps, may not be first. Its rank interval then begins at 2 or later, even "
+        "beside the rank 1. Where nobody delivered more its gaps decide nothing, so somebody may always be first.",
         None,
         "Mogstad, Romano, Shaikh & Wilhelm 2024, Inference for Ranks, Review of Economic Studies 91",
     ),
@@ -244,8 +245,8 @@ UNCERTAINTY = (
     GlossaryEntry(
         "contrast",
         "Difference of the scores of the board, and its p",
-        "The difference of the two scores, resampled on the same tasks for both. The same holds of seeds, episodes and "
-        "examples that both have. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
+        "The difference of the two scores, resampled on the same tasks, seeds, episodes, records or examples for both, "
+        "as far as both have them. Its interval and its p, of a two-sided test, are of this pair by itself; separable "
         "means that it holds with all pairs of the board tested at once. Of weighted ranks, which move in steps, the "
         "interval is of resampled ranks, and the p from the spread: they agree on whether zero is in it, and no "
         "further.",
@@ -270,8 +271,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "separable",
         "Separable",
-        "Yes when the difference between the two scores is shown, with all pairs of the board tested at once. At "
-        "95 %: on one board in twenty, some pair is called separable although it is equal. The square, the groups of "
+        "Yes when the difference between the two scores is shown, with all pairs of the board tested at once, or when "
+        "the rule for gaps decides, as a column of its own then says. At 95 %: on at most one board in twenty, some "
+        "pair is called separable by a test although it is equal. The square, the groups of "
         "the board and the page A against B say the same.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
@@ -280,15 +282,16 @@ UNCERTAINTY = (
         "decided_by",
         "Decided by",
         "A test of the difference, the rule for gaps, or both: who lacks results and with the worst value in each gap "
-        "would be behind is separable whatever a test says. Then there is no p and no interval, and the square says "
-        "only > or <. Rank intervals reach down over all that no test shows to be worse.",
+        "would be behind is separable whatever a test says. Difference, interval and p are those of the board's scores "
+        "all the same; which of the two is before the other says the column beside. Where the rule alone decides the "
+        "square says > or <. Rank intervals reach down over all that no test shows to be worse.",
     ),
     GlossaryEntry(
         "equivalent",
         "Better, worse, equivalent, undecided",
-        "Where the manifest says which difference matters: better or worse where the two are separable; equivalent "
-        "where the interval of their difference, at the level of all pairs, lies within what does not matter; "
-        "undecided where neither is shown. All of it holds simultaneously. Not separable is not equivalent: few data "
+        "Better or worse where the two are separable; equivalent, where the manifest says which difference matters, if "
+        "the interval of their difference, at the level of all pairs, lies within what does not matter; undecided "
+        "where neither is shown. All of it holds simultaneously. Not separable is not equivalent: few data "
         "show neither.",
         "smallest difference ≥ |difference| + critical value × standard error",
         "Schuirmann 1987, two one-sided tests; with the critical value of all pairs",

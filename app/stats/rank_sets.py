@@ -72,6 +72,11 @@ class RankSets:
     equivalent: BoolArray | None = None
     critical: float = float("nan")
 
+    @property
+    def both(self) -> BoolArray | None:
+        """Say of which pairs a rule says that row is better, and a test, too; None without a rule."""
+        return None if self.ruled is None or self.tested is None else self.ruled & self.tested
+
     @cached_property
     def low(self) -> IntArray:
         """Return the best rank that each may have, [n_entrants]: 1 + how many are better."""

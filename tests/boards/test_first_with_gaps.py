@@ -7,8 +7,9 @@ from app.boards.calibrated import DrawnSpread
 from app.boards.example import benchmark
 from app.boards.standing import BY_BOTH, BY_RULE, BoardStanding, Gaps, among_others, stand
 from app.boards.statement import with_statement
+from app.boards.task_values import side_by_side
 from app.manifest.model import Leaderboard
-from app.render.against import find_pair, measured_by, verdict
+from app.render.against import chances, find_pair, measured_by, verdict
 from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.rank_sets import put_behind
 from app.values.table import Column, ColumnarRows, Table
@@ -69,7 +70,6 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
     ]
     places = [standing.place(at, "x") for at in range(n)]
     shown = better if standing.sets.tested is None else standing.sets.tested
-    differences = standing.contrasts(range(n)).differences
 
     assert not (better & better.T).any()
     assert not (shown & ~(better & tested)).any()
@@ -91,11 +91,14 @@ def test_the_matrix_stays_consistent(seed: int) -> None:
     decided = np.array([[contrasts.verdict(a, b).by for b in range(n)] for a in range(n)])
     assert (shown == better & (decided != BY_RULE)).all()
     assert (((decided == BY_BOTH) == (shown | shown.T) & ~contrasts.tested) | ~(better | better.T)).all()
-    assert (contrasts.tested == ~(np.isnan(contrasts.p_values) | np.eye(n, dtype=np.bool_))).all()
     assert not (contrasts.tested & better & ~tested).any()
     for above, below in np.argwhere(better):
-        assert differences[above, below] > 0.0 or at_worst[below] == NEVER or NEVER in at_worst
+        assert contrasts.verdict(above, below).word in ("better", None)
         assert better[above][better[below]].all()
+    # What the rule decides changes no number of a pair.
+    own = plain.contrasts(range(n))
+    for name in ("differences", "margins", "p_values", "beats"):
+        assert np.array_equal(getattr(contrasts, name), getattr(own, name), equal_nan=True)
     known = [place.first_resamples_share for place in places if place.first_resamples_share is not None]
     assert sum(known) == pytest.approx(1.0) or len(known) < n
 
@@ -134,7 +137,7 @@ def pairs(standing: BoardStanding) -> Table:
         Column(name, name)
         for name in ("board_difference_lower", "board_difference_upper", "p_a_beats_b", "p_value", "separable")
     ]
-    columns += [Column("decided_by", "Decided by", "text")]
+    columns += [Column("verdict", "A is", "text"), Column("decided_by", "Decided by", "text")]
     cells = ColumnarRows(tuple(standing.contrasts(range(len(standing.points))).cells()))
     named = [(a, b) for a in NAMES[: len(standing.points)] for b in NAMES[: len(standing.points)]]
     rows = tuple((*pair, *row) for pair, row in zip(named, cells, strict=True))
@@ -148,26 +151,22 @@ def pairs(standing: BoardStanding) -> Table:
     )
 
 
-@pytest.mark.parametrize(
-    ("at_worst", "sentence"),
-    [
-        (
-            0.6,
-            "B’s skill score is higher than A’s by 0.200 (the latter's missing results counted as the worst possible, "
-            "not by the board's rule, so without an interval).",
-        ),
-        (NEVER, "A lacks results that may be as bad as one likes, so on skill score B is before it."),
-    ],
-)
+@pytest.mark.parametrize("at_worst", [0.6, NEVER])
 @pytest.mark.parametrize("turn", [("A", "B"), ("B", "A")])
-def test_a_pair_with_the_leader_says_why(at_worst: float, sentence: str, turn: tuple[str, str]) -> None:
-    """The pair has no test: its difference is that with the worst in each gap, and the sentence follows the matrix."""
+def test_a_pair_with_the_leader_says_why(at_worst: float, turn: tuple[str, str]) -> None:
+    """B is before A, whose score is higher: the sentence follows the matrix, with the scores' difference."""
     table = pairs(board(np.array([0.9, 0.8, 0.2]), [at_worst, NAN, NAN]))
     pair = find_pair(table, *turn)
 
-    assert verdict(pair, measured_by(table, benchmark(Leaderboard(name="b", method="mean")))) == sentence
-    assert (pair.forth["p_value"], pair.forth["separable"]) == (None, True)
-    assert find_pair(table, "A", "C").forth["p_value"] is not None
+    said = verdict(pair, measured_by(table, benchmark(Leaderboard(name="b", method="mean"))))
+    assert said.startswith(
+        "B is before A on skill score by the rule for missing results alone. By the scores of the board, A’s skill "
+        "score is higher than B’s by 0.100 (95 % interval of this pair alone: "
+    )
+    assert (pair.forth["separable"], pair.forth["decided_by"]) == (True, BY_RULE)
+    assert chances(pair)[0].startswith("Asked alone, the two would not be told apart either (p = 0.7")
+    words = {(row["entrant_a"], row["entrant_b"]): row["verdict"] for row in table.records()}
+    assert (words["A", "B"], words["B", "A"]) == ("worse", "better")
 
 
 def test_pairs_of_some_are_those_of_all() -> None:
@@ -176,7 +175,33 @@ def test_pairs_of_some_are_those_of_all() -> None:
     whole, some = standing.contrasts([0, 1, 2]), among_others(standing, [2, None, 0])
 
     assert some.differences[0, 2] == whole.differences[2, 0]
-    assert standing.contrasts([1, 0]).differences[0, 1] == pytest.approx(0.2)
+    assert standing.contrasts([1, 0]).differences[0, 1] == pytest.approx(-0.1)
+    assert standing.contrasts([1, 0]).verdict(0, 1).word == "better"
+
+
+def test_side_by_side_the_one_that_is_before_comes_first() -> None:
+    """Whatever their ranks: A has the better score, and B is before it by the rule alone."""
+    table = pairs(board(np.array([0.9, 0.8, 0.2]), [0.6, NAN, NAN]))
+    told = side_by_side(Table("matrix/b", "B", (), ()), ["A", "B"], table).notes
+
+    assert told == ("B is before A by the rule for missing results alone.",)
+
+
+RULED = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first", "first_p", "rank_low", "rank_high"))
+
+
+@pytest.mark.parametrize(
+    ("high", "said"),
+    [
+        (1, "The only other one is ruled out as first by the rule for missing results."),
+        (2, "Nobody is shown to be worse than the first; 1 is ruled out by the rule for missing results."),
+    ],
+)
+def test_nobody_is_shown_to_be_worse_only_where_no_test_says_so(high: int, said: str) -> None:
+    """The rank interval of the first says how many a test shows to be worse."""
+    rows = ((1, "A", True, 1.0, 1, high), (2, "B", False, None, 2, 2))
+
+    assert with_statement(Table("leaderboard/b", "B", RULED, rows)).meta["statement"] == ["A leads.", said]
 
 
 COLUMNS = tuple(Column(name, name) for name in ("rank", "entrant", "may_be_first", "covered", "rank_if_worst"))

@@ -83,7 +83,7 @@ def test_the_better_one_is_named_first_and_by_how_much(
 
 
 def test_who_is_partial_has_its_bounds_and_is_not_said_to_differ_by_nothing(duel: Site) -> None:
-    """It counts with the worst in each gap against the leader; the ranks if all gaps were worst or best stand there."""
+    """The pair is by the board's scores; the ranks if all gaps were worst or best stand on its page."""
     message = sentence(duel, "skill", "Good", "Part")
     shown = duel.http.get("/benchmarks/duel/entrants/Part").text.partition("On the boards")[2].partition("</table>")[0]
     (row,) = re.findall(r"(?s)<tr>(?:(?!</tr>).)*leaderboards/skill.*?</tr>", shown)
@@ -91,7 +91,7 @@ def test_who_is_partial_has_its_bounds_and_is_not_said_to_differ_by_nothing(duel
     board = {row["entrant"]: row for row in duel.http.get(f"{HOME}/skill.json").json()["rows"]}["Part"]
 
     assert message.startswith("Good’s skill score on scaled error is higher than Part’s by ")
-    assert message.endswith("not by the board's rule, so without an interval).")
+    assert re.search(r" by 0\.484 \(95 % interval of this pair alone: 0\.\d+ to 0\.\d+\)\.$", message), message
     assert cells[-2:] == [str(board["rank_if_worst"]), str(board["rank_if_best"])]
     assert "7 of 8" in cells
 
@@ -171,9 +171,9 @@ def test_square_table_and_page_say_the_same_of_a_pair(duel: Site, board: str) ->
 
     assert apart == {("Good", "Base"), ("Base", "Good"), ("Good", "Like"), ("Like", "Good")}
     assert [name for name, is_first in first.items() if is_first] == ["Good"]
-    # Those that the rule for gaps decides are in the square too, and say that no test does.
+    # Those that the rule for gaps decides are in the square too, and say whether a test does.
     assert square.count("settled") == sum(row["separable"] is True for row in pairs)
-    ruled = [row for row in pairs if row.get("decided_by") == "rule for gaps"]
-    assert [row["p_value"] for row in ruled] == [None] * (2 if board == "skill" else 0)
+    ruled = [row for row in pairs if row.get("decided_by") == "rule for gaps and test"]
+    assert [row["p_value"] < 0.05 for row in ruled] == [True] * (2 if board == "skill" else 0)
     for a, b in (("Good", "Base"), ("Like", "Base")):
         assert sentence(duel, board, a, b).startswith("Not settled: ") == ((a, b) not in apart)

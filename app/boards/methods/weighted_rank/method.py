@@ -580,8 +580,7 @@ def _places(shown: RankedBoard) -> Iterator[tuple[BoardRow, int]]:
     for at, rank in shown.placed:
         place = shown.standing.place(at, shown.components.names[at])
         # Rule 1 breaks ties by name, which the rank interval does not allow for.
-        at_worst = shown.standing.at_worst
-        is_behind = at_worst is not None and bool(at_worst.behind[at])
+        is_behind = shown.standing.is_behind(at)
         low = place.rank_low if place.rank_low is None or is_behind else min(place.rank_low, rank)
         high = None if place.rank_high is None else max(place.rank_high, rank)
         yield replace(place, rank=rank, rank_low=low, rank_high=high), at
@@ -653,9 +652,14 @@ def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterat
     enrolled = part_of(manifest, RankedPart).enrolled() if spec.explored is None else None
     if silent := sorted(set(enrolled or ()) - set(shown.held.contenders)):
         yield f"Enrolled, and without any row yet: {names_in_words(silent)}."
-    missing = np.isnan(shown.components.values).any(axis=1)
-    if lacking := [shown.components.names[at] for at in np.flatnonzero(missing).tolist()]:
+    missing = np.isnan(shown.components.values)
+    of_nobody = np.asarray(missing.all(axis=0))
+    if unknown := [name for name, is_unknown in zip(shown.components.metrics, of_nobody, strict=True) if is_unknown]:
+        yield f"On these records nobody has {', '.join(unknown)}: all share the worst rank there."
+    if lacking := [shown.components.names[at] for at in np.flatnonzero(missing[:, ~of_nobody].any(axis=1)).tolist()]:
         yield f"A missing component takes the worst rank: {names_in_words(lacking)}."
+    if missing.any() and shown.standing.sets is not None:
+        yield "A score with a missing component has no rank interval."
     yield from _told_apart(manifest, spec, shown)
     if spec.ranking_rule == 1:
         yield "Rule 1: ties are broken in the order of the names; a column says how much of the weight that decided."
