@@ -4,7 +4,7 @@ columns are the contract's, so that its readers read ours.
 
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -41,7 +41,6 @@ from app.stats.strata import (
     resample_means,
     resample_ratio,
 )
-from app.values.frame import Frame, FrameField
 from app.values.scores import NONE, Coded, ScoreTable
 from app.values.table import Cell, Column, Table
 
@@ -87,21 +86,16 @@ def _held(manifest: Manifest, part: SeriesPart, scores: ScoreTable) -> HeldRecor
 
 def _run_summary(manifest: Manifest, part: SeriesPart) -> Table:
     """Return what the tables are of; a benchmark takes the place of lrdbench's run."""
-    frame: Frame[Manifest] = Frame(
-        [
-            FrameField(text_column("run_id"), lambda of: of.slug),
-            FrameField(text_column("manifest_id"), lambda of: of.slug),
-            FrameField(text_column("benchmark_name"), lambda of: of.title),
-            FrameField(text_column("mode"), lambda of: part.mode),
-        ]
-    )
-    return frame.table("tables/run_summary", "Summary", [manifest])
+    columns = tuple(map(text_column, ("run_id", "manifest_id", "benchmark_name", "mode")))
+    row = (manifest.slug, manifest.slug, manifest.title, part.mode)
+    return Table("tables/run_summary", "Summary", columns, (row,))
 
 
 @dataclass(frozen=True)
-class SeriesRow:
-    """One value of one metric of one estimator on one record."""
+class MetricRow:
+    """One value of one metric of one estimator, of a record or aggregated."""
 
+    scope: str
     record: str | None
     estimator: str | None
     metric: str
@@ -117,17 +111,15 @@ def text_column(name: str) -> Column:
     return Column(name, title, "text", detail=name == "metadata_json")
 
 
-OF_A_RECORD: tuple[FrameField[SeriesRow], ...] = (
-    FrameField(text_column("record_id"), lambda row: row.record),
-    FrameField(text_column("estimator_name"), lambda row: row.estimator),
-    FrameField(text_column("metric_name"), lambda row: row.metric),
-    FrameField(Column("value", "Value", digits=4), lambda row: row.value),
-    FrameField(text_column("stratum_json"), lambda row: row.stratum),
+VALUE, LEVEL = Column("value", "Value", digits=4), Column("nominal", "Level", digits=2)
+
+OF_A_RECORD = (
+    text_column("record_id"),
+    text_column("estimator_name"),
+    text_column("metric_name"),
+    VALUE,
+    text_column("stratum_json"),
 )
-
-
-def _described(key: str) -> Callable[[SeriesRow], Cell]:
-    return lambda row: row.metadata.get(key)
 
 
 Pair = tuple[str, str]
@@ -195,7 +187,7 @@ class Series:
         of_both = (entrant.codes == entrant.words.index(pair[0])) & (task.codes == task.words.index(pair[1]))
         return np.flatnonzero(of_both).tolist()
 
-    def series_rows(self, wanted: Collection[str]) -> Iterator[SeriesRow]:
+    def series_rows(self, wanted: Collection[str]) -> Iterator[MetricRow]:
         """Yield the per-series values of some metrics, by their names without levels, as their run wrote them."""
         lists, described_cells = (self.scores.recorded.get(name) for name in ("metrics", "metadata"))
         place = {name: at for at, name in enumerate(self.scores.columns)}
@@ -208,31 +200,31 @@ class Series:
                     value = null(self.scores.values[at, place[metric]])
                     who = (cell_at(self.scores.item, at), self.scores.entrant.at(at))
                     about = {**metadata.get(metric, {}), "stratum_key": self.key_of(stratum)}
-                    yield SeriesRow(*who, name, level, value, self.strata[stratum], about)
+                    yield MetricRow("per_series", *who, name, level, value, self.strata[stratum], about)
 
 
 def _correction_metrics(series: Series) -> Table:
     """Return what corrections of a series came to, by record."""
-    fields = [*OF_A_RECORD, *(FrameField(text_column(key), _described(key)) for key in OF_CORRECTIONS)]
-    rows = series.series_rows(CORRECTION)
-    return Frame(fields).table(
-        "tables/correction_metrics", "Corrections by record", rows, (AS_STATED,), series.shown_as()
+    columns = (*OF_A_RECORD, *map(text_column, OF_CORRECTIONS))
+    rows = tuple(
+        (*_of_a_record(line), *map(line.metadata.get, OF_CORRECTIONS)) for line in series.series_rows(CORRECTION)
     )
+    return Table("tables/correction_metrics", "Corrections by record", columns, rows, (AS_STATED,), series.shown_as())
 
 
 def _stress_metrics(series: Series) -> Table:
     """Return what stress did to an estimate, by record."""
-    fields = [
-        *OF_A_RECORD,
-        *(FrameField(text_column(key), _described(key)) for key in ("contamination_operator", "clean_record_id")),
-        FrameField(Column("nominal", "Level", digits=2), lambda row: row.level),
-    ]
-    rows = _stressed(series)
-    return Frame(fields).table("tables/stress_metrics", "Stress metrics by record", rows, (), series.shown_as())
+    columns = (*OF_A_RECORD, text_column("contamination_operator"), text_column("clean_record_id"), LEVEL)
+    rows = tuple(
+        (*_of_a_record(line), line.metadata.get("contamination_operator"), line.metadata["clean_record_id"], line.level)
+        for line in series.series_rows(STRESS)
+        if line.metadata.get("clean_record_id") is not None
+    )
+    return Table("tables/stress_metrics", "Stress metrics by record", columns, rows, (), series.shown_as())
 
 
-def _stressed(series: Series) -> Iterator[SeriesRow]:
-    return (row for row in series.series_rows(STRESS) if row.metadata.get("clean_record_id") is not None)
+def _of_a_record(line: MetricRow) -> tuple[Cell, ...]:
+    return (line.record, line.estimator, line.metric, line.value, line.stratum)
 
 
 # The contract's tables of aggregates: by stratum and over strata, their uncertainty, and views of some metrics.
@@ -246,51 +238,24 @@ SENSITIVITY = frozenset({"parameter_variant_sensitivity", "max_variant_drift"})
 AS_STATED = "The values of single records are as the runs state them; what is over several records is computed here."
 
 
-@dataclass(frozen=True)
-class _Line:
-    """An aggregate as the contract writes it; `scope` and `record` are those of rows of metrics."""
-
-    scope: str
-    record: str | None
-    estimator: str | None
-    metric: str
-    level: float | None
-    value: float | None
-    stratum: str
-    metadata: str
-
-
-STRATA: Frame[_Line] = Frame(
-    [
-        FrameField(text_column("estimator_name"), lambda line: line.estimator),
-        FrameField(text_column("metric_name"), lambda line: line.metric),
-        FrameField(Column("value", "Value", digits=4), lambda line: line.value),
-        FrameField(text_column("stratum_json"), lambda line: line.stratum),
-        FrameField(text_column("metadata_json"), lambda line: line.metadata),
-    ]
-)
-
-SCOPED: Frame[_Line] = Frame(
-    [
-        FrameField(text_column("scope"), lambda line: line.scope),
-        FrameField(text_column("record_id"), lambda line: line.record),
-        *STRATA.fields,
-    ]
-)
-
-CALIBRATED: Frame[_Line] = Frame(
-    [
-        *STRATA.fields[:3],
-        FrameField(Column("nominal", "Level", digits=2), lambda line: line.level),
-    ]
+OF_STRATA = (
+    text_column("estimator_name"),
+    text_column("metric_name"),
+    VALUE,
+    text_column("stratum_json"),
+    text_column("metadata_json"),
 )
 
 
 def per_stratum_metrics(series: Series) -> Table:
     """Return the aggregate of each stratum, then those over strata."""
     note = "Means within strata, then over strata with the same weight each; null values are left out and counted."
-    lines = _aggregates(series)
-    return STRATA.table("tables/per_stratum_metrics", "Metrics by stratum", lines, (note,), series.shown_as())
+    rows = tuple(map(_of_strata, _aggregates(series)))
+    return Table("tables/per_stratum_metrics", "Metrics by stratum", OF_STRATA, rows, (note,), series.shown_as())
+
+
+def _of_strata(line: MetricRow) -> tuple[Cell, ...]:
+    return (line.estimator, line.metric, line.value, line.stratum, write(line.metadata))
 
 
 def uncertainty_calibration(series: Series) -> Table:
@@ -298,7 +263,9 @@ def uncertainty_calibration(series: Series) -> Table:
     lines = [line for line in _aggregates(series) if line.metric in CALIBRATION]
     note = "Of the intervals that estimators give for one series; uncertainty of the benchmark is another table."
     notes = (note, *_none_of(lines, CALIBRATION))
-    return CALIBRATED.table("tables/uncertainty_calibration", "Calibration of estimators' intervals", lines, notes)
+    rows = tuple((line.estimator, line.metric, line.value, line.level) for line in lines)
+    columns = (*OF_STRATA[:3], LEVEL)
+    return Table("tables/uncertainty_calibration", "Calibration of estimators' intervals", columns, rows, notes)
 
 
 def estimator_disagreement(series: Series) -> Table:
@@ -312,26 +279,22 @@ def scale_window_sensitivity(series: Series) -> Table:
 
 
 def _scoped(series: Series, metrics: Collection[str], name: str, title: str) -> Table:
-    of_records = (_of_record(row) for row in series.series_rows(metrics))
-    lines = [*of_records, *(line for line in _aggregates(series) if line.metric in metrics)]
+    lines = [*series.series_rows(metrics), *(line for line in _aggregates(series) if line.metric in metrics)]
+    columns = (text_column("scope"), text_column("record_id"), *OF_STRATA)
+    rows = tuple((line.scope, line.record, *_of_strata(line)) for line in lines)
     notes = (AS_STATED,) if lines else _none_of(lines, metrics)
-    return SCOPED.table(f"tables/{name}", title, lines, notes, series.shown_as())
+    return Table(f"tables/{name}", title, columns, rows, notes, series.shown_as())
 
 
-def _none_of(lines: Sequence[_Line], metrics: Collection[str]) -> tuple[str, ...]:
+def _none_of(lines: Sequence[MetricRow], metrics: Collection[str]) -> tuple[str, ...]:
     return () if lines else (f"This benchmark has no row of {', '.join(sorted(metrics))}.",)
 
 
-def _of_record(row: SeriesRow) -> _Line:
-    about = (row.metric, row.level, row.value, row.stratum, write(row.metadata))
-    return _Line("per_series", row.record, row.estimator, *about)
-
-
-def _aggregates(series: Series) -> Iterator[_Line]:
+def _aggregates(series: Series) -> Iterator[MetricRow]:
     for a in [*series.aggregates, *series.over_strata()]:
         name, level = split_identity(a.metric)
-        about = write(_metadata(series, a, name, level))
-        yield _Line("aggregate", None, a.estimator, name, level, null(a.value), series.json_of(a.stratum), about)
+        about = _metadata(series, a, name, level)
+        yield MetricRow("aggregate", None, a.estimator, name, level, null(a.value), series.json_of(a.stratum), about)
 
 
 def _metadata(series: Series, a: Aggregate, name: str, level: float | None) -> dict[str, Any]:
@@ -384,38 +347,22 @@ class SeriesInterval:
     pair: tuple[str, str] | None = None
 
 
-@dataclass(frozen=True)
-class _Interval:
-    """An interval as the contract writes it."""
-
-    interval: SeriesInterval
-    kind: str
-    how: str
-    stratum: str
-    metadata: str
-
-
 SHARED_STREAM = (
     "Drawn as lrdbench draws them, from one generator in the order of its rows: the ends move with who else is there. "
     "The boards' own intervals, ranks and verdicts are drawn by the names of the records."
 )
 
-UNCERTAINTY: Frame[_Interval] = Frame(
-    [
-        FrameField(text_column("estimator_name"), lambda line: line.interval.estimator),
-        FrameField(text_column("metric_name"), lambda line: split_identity(line.interval.metric)[0]),
-        FrameField(
-            Column("value", "Value", interval=("ci_low", "ci_high"), glossary="aggregate_bootstrap", digits=4),
-            lambda line: line.interval.value,
-        ),
-        FrameField(text_column("uncertainty_type"), lambda line: line.kind),
-        FrameField(text_column("aggregation"), lambda line: line.how),
-        FrameField(Column("nominal", "Level", digits=2), lambda line: line.interval.level),
-        FrameField(Column("ci_low", "Low", detail=True, digits=4), lambda line: line.interval.low),
-        FrameField(Column("ci_high", "High", detail=True, digits=4), lambda line: line.interval.high),
-        FrameField(text_column("stratum_json"), lambda line: line.stratum),
-        FrameField(text_column("metadata_json"), lambda line: line.metadata),
-    ]
+OF_UNCERTAINTY = (
+    text_column("estimator_name"),
+    text_column("metric_name"),
+    Column("value", "Value", interval=("ci_low", "ci_high"), glossary="aggregate_bootstrap", digits=4),
+    text_column("uncertainty_type"),
+    text_column("aggregation"),
+    LEVEL,
+    Column("ci_low", "Low", detail=True, digits=4),
+    Column("ci_high", "High", detail=True, digits=4),
+    text_column("stratum_json"),
+    text_column("metadata_json"),
 )
 
 
@@ -423,18 +370,18 @@ def benchmark_uncertainty(
     series: Series, intervals: Sequence[SeriesInterval], drawn: SeriesUncertainty | None
 ) -> Table:
     """Return the intervals of the aggregates; none where the manifest asks for none, as in lrdbench."""
-    title = "Uncertainty of the benchmark"
+    name, title = "tables/benchmark_uncertainty", "Uncertainty of the benchmark"
     if drawn is None:
         note = "The manifest asks for no uncertainty (key uncertainty), so there is none."
-        return UNCERTAINTY.table("tables/benchmark_uncertainty", title, (), (note,), {"interval": None})
+        return Table(name, title, OF_UNCERTAINTY, (), (note,), {"interval": None})
     meta = {"interval": "percentile bootstrap", "n_resamples": drawn.n_resamples, "rng_seed": drawn.rng_seed,
             "stream": drawn.stream, "level": drawn.levels[0], **series.shown_as()}  # fmt: skip
-    lines = (_interval(series, interval, drawn.n_resamples) for interval in intervals)
+    rows = tuple(_interval(series, interval, drawn.n_resamples) for interval in intervals)
     notes = (SHARED_STREAM,) if drawn.stream == "lrdbench" else ()
-    return UNCERTAINTY.table("tables/benchmark_uncertainty", title, lines, notes, meta)
+    return Table(name, title, OF_UNCERTAINTY, rows, notes, meta)
 
 
-def _interval(series: Series, interval: SeriesInterval, n_resamples: int) -> _Interval:
+def _interval(series: Series, interval: SeriesInterval, n_resamples: int) -> tuple[Cell, ...]:
     kind = "paired_bootstrap_difference" if interval.pair else "aggregate_bootstrap"
     within = "paired_bootstrap_within_stratum" if interval.pair else "bootstrap_within_stratum"
     how = "bootstrap_over_strata" if interval.stratum is None else within
@@ -452,10 +399,11 @@ def _interval(series: Series, interval: SeriesInterval, n_resamples: int) -> _In
         about |= {"estimator_a": interval.pair[0], "estimator_b": interval.pair[1], "n_pairs": interval.n_units}
     else:
         about |= {"n_strata" if interval.stratum is None else "n_observations": interval.n_units}
-    own_level = split_identity(interval.metric)[1]
+    metric, own_level = split_identity(interval.metric)
     about |= {} if own_level is None else {"metric_nominal": own_level}
     about |= {"reason": "too_few_clusters"} if interval.low is None else {}
-    return _Interval(interval, kind, how, series.json_of(interval.stratum), write(about))
+    return (interval.estimator, metric, interval.value, kind, how, interval.level, interval.low, interval.high,
+            series.json_of(interval.stratum), write(about))  # fmt: skip
 
 
 # The contract's tables of failures: counts by estimator and stratum, the map of metrics, and the records behind them.
@@ -484,86 +432,58 @@ HEAT = {
 MAPPED_FIRST = ("mae", "rmse", "absolute_estimate_drift", "absolute_error_inflation", "validity_rate")
 
 
-@dataclass(frozen=True)
-class _Failures:
-    """What one estimator's rows in one stratum lack."""
-
-    estimator: str
-    stratum: str
-    values: Mapping[str, Any]
-    n_rows: int
-    n_missing: int
-    n_without_interval: int
-    n_judged: int
-    n_invalid: int
-
-    @property
-    def invalid_rate(self) -> float | None:
-        """Return the share of invalid estimates, None where nothing says which are valid."""
-        return self.n_invalid / self.n_judged if self.n_judged else None
-
-
-FAILURES: Sequence[FrameField[_Failures]] = (
-    FrameField(text_column("estimator_name"), lambda line: line.estimator),
-    FrameField(text_column("stratum_json"), lambda line: line.stratum),
-    FrameField(Column("n_metric_rows", "Metric rows", "integer"), lambda line: line.n_rows),
-    FrameField(Column("n_missing_values", "Missing values", "integer"), lambda line: line.n_missing),
-    FrameField(Column("n_missing_uncertainty", "Missing uncertainty", "integer"), lambda line: line.n_without_interval),
-    FrameField(Column("n_validity_observations", "Validity observations", "integer"), lambda line: line.n_judged),
-    FrameField(Column("n_invalid_estimates", "Invalid estimates", "integer"), lambda line: line.n_invalid),
-    FrameField(Column("invalid_rate", "Invalid", glossary="invalid_rate", digits=3), lambda line: line.invalid_rate),
-    FrameField(Column("missing_value_rate", "Missing", digits=3), lambda line: line.n_missing / line.n_rows),
+OF_FAILURES = (
+    text_column("estimator_name"),
+    text_column("stratum_json"),
+    Column("n_metric_rows", "Metric rows", "integer"),
+    Column("n_missing_values", "Missing values", "integer"),
+    Column("n_missing_uncertainty", "Missing uncertainty", "integer"),
+    Column("n_validity_observations", "Validity observations", "integer"),
+    Column("n_invalid_estimates", "Invalid estimates", "integer"),
+    Column("invalid_rate", "Invalid", glossary="invalid_rate", digits=3),
+    Column("missing_value_rate", "Missing", digits=3),
 )
 
 
 def failures(series: Series) -> Table:
     """Return how many values, intervals and estimates of each estimator in each stratum are missing or invalid."""
     lines = [_failures(series, pair, members) for pair, members in series.by_pair().items()]
-    fields = [*FAILURES, *(field.of(_values) for field in stratum_fields([line.stratum for line in lines]))]
-    note = f"{sum(line.n_missing for line in lines)} of {sum(line.n_rows for line in lines)} values are missing."
-    notes = (note if lines else NO_SERIES,)
-    return Frame(fields).table("tables/failures", "Failures", lines, notes, _drawn_meta(series, HEAT))
+    n_missing, n_rows = sum(map(_n_null, series.groups)), sum(len(group.values) for group in series.groups)
+    notes = (f"{n_missing} of {n_rows} values are missing." if lines else NO_SERIES,)
+    return _of_pairs("tables/failures", "Failures", OF_FAILURES, lines, notes, _drawn_meta(series, HEAT))
 
 
-def _values(line: _Failures) -> Mapping[str, Any]:
-    return line.values
+def _of_pairs(
+    name: str,
+    title: str,
+    first: Sequence[Column],
+    lines: Sequence[Mapping[Column, Cell]],
+    notes: tuple[str, ...],
+    meta: Mapping[str, Any],
+) -> Table:
+    """Return a table whose columns, after the first ones, come in the order in which rows bring them, as lrdbench's."""
+    columns = tuple(dict.fromkeys([*first, *(column for line in lines for column in line)]))
+    rows = tuple(tuple(map(line.get, columns)) for line in lines)
+    return Table(name, title, columns, rows, notes, meta)
 
 
-def _failures(series: Series, pair: Pair, members: Sequence[Group]) -> _Failures:
+def _failures(series: Series, pair: Pair, members: Sequence[Group]) -> Mapping[Column, Cell]:
+    """Return what one estimator's rows in one stratum lack; no rate of invalid ones where nothing says which are."""
     validity = [group.values[group.included] for group in members if group.metric == "validity_rate"]
     observed = np.concatenate(validity) if validity else np.zeros(0)
     lists = series.scores.recorded.get("missing_ci")
-    return _Failures(
-        estimator=pair[0],
-        stratum=series.strata[pair[1]],
-        values=json.loads(series.strata[pair[1]]),
-        n_rows=sum(len(group.values) for group in members),
-        n_missing=sum(_n_null(group) for group in members),
-        n_without_interval=sum(len((cell_at(lists, at) or "").split()) for at in series.rows_of(pair)),
-        n_judged=len(observed),
-        n_invalid=int((observed == 0).sum()),
-    )
+    n_rows, n_missing = sum(len(group.values) for group in members), sum(map(_n_null, members))
+    n_without_interval = sum(len((cell_at(lists, at) or "").split()) for at in series.rows_of(pair))
+    n_judged, n_invalid = len(observed), int((observed == 0).sum())
+    counts = (n_rows, n_missing, n_without_interval, n_judged, n_invalid)
+    rates = (n_invalid / n_judged if n_judged else None, n_missing / n_rows)
+    cells = (pair[0], series.strata[pair[1]], *counts, *rates)
+    return dict(zip(OF_FAILURES, cells, strict=True)) | _stratum_cells(series.strata[pair[1]])
 
 
 def _n_null(group: Group) -> int:
     """Count the null rows; those of a ratio have no value of their own, so none is missing."""
     return 0 if group.denominators is not None else int(np.isnan(group.values).sum())
-
-
-@dataclass(frozen=True)
-class _Mapped:
-    """One estimator in one stratum: its aggregates by metric."""
-
-    estimator: str
-    stratum: str
-    values: Mapping[str, Any]
-    metrics: Mapping[str, float | None]
-
-
-MAPPED: Sequence[FrameField[_Mapped]] = (
-    FrameField(text_column("estimator_name"), lambda line: line.estimator),
-    FrameField(text_column("stratum_json"), lambda line: line.stratum),
-)
 
 
 def failure_map(series: Series) -> Table:
@@ -573,40 +493,23 @@ def failure_map(series: Series) -> Table:
         if a.stratum is not None:
             values.setdefault((a.estimator, a.stratum), {})[a.metric] = null(a.value)
     lines = [
-        _Mapped(estimator, series.strata[stratum], json.loads(series.strata[stratum]), metrics)
+        {
+            **dict(zip(OF_FAILURES[:2], (estimator, series.strata[stratum]), strict=True)),
+            **_stratum_cells(series.strata[stratum]),
+            **{Column(metric_column(metric), metric, digits=4): value for metric, value in metrics.items()},
+        }
         for (estimator, stratum), metrics in values.items()
     ]
-    fields = [*MAPPED, *_in_order_of_rows(lines)]
-    drawn = _drawn([metric for line in lines for metric in line.metrics])
+    drawn = _drawn([metric for metrics in values.values() for metric in metrics])
     plot = {key: value for key, value in HEAT.items() if key != "highest"} | {"value": drawn}
     meta = _drawn_meta(series, plot) if drawn is not None else series.shown_as()
     notes = () if lines else (NO_SERIES,)
-    return Frame(fields).table("tables/failure_map", "Metrics by estimator and stratum", lines, notes, meta)
+    return _of_pairs("tables/failure_map", "Metrics by estimator and stratum", OF_FAILURES[:2], lines, notes, meta)
 
 
 def _drawn_meta(series: Series, plot: Mapping[str, Any]) -> dict[str, Any]:
     """Return the drawing of a table: estimators alone, not what is measured between several of them."""
     return {"plot": {**plot, "without": {"estimator_name": series.diagnostics()}}, **series.shown_as()}
-
-
-def _in_order_of_rows(lines: Sequence[_Mapped]) -> Iterator[FrameField[_Mapped]]:
-    """Yield the columns of strata and metrics in the order in which rows bring them, as lrdbench writes them."""
-    known = {field.column.name: field for field in stratum_fields([line.stratum for line in lines])}
-    seen: dict[str, FrameField[_Mapped]] = {}
-    for line in lines:
-        for key in sorted(line.values):
-            seen.setdefault(f"stratum__{key}", known[f"stratum__{key}"].of(lambda row: row.values))
-        for metric in line.metrics:
-            seen.setdefault(metric_column(metric), FrameField(_metric(metric), _cell_of(metric)))
-    yield from seen.values()
-
-
-def _metric(metric: str) -> Column:
-    return Column(metric_column(metric), metric, digits=4)
-
-
-def _cell_of(metric: str) -> Any:
-    return lambda line: line.metrics.get(metric)
 
 
 def _drawn(metrics: Sequence[str]) -> str | None:
@@ -621,49 +524,33 @@ def metric_column(metric: str) -> str:
     return f"metric__{name}" if level is None else f"metric__{name}__nominal_{level!r}"
 
 
-@dataclass(frozen=True)
-class _Failed:
-    """One record of one estimator that lacks something."""
-
-    estimator: str | None
-    task: str | None
-    record: str | None
-    missing: str | None
-    reason: str | None
-    warnings: str | None
-
-
-FAILED: Frame[_Failed] = Frame(
-    [
-        FrameField(Column("entrant", "Entrant", "text"), lambda line: line.estimator),
-        FrameField(Column("task", "Stratum", "text"), lambda line: line.task),
-        FrameField(Column("record_id", "Record", "text"), lambda line: line.record),
-        FrameField(Column("missing", "Without a value", "text"), lambda line: line.missing),
-        FrameField(Column("reason", "Reason", "text"), lambda line: line.reason),
-        FrameField(Column("warnings", "Warnings", "text"), lambda line: line.warnings),
-    ]
+OF_FAILED_RECORDS = (
+    Column("entrant", "Entrant", "text"),
+    Column("task", "Stratum", "text"),
+    Column("record_id", "Record", "text"),
+    Column("missing", "Without a value", "text"),
+    Column("reason", "Reason", "text"),
+    Column("warnings", "Warnings", "text"),
 )
 
 
 def failed_records(series: Series) -> Table:
     """Return every record of an estimator without a value, with the reason."""
-    lines = list(_failed(series))
-    note = f"{len(lines)} of {len(series.scores)} records of an estimator lack a value."
-    return FAILED.table("failed_records", "Failed records", lines, (note,))
+    rows = tuple(_failed(series))
+    note = f"{len(rows)} of {len(series.scores)} records of an estimator lack a value."
+    return Table("failed_records", "Failed records", OF_FAILED_RECORDS, rows, (note,))
 
 
 def failure_modes(series: Series) -> Table:
     """Return how many records of each estimator failed in which of lrdbench's modes."""
-    counts = Counter((line.estimator, _mode(line.reason)) for line in _failed(series) if line.reason)
-    frame: Frame[tuple[tuple[str | None, str], int]] = Frame(
-        [
-            FrameField(text_column("estimator_name"), lambda line: line[0][0]),
-            FrameField(text_column("failure_mode"), lambda line: line[0][1]),
-            FrameField(Column("n_records", "Records", "integer"), lambda line: line[1]),
-        ]
+    counts = Counter((estimator, _mode(reason)) for estimator, *_, reason, _ in _failed(series) if reason)
+    columns = (
+        text_column("estimator_name"),
+        text_column("failure_mode"),
+        Column("n_records", "Records", "integer"),
     )
-    rows = sorted(counts.items(), key=lambda item: (item[0][0] or "", item[0][1]))
-    return frame.table("tables/failure_modes", "Failure modes", rows)
+    rows = sorted(((*who, count) for who, count in counts.items()), key=lambda row: (row[0] or "", row[1]))
+    return Table("tables/failure_modes", "Failure modes", columns, tuple(rows))
 
 
 def _mode(reason: str | None) -> str:
@@ -672,7 +559,7 @@ def _mode(reason: str | None) -> str:
     return next((mode for prefix, mode in MODES.items() if (reason or "").startswith(prefix)), OTHER_MODE)
 
 
-def _failed(series: Series) -> Iterator[_Failed]:
+def _failed(series: Series) -> Iterator[tuple[str | None, ...]]:
     scores = series.scores
     lists, columns = scores.recorded.get("metrics"), {name: at for at, name in enumerate(scores.columns)}
     for at in range(len(scores)):
@@ -682,7 +569,7 @@ def _failed(series: Series) -> Iterator[_Failed]:
         if missing or reason:
             warnings = cell_at(scores.recorded.get("warnings"), at)
             where = (scores.entrant.at(at), scores.task.at(at), cell_at(scores.item, at))
-            yield _Failed(*where, " ".join(missing) or None, reason, warnings)
+            yield (*where, " ".join(missing) or None, reason, warnings)
 
 
 def _reason(series: Series, at: int, missing: Sequence[str]) -> str | None:
@@ -698,18 +585,14 @@ def _reason(series: Series, at: int, missing: Sequence[str]) -> str | None:
 BALANCED = '{"level": "balanced_global"}'
 
 
-def stratum_fields(strata: Sequence[str]) -> list[FrameField[Mapping[str, Any]]]:
-    """Return a column for each key of the strata, in the contract's order; a row is made of a stratum's values."""
-    keys = dict.fromkeys(key for text in strata for key in sorted(json.loads(text)))
-    return [FrameField(_stratum_column(key), _value_of(key)) for key in keys]
+def _stratum_cells(stratum: str) -> dict[Column, Cell]:
+    """Return the values of a stratum's JSON, each in its column, in the contract's order."""
+    values: dict[str, Cell] = json.loads(stratum)
+    return {_stratum_column(key): values[key] for key in sorted(values)}
 
 
 def _stratum_column(key: str) -> Column:
     return Column(f"stratum__{key}", key.replace("_", " "), "text", detail=True)
-
-
-def _value_of(key: str) -> Any:
-    return lambda values: values.get(key)
 
 
 def null(value: float) -> float | None:
@@ -730,9 +613,6 @@ def write(values: Mapping[str, Any]) -> str:
 def is_ratio(metric: str) -> bool:
     """Say whether a metric is the ratio of paired errors, whose rows have no value of their own."""
     return metric == PAIRED_RATIO
-
-
-Cells = tuple[Cell, ...]
 
 
 # The boards of a series benchmark in the one leaderboard table of lrdbench's output contract.
@@ -882,36 +762,30 @@ class _Drawing:
 # What the estimators of a series benchmark are: family, estimand, parameters, as their runs describe them. Estimators
 # of different estimands answer different questions, and a board says so.
 
-Estimator = tuple[str, Mapping[str, Any]]
-
-
-def _stated(key: str) -> Callable[[Estimator], Cell]:
-    return lambda estimator: estimator[1].get(key)
-
-
-def _as_json(key: str, empty: list[Any] | dict[str, Any]) -> Callable[[Estimator], Cell]:
-    return lambda estimator: json.dumps(estimator[1].get(key, empty), sort_keys=True)
-
-
-FRAME: Frame[Estimator] = Frame(
-    [
-        FrameField(Column("estimator_name", "Estimator", "text"), lambda estimator: estimator[0]),
-        FrameField(Column("family", "Family", "text"), _stated("family")),
-        FrameField(Column("target_estimand", "Estimand", "text", glossary="estimand"), _stated("target_estimand")),
-        FrameField(Column("supports_ci", "Intervals", "flag"), _stated("supports_ci")),
-        FrameField(Column("supports_diagnostics", "Diagnostics", "flag"), _stated("supports_diagnostics")),
-        FrameField(Column("assumptions_json", "Assumptions", "text"), _as_json("assumptions", [])),
-        FrameField(Column("params_json", "Parameters", "text"), _as_json("parameters", {})),
-        FrameField(Column("version", "Version", "text"), _stated("version")),
-    ]
+OF_ESTIMATORS = (
+    Column("estimator_name", "Estimator", "text"),
+    Column("family", "Family", "text"),
+    Column("target_estimand", "Estimand", "text", glossary="estimand"),
+    Column("supports_ci", "Intervals", "flag"),
+    Column("supports_diagnostics", "Diagnostics", "flag"),
+    Column("assumptions_json", "Assumptions", "text"),
+    Column("params_json", "Parameters", "text"),
+    Column("version", "Version", "text"),
 )
 
 
 def metadata_table(described: Described, enrolled: Sequence[str] | None = None) -> Table:
     """Return one row per estimator, with the columns of lrdbench's output contract: those enrolled in their order."""
     order = {name: at for at, name in enumerate(enrolled or ())}
-    rows = sorted(described.items(), key=lambda estimator: (order.get(estimator[0], len(order)), estimator[0]))
-    return FRAME.table("tables/estimator_metadata", "Estimators", rows)
+    names = sorted(described, key=lambda name: (order.get(name, len(order)), name))
+    rows = tuple(_estimator(name, described[name]) for name in names)
+    return Table("tables/estimator_metadata", "Estimators", OF_ESTIMATORS, rows)
+
+
+def _estimator(name: str, about: Mapping[str, Any]) -> tuple[Cell, ...]:
+    stated = map(about.get, ("family", "target_estimand", "supports_ci", "supports_diagnostics"))
+    assumptions = json.dumps(about.get("assumptions", []), sort_keys=True)
+    return (name, *stated, assumptions, write(about.get("parameters", {})), about.get("version"))
 
 
 def note_estimands(tables: Sequence[Table], described: Described) -> list[Table]:
