@@ -14,6 +14,8 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 import yaml
+from pandas.tseries.frequencies import to_offset
+from pydantic import AfterValidator, Field, ValidationError
 
 from app.boards.methods.skill_score import RankBy
 from app.config import MIB
@@ -24,8 +26,8 @@ from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.read import BlockPart, BlockReader, FileColumns, columns_of
-from app.manifest.build import SCHEMA_LINE
-from app.manifest.model import Manifest
+from app.manifest.build import SCHEMA_LINE, problems_from
+from app.manifest.model import Manifest, Part
 from app.names import clip_for_message, first_few, is_name
 from app.values.scores import NONE
 from app.yaml import read_yaml
@@ -310,31 +312,83 @@ def _some(names: set[str]) -> str:
 
 MAX_TASK_LIST_BYTES = 1 << 20
 
-# In the order of the columns of fev's result files. A value of None is an empty cell there.
-DEFAULTS: Mapping[str, Any] = {
-    "dataset_path": None,
-    "dataset_config": None,
-    "horizon": 1,
-    "num_windows": 1,
-    "initial_cutoff": None,
-    "window_step_size": None,
-    "min_context_length": 1,
-    "max_context_length": None,
-    "seasonality": 1,
-    "eval_metric": "MASE",
-    "extra_metrics": [],
-    "quantile_levels": [],
-    "id_column": "id",
-    "timestamp_column": "timestamp",
-    "target": "target",
-    "generate_univariate_targets_from": None,
-    "known_dynamic_columns": [],
-    "past_dynamic_columns": [],
-    "static_columns": [],
-}
+Count = Annotated[int, Field(ge=1)]
 
 # fev sorts these, so that the same columns or levels in another order are the same task.
-SORTED = ("target", "quantile_levels", "known_dynamic_columns", "past_dynamic_columns", "static_columns")
+Names = Annotated[list[str], AfterValidator(sorted)]
+
+Levels = Annotated[list[Annotated[float, Field(gt=0.0, lt=1.0)]], AfterValidator(sorted)]
+
+
+def offset_of(text: str) -> str:
+    """Return an offset as pandas writes it: `1D` is `D`, `2W` is `2W-SUN`. Raises ValueError if it is not positive."""
+    try:
+        offset = to_offset(text)
+    except (ValueError, OverflowError):
+        offset = None
+    if offset is None or offset.n < 1:
+        raise ValueError("expected a whole number or a positive offset of pandas, such as 7D, 15min or W-MON")
+    return str(offset.freqstr)
+
+
+def _time_of(text: str) -> str:
+    try:
+        return datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        raise ValueError("expected a whole number or a date and time, such as 2024-01-31T12:00") from None
+
+
+def _with_name(metric: str | dict[str, Any]) -> str | dict[str, Any]:
+    if not _name_of(metric):
+        raise ValueError("a metric must be a name, or a mapping with a name")
+    return metric
+
+
+def _name_of(metric: str | dict[str, Any]) -> str:
+    name = metric.get("name") if isinstance(metric, dict) else metric
+    return name if isinstance(name, str) else ""
+
+
+Metric = Annotated[str | dict[str, Any], AfterValidator(_with_name)]
+
+
+class _Task(Part):
+    """A task as a list declares it, with fev's defaults.
+
+    All keys but the last two are columns of fev's result files, in their order; None is an empty cell there.
+    """
+
+    dataset_path: str
+    dataset_config: str | None = None
+    horizon: Count = 1
+    num_windows: Count = 1
+    initial_cutoff: int | Annotated[str, AfterValidator(_time_of)] | None = None
+    window_step_size: Count | Annotated[str, AfterValidator(offset_of)] | None = None
+    min_context_length: Count = 1
+    max_context_length: Count | None = None
+    seasonality: Count = 1
+    eval_metric: Metric = "MASE"
+    extra_metrics: list[Metric] = Field(default_factory=list)
+    quantile_levels: Levels = Field(default_factory=list)
+    id_column: str = "id"
+    timestamp_column: str = "timestamp"
+    target: str | Names = "target"
+    generate_univariate_targets_from: str | list[str] | None = None
+    known_dynamic_columns: Names = Field(default_factory=list)
+    past_dynamic_columns: Names = Field(default_factory=list)
+    static_columns: Names = Field(default_factory=list)
+    task_name: str | None = None
+    lead_time: Any = None  # Never used by any release; fev drops it.
+
+    def metric_names(self) -> list[str]:
+        """Return the names of its metrics, its own first."""
+        return [_name_of(metric) for metric in (self.eval_metric, *self.extra_metrics)]
+
+    def latest_cutoff(self) -> int:
+        """Return the last cutoff that leaves room for every window, counted from the end; the step is no offset."""
+        step = self.window_step_size
+        return -(self.horizon + (self.num_windows - 1) * int(self.horizon if step is None else step))
+
 
 RENAMES = {
     "num_rolling_windows": "num_windows",
@@ -344,18 +398,7 @@ RENAMES = {
     "multiple_target_columns": "generate_univariate_targets_from",
 }
 
-# Never used by any release; fev drops it.
-DROPPED = frozenset({"lead_time"})
-
 OF_QUANTILES = frozenset({"MQL", "SQL", "WQL"})
-
-# pandas' names of calendar offsets, and how it completes those that are anchored.
-ANCHORS = {"W": "SUN", "QE": "DEC", "BQE": "DEC", "YE": "DEC", "BYE": "DEC",
-           "QS": "JAN", "BQS": "JAN", "YS": "JAN", "BYS": "JAN"}  # fmt: skip
-
-OFFSETS = frozenset({"ns", "us", "ms", "s", "min", "h", "bh", "D", "B", "C", "ME", "MS", "BME", "BMS", *ANCHORS})
-
-_OFFSET = re.compile(r"(\d{1,6})?([A-Za-z]{1,3})(?:-([A-Z]{3}))?")
 
 
 def read_fev_tasks(tasks_yaml: bytes, what: str) -> list[FevTask]:
@@ -364,125 +407,57 @@ def read_fev_tasks(tasks_yaml: bytes, what: str) -> list[FevTask]:
     listed = document.get("tasks") if isinstance(document, dict) else None
     if not isinstance(listed, list) or not listed:
         raise ManifestRejected(f"{what} is not one of fev.", [Problem("expected a list under the key tasks")])
-    problems = [problem for position, task in enumerate(listed) for problem in _problems_of(task, f"tasks.{position}")]
+    problems: list[Problem] = []
+    declared = [_read(task, f"tasks.{position}", problems) for position, task in enumerate(listed)]
     if not problems:
-        tasks = [_task(declared) for declared in listed]
+        tasks = [_task(each) for each in declared if each is not None]
         problems = list(_problems_of_names(tasks))
     if problems:
         raise ManifestRejected(f"{what} cannot be imported.", problems)
     return tasks
 
 
-def _problems_of(task: Any, path: str) -> Iterator[Problem]:
-    if not isinstance(task, dict):
-        yield Problem("a task must be a mapping", column=path)
-        return
-    for key in task:
-        if key not in DEFAULTS and key not in RENAMES and key not in DROPPED and key != "task_name":
-            yield Problem("not a part of a task of fev", column=f"{path}.{clip_for_message(key)}")
-        elif RENAMES.get(key) in task:
-            yield Problem(f"a deprecated name of {RENAMES[key]}, which the task has too", column=f"{path}.{key}")
-    if not isinstance(task.get("dataset_path"), str):
-        yield Problem("dataset_path must be text", column=f"{path}.dataset_path")
-    given: dict[str, Any] = {RENAMES.get(str(key), str(key)): value for key, value in task.items()}
-    wrong = list(_problems_of_counts(given, path))
-    yield from wrong
-    if not wrong:
-        yield from _problems_of_windows(given, path)
-    yield from _problems_of_metrics(given, path)
+def _read(task: Any, path: str, problems: list[Problem]) -> _Task | None:
+    """Return a task under fev's present names, or None; what is wrong with it is added to the problems."""
+    if isinstance(task, dict):
+        for old, new in RENAMES.items():
+            if old in task and new in task:
+                problems.append(Problem(f"a deprecated name of {new}, which the task has too", column=f"{path}.{old}"))
+        task = {RENAMES.get(key, key): value for key, value in task.items()}
+    try:
+        declared = _Task.model_validate(task)
+    except ValidationError as error:
+        problems += problems_from(error, _Task, within=path)
+        return None
+    problems += _problems_of(declared, path)
+    return declared
 
 
-def _problems_of_counts(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    for key in ("horizon", "num_windows", "min_context_length", "max_context_length", "seasonality"):
-        value = given.get(key, 1)
-        if key == "max_context_length" and value is None:
-            continue
-        if type(value) is not int or value < 1:
-            yield _wrong("must be a whole number, at least 1", f"{path}.{key}", value)
-    step = given.get("window_step_size")
-    if type(step) is int and step < 1:
-        yield _wrong("must be at least 1", f"{path}.window_step_size", step)
-    elif isinstance(step, str) and offset_of(step) is None:
-        message = (
-            f"no positive offset of pandas; those that are known are a number and one of {', '.join(sorted(OFFSETS))}"
-        )
-        yield _wrong(message, f"{path}.window_step_size", step)
-    elif step is not None and not isinstance(step, str) and type(step) is not int:
-        yield _wrong("must be a whole number, or an offset such as 7D", f"{path}.window_step_size", step)
-
-
-def _problems_of_windows(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    cutoff, step = given.get("initial_cutoff"), given.get("window_step_size")
-    if not _is_cutoff(cutoff):
-        yield Problem("must be a whole number or a date and time", column=f"{path}.initial_cutoff")
-    elif isinstance(step, str) and not isinstance(cutoff, str):
+def _problems_of(task: _Task, path: str) -> Iterator[Problem]:
+    cutoff, step, names = task.initial_cutoff, task.window_step_size, task.metric_names()
+    if isinstance(step, str) and not isinstance(cutoff, str):
         message = "an offset needs a date and time as initial_cutoff; beside a number it must be a whole number"
-        yield _wrong(message, f"{path}.window_step_size", step)
-    elif type(cutoff) is int and 0 > cutoff > (latest := _latest_cutoff(given)):
+        yield Problem(message, column=f"{path}.window_step_size", value=step)
+    elif isinstance(cutoff, int) and 0 > cutoff > (latest := task.latest_cutoff()):
         message = f"leaves no room for every window; it must be at most {latest}"
-        yield _wrong(message, f"{path}.initial_cutoff", cutoff)
-
-
-def _problems_of_metrics(given: Mapping[str, Any], path: str) -> Iterator[Problem]:
-    names, levels = _metric_names(given), given.get("quantile_levels", [])
-    if not all(names):
-        yield Problem("a metric must be a name, or a mapping with a name", column=f"{path}.extra_metrics")
-    elif len(set(names)) < len(names):
+        yield Problem(message, column=f"{path}.initial_cutoff", value=str(cutoff))
+    if len(set(names)) < len(names):
         yield Problem("a metric is named twice", column=f"{path}.extra_metrics")
-    is_level = isinstance(levels, list) and all(isinstance(level, float) and 0 < level < 1 for level in levels)
-    if not is_level:
-        yield Problem("must be numbers between 0 and 1, neither of them included", column=f"{path}.quantile_levels")
-    elif not levels and (needing := sorted(OF_QUANTILES & set(names))):
+    if not task.quantile_levels and (needing := sorted(OF_QUANTILES & set(names))):
         yield Problem(f"{', '.join(needing)} needs quantile_levels", column=f"{path}.quantile_levels")
-    if isinstance(given.get("target"), list) and given.get("generate_univariate_targets_from") is not None:
+    if isinstance(task.target, list) and task.generate_univariate_targets_from is not None:
         message = "cannot be used where target is a list"
         yield Problem(message, column=f"{path}.generate_univariate_targets_from")
 
 
-def _wrong(message: str, path: str, value: Any) -> Problem:
-    return Problem(message, column=path, value=clip_for_message(str(value)))
-
-
-def _is_cutoff(value: Any) -> bool:
-    if not isinstance(value, str):
-        return value is None or type(value) is int
-    try:
-        datetime.fromisoformat(value)
-    except ValueError:
-        return False
-    return True
-
-
-def offset_of(text: str) -> str | None:
-    """Return an offset as pandas writes it (`1D` is `D`, `2W` is `2W-SUN`); None if it is none, or not positive."""
-    match = _OFFSET.fullmatch(text)
-    if match is None or match[2] not in OFFSETS or int(match[1] or 1) < 1 or (match[3] and match[2] not in ANCHORS):
-        return None
-    number = "" if int(match[1] or 1) == 1 else str(int(match[1]))
-    anchor = match[3] or ANCHORS.get(match[2])
-    return f"{number}{match[2]}{'' if anchor is None else f'-{anchor}'}"
-
-
-def _latest_cutoff(given: Mapping[str, Any]) -> int:
-    horizon = int(given.get("horizon", DEFAULTS["horizon"]))
-    step = given.get("window_step_size")
-    return -(horizon + (int(given.get("num_windows", 1)) - 1) * int(horizon if step is None else step))
-
-
-def _task(declared: Mapping[str, Any]) -> FevTask:
-    given = {RENAMES.get(key, key): value for key, value in declared.items()}
-    where = {column: given.get(column, default) for column, default in DEFAULTS.items()}
-    step = where["window_step_size"]
-    where["window_step_size"] = where["horizon"] if step is None else offset_of(step) if isinstance(step, str) else step
-    if where["initial_cutoff"] is None:
-        where["initial_cutoff"] = _latest_cutoff(given)
-    elif isinstance(where["initial_cutoff"], str):
-        where["initial_cutoff"] = datetime.fromisoformat(where["initial_cutoff"]).isoformat()
-    for column in SORTED:
-        if isinstance(where[column], list):
-            where[column] = sorted(where[column])
-    name = given.get("task_name") or where["dataset_config"] or _parents(where["dataset_path"])
-    return FevTask(name, where, tuple(dict.fromkeys(_metric_names(given))))
+def _task(declared: _Task) -> FevTask:
+    where = declared.model_dump(exclude={"task_name", "lead_time"})
+    if declared.window_step_size is None:
+        where["window_step_size"] = declared.horizon
+    if declared.initial_cutoff is None:
+        where["initial_cutoff"] = declared.latest_cutoff()
+    name = declared.task_name or declared.dataset_config or _parents(declared.dataset_path)
+    return FevTask(name, where, tuple(dict.fromkeys(declared.metric_names())))
 
 
 def _parents(path: str) -> str:
@@ -490,19 +465,12 @@ def _parents(path: str) -> str:
     return "/".join(PurePosixPath(path).parts[-3:-1])
 
 
-def _metric_names(task: Mapping[str, Any]) -> list[str]:
-    extra = task.get("extra_metrics") or []
-    declared = [task.get("eval_metric", DEFAULTS["eval_metric"]), *(extra if isinstance(extra, list) else [extra])]
-    names = [metric.get("name") if isinstance(metric, dict) else metric for metric in declared]
-    return [name if isinstance(name, str) else "" for name in names]
-
-
 def _problems_of_names(tasks: Sequence[FevTask]) -> Iterator[Problem]:
     seen: set[str] = set()
     for position, task in enumerate(tasks):
-        if not isinstance(task.name, str) or not is_name(task.name):
+        if not is_name(task.name):
             message = "no allowed name can be made from its data; give it a task_name"
-            yield Problem(message, column=f"tasks.{position}", value=clip_for_message(str(task.name)))
+            yield Problem(message, column=f"tasks.{position}", value=clip_for_message(task.name))
         elif task.name in seen:
             message = "another task has this name; give each a task_name"
             yield Problem(message, column=f"tasks.{position}", value=task.name)
