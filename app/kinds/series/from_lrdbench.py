@@ -12,10 +12,11 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, Self
 
 import typer
 import yaml
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from app.boards.methods.weighted_rank.records import (
     CLASS_ESTIMAND,
@@ -32,24 +33,23 @@ from app.errors import ManifestRejected, Problem
 from app.files.tables import FLAGS
 from app.kinds.contract import CsvRow, Imported, RawFile
 from app.kinds.series.estimates import NUMBERS, RECORDED_AS
-from app.kinds.series.manifest_part import CATALOG, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
+from app.kinds.series.manifest_part import CATALOG, ESTIMATOR_RULE, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
 from app.kinds.series.rows import stratum_of
-from app.manifest.build import SCHEMA_LINE
-from app.names import clip_for_message, is_name
+from app.manifest.build import SCHEMA_LINE, one_of, problems_from
+from app.manifest.model import FEWEST_RESAMPLES, Name
+from app.names import clip_for_message
 from app.values.scores import ScoreTable
 from app.values.table import Cell, Table
 from app.yaml import read_yaml
 
 MAX_MANIFEST_BYTES = 1 << 20
-MODES = ("ground_truth", "stress_test", "observational")
 DEFAULT_LEVEL = 0.95
 Records = Mapping[str, Sequence[str]]
 OF_THE_ESTIMATOR = frozenset({"instability"})
 """Metrics that an estimator has or has not by how it is made, and not by what it estimates."""
 DEFAULT_RESAMPLES = 200
-FEWEST_RESAMPLES = 100
 BOARD_RESAMPLES = 1000
-RULE, FIRST_BREAKS_TIES = "weighted_rank", "best_primary_metric"
+FIRST_BREAKS_TIES = "best_primary_metric"
 
 
 @dataclass(frozen=True)
@@ -74,179 +74,191 @@ def manifest_from_lrdbench(
     name; lrdbench's stream is that of the table of its own uncertainty alone.
     """
     document = read_yaml(manifest_yaml, max_bytes=MAX_MANIFEST_BYTES, what="lrdbench's manifest")
-    if not isinstance(document, dict):
-        raise ManifestRejected("This is no manifest of lrdbench.", [Problem("expected a mapping at the top level")])
-    problems = [*_problems_of_shape(document)]
-    if not problems:
-        problems = [
-            *_problems_of_metrics(document),
-            *_problems_of_boards(document),
-            *_problems_of_uncertainty(document),
-        ]
-    if problems:
-        raise ManifestRejected("lrdbench's manifest cannot be imported.", problems)
-    imported = _manifest(document, slug or slug_of(document["name"]), title or document["name"], records)
-    if asked := _asked(document, records or {}, rows):
+    try:
+        theirs = _Theirs.model_validate(document)
+    except ValidationError as error:
+        raise ManifestRejected(MALFORMED, problems_from(error, _Theirs)) from None
+    if problems := list(_problems_of(theirs)):
+        raise ManifestRejected(MALFORMED, problems)
+    imported = _manifest(theirs, slug or slug_of(theirs.name), title or theirs.name, records)
+    if asked := _asked(theirs, records or {}, rows):
         imported = {**imported, "asked": asked}
     text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
     return f"{SCHEMA_LINE}{text}".encode()
 
 
-def _problems_of_shape(document: Mapping[str, Any]) -> Iterator[Problem]:
-    if not isinstance(document.get("name"), str) or not slug_of(document["name"]):
-        yield Problem("name must be text with a letter or a digit", column="name")
-    if document.get("mode") not in MODES:
-        shown = clip_for_message(str(document.get("mode")))
-        yield Problem(f"mode must be one of {', '.join(MODES)}", column="mode", value=shown)
-    for key in ("estimators", "metrics", "leaderboards"):
-        if not isinstance(document.get(key), list) or not document[key]:
-            yield Problem("expected a list with something in it", column=key)
-    for key in ("contamination", "uncertainty", "seeds"):
-        if not isinstance(document.get(key) or {}, dict):
-            yield Problem("expected a mapping", column=key)
-    yield from _problems_of_estimators(document.get("estimators"))
-    yield from _problems_of_operators(document.get("contamination"))
+MALFORMED = "lrdbench's manifest cannot be imported."
+
+Level = Annotated[float, Field(gt=0.0, lt=1.0)]
 
 
-def _problems_of_estimators(estimators: Any) -> Iterator[Problem]:
-    for position, entry in enumerate(estimators if isinstance(estimators, list) else ()):
-        for name in _estimator_names(entry):
+class _Read(BaseModel):
+    """A part of lrdbench's manifest; keys that mean nothing here are passed over."""
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+
+class _Named(_Read):
+    """A variant of an estimator, or an operator of the contamination."""
+
+    name: Name
+    params: dict[str, Any] | None = None
+
+
+class _Estimator(_Read):
+    name: str
+    target_estimand: str | None = None
+    variants: list[_Named] | None = None
+
+    def names(self) -> list[str]:
+        """Return the names under which its results come: its own, or one for each of its variants."""
+        if self.variants is None:
+            return [self.name]
+        return [f"{self.name}{VARIANT_MARK}{variant.name}" for variant in self.variants]
+
+    @model_validator(mode="after")
+    def _has_allowed_names(self) -> Self:
+        for name in self.names():
             if not is_estimator_name(name):
-                column = f"estimators.{position}.name"
-                yield Problem("not a name that is allowed here", column=column, value=clip_for_message(name))
+                raise ValueError(f"{clip_for_message(name)} is not a name that is allowed here: {ESTIMATOR_RULE}")
+        return self
 
 
-def _problems_of_operators(contamination: Any) -> Iterator[Problem]:
-    operators = contamination.get("operators") if isinstance(contamination, dict) else None
-    for position, operator in enumerate(operators if isinstance(operators, list) else ()):
-        is_described = isinstance(operator, dict) and isinstance(operator.get("params") or {}, dict)
-        if not is_described or not is_name(str(operator.get("name"))):
-            yield Problem("an operator has a name and params", column=f"contamination.operators.{position}")
+class _Metric(_Read):
+    name: str
+    levels: list[Level] | None = None
+    threshold: float | None = None
+    null_max: float | None = None
+
+    def identities(self) -> list[str]:
+        """Return its name with each of its levels, the default one where it has levels and names none."""
+        if not CATALOG[self.name].has_level:
+            return [self.name]
+        return [identity_of(self.name, level) for level in self.levels or [DEFAULT_LEVEL]]
+
+    @model_validator(mode="after")
+    def _is_known(self) -> Self:
+        if self.name not in CATALOG:
+            known = one_of(self.name, tuple(CATALOG))
+            raise ValueError(f"{clip_for_message(self.name)} is not a metric of lrdbench: {known}")
+        if self.name in CLASS_METRICS and self.threshold not in (None, THRESHOLD):
+            raise ValueError(f"only a threshold of {THRESHOLD} is known, not {self.threshold}")
+        if self.name in OF_NULLS and {"threshold", "null_max"} & self.model_fields_set:
+            raise ValueError("only lrdbench's own threshold and null_max are known; leave them out")
+        return self
 
 
-def _problems_of_metrics(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for position, entry in enumerate(document["metrics"]):
-        name, levels = _metric(entry)
-        column = f"metrics.{position}"
-        if name not in CATALOG:
-            yield Problem("not a metric of lrdbench", column=column, value=clip_for_message(name))
-        elif name in CLASS_METRICS and isinstance(entry, dict) and entry.get("threshold", THRESHOLD) != THRESHOLD:
-            message = f"only a threshold of {THRESHOLD} is known"
-            yield Problem(message, column=f"{column}.threshold", value=clip_for_message(str(entry["threshold"])))
-        elif name in OF_NULLS and isinstance(entry, dict) and {"threshold", "null_max"} & set(entry):
-            yield Problem("only lrdbench's own threshold and null_max are known; leave them out", column=column)
-        elif not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
-            yield Problem("levels are numbers between 0 and 1", column=f"{column}.levels")
+class _Board(_Read):
+    name: str | None = None
+    mode: str | None = None
+    component_metrics: list[str] = Field(min_length=1)
+    weights: dict[str, float]
+    ranking_rule: Literal["weighted_rank"] = "weighted_rank"
+    tie_break_rule: str = FIRST_BREAKS_TIES
 
 
-def _problems_of_boards(document: Mapping[str, Any]) -> Iterator[Problem]:
-    for position, board in enumerate(document["leaderboards"]):
-        column = f"leaderboards.{position}"
-        if not isinstance(board, dict) or not isinstance(board.get("weights"), dict):
-            yield Problem("a leaderboard is a mapping with weights", column=column)
-            continue
-        components = board.get("component_metrics")
-        if not isinstance(components, list) or sorted(map(str, components)) != sorted(board["weights"]):
-            yield Problem("component_metrics and weights must name the same metrics", column=f"{column}.weights")
-            continue
-        yield from (Problem(message, column=f"{column}.{key}") for key, message in _broken_rules(document, board))
+class _Contamination(_Read):
+    operators: list[_Named] | None = None
 
 
-def _broken_rules(document: Mapping[str, Any], board: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    components = board["component_metrics"]
-    if board.get("mode", document["mode"]) != document["mode"]:
-        yield "mode", f"the board is of another mode; the manifest's is {document['mode']}"
-    if board.get("ranking_rule", RULE) != RULE:
-        yield "ranking_rule", f"only {RULE} is known"
-    if board.get("tie_break_rule", FIRST_BREAKS_TIES) not in (FIRST_BREAKS_TIES, NO_TIE_BREAK, *components):
-        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES}, by a component or by {NO_TIE_BREAK}; name one"
-    for name in components:
-        if not _identities(document, name):
-            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest"
-    if not all(isinstance(weight, int | float) for weight in board["weights"].values()):
-        yield "weights", "a weight is a number"
+class _Uncertainty(_Read):
+    enabled: bool = True
+    n_bootstrap: int = Field(DEFAULT_RESAMPLES, ge=FEWEST_RESAMPLES)
+    ci_levels: list[Level] = Field(default_factory=lambda: [DEFAULT_LEVEL])
+    seed: int | None = None
+    metrics: list[str] | None = None
+    paired: bool = False
+    paired_metrics: list[str] | None = None
 
 
-def _problems_of_uncertainty(document: Mapping[str, Any]) -> Iterator[Problem]:
-    uncertainty = document.get("uncertainty") or {}
-    n_resamples = uncertainty.get("n_bootstrap", DEFAULT_RESAMPLES)
-    if not isinstance(n_resamples, int) or n_resamples < FEWEST_RESAMPLES:
-        message = f"at least {FEWEST_RESAMPLES} resamples are drawn here"
-        yield Problem(message, column="uncertainty.n_bootstrap", value=clip_for_message(str(n_resamples)))
-    levels = uncertainty.get("ci_levels", [DEFAULT_LEVEL])
-    if not isinstance(levels, list) or not all(isinstance(level, float) and 0.0 < level < 1.0 for level in levels):
-        yield Problem("expected a list of numbers between 0 and 1", column="uncertainty.ci_levels")
-    for key in ("metrics", "paired_metrics"):
-        for name in uncertainty.get(key) or ():
-            if not _identities(document, str(name)):
+class _Seeds(_Read):
+    global_seed: int = 0
+
+
+# A metric may be given by its name alone.
+OrName = BeforeValidator(lambda metric: {"name": metric} if isinstance(metric, str) else metric)
+
+# A section that is named and empty is as one that is left out.
+OrEmpty = BeforeValidator(lambda section: {} if section is None else section)
+
+
+class _Theirs(_Read):
+    name: str
+    mode: Literal["ground_truth", "stress_test", "observational"]
+    description: str | None = None
+    estimators: list[_Estimator] = Field(min_length=1)
+    metrics: list[Annotated[_Metric, OrName]] = Field(min_length=1)
+    leaderboards: list[_Board] = Field(min_length=1)
+    contamination: Annotated[_Contamination, OrEmpty] = Field(default_factory=_Contamination)
+    uncertainty: Annotated[_Uncertainty, OrEmpty] = Field(default_factory=_Uncertainty)
+    seeds: Annotated[_Seeds, OrEmpty] = Field(default_factory=_Seeds)
+
+    def identities(self, name: str | None = None) -> list[str]:
+        """Return every metric with its own level, or those of one name."""
+        named = [metric for metric in self.metrics if name in (None, metric.name)]
+        return list(dict.fromkeys(identity for metric in named for identity in metric.identities()))
+
+    def rng_seed(self) -> int:
+        """Return the seed of the draws: their own, or that of the run."""
+        return self.seeds.global_seed if self.uncertainty.seed is None else self.uncertainty.seed
+
+
+def _problems_of(theirs: _Theirs) -> Iterator[Problem]:
+    if not slug_of(theirs.name):
+        yield Problem("must have a letter or a digit", column="name", value=clip_for_message(theirs.name))
+    for position, board in enumerate(theirs.leaderboards):
+        for key, message in _broken_rules(theirs, board):
+            yield Problem(message, column=f"leaderboards.{position}.{key}")
+    drawn = theirs.uncertainty
+    for key, names in (("metrics", drawn.metrics), ("paired_metrics", drawn.paired_metrics)):
+        for name in names or ():
+            if not theirs.identities(name):
                 message = "not among the metrics of the manifest"
-                yield Problem(message, column=f"uncertainty.{key}", value=clip_for_message(str(name)))
-    for part, key in (("uncertainty", "seed"), ("seeds", "global_seed")):
-        if not isinstance((document.get(part) or {}).get(key, 0), int):
-            yield Problem("a seed is a whole number", column=f"{part}.{key}")
+                yield Problem(message, column=f"uncertainty.{key}", value=clip_for_message(name))
 
 
-def _metric(entry: Any) -> tuple[str, Sequence[Any]]:
-    """Return a metric's name and its levels, the default one where it has levels and names none."""
-    name = str(entry.get("name")) if isinstance(entry, dict) else str(entry)
-    known = CATALOG.get(name)
-    if known is None or not known.has_level:
-        return name, ()
-    levels = entry.get("levels") if isinstance(entry, dict) else None
-    return name, levels if isinstance(levels, list) and levels else (DEFAULT_LEVEL,)
+def _broken_rules(theirs: _Theirs, board: _Board) -> Iterator[tuple[str, str]]:
+    if sorted(board.component_metrics) != sorted(board.weights):
+        yield "weights", "component_metrics and weights must name the same metrics"
+        return
+    if board.mode not in (None, theirs.mode):
+        yield "mode", f"the board is of another mode; the manifest's is {theirs.mode}"
+    if board.tie_break_rule not in (FIRST_BREAKS_TIES, NO_TIE_BREAK, *board.component_metrics):
+        yield "tie_break_rule", f"ties are broken by {FIRST_BREAKS_TIES}, by a component or by {NO_TIE_BREAK}; name one"
+    for name in board.component_metrics:
+        if not theirs.identities(name):
+            yield "component_metrics", f"{clip_for_message(name)} must be a metric of the manifest"
 
 
-def _identities(document: Mapping[str, Any], name: str | None = None) -> list[str]:
-    """Return every metric with its own level, or those of one name."""
-    identities: dict[str, None] = {}
-    for entry in document["metrics"]:
-        metric, levels = _metric(entry)
-        if name in (None, metric):
-            identities |= dict.fromkeys([identity_of(metric, level) for level in levels] or [metric])
-    return list(identities)
-
-
-def _estimator_names(entry: Any) -> list[str]:
-    """Return the names under which an entry's results come: its own, or one for each of its variants."""
-    name = str(entry.get("name")) if isinstance(entry, dict) else ""
-    variants = entry.get("variants") if isinstance(entry, dict) else None
-    if not isinstance(variants, list):
-        return [name]
-    return [f"{name}{VARIANT_MARK}{v.get('name')}" for v in variants if isinstance(v, dict)]
-
-
-def _manifest(document: Mapping[str, Any], slug: str, title: str, records: Records | None) -> dict[str, Any]:
-    operators = (document.get("contamination") or {}).get("operators") or []
-    contamination = {"contamination": [_operator(operator) for operator in operators]} if operators else {}
-    uncertainty = document.get("uncertainty") or {"enabled": False}
+def _manifest(theirs: _Theirs, slug: str, title: str, records: Records | None) -> dict[str, Any]:
+    operators = [_operator(operator) for operator in theirs.contamination.operators or ()]
+    is_drawn = theirs.uncertainty.enabled and theirs.uncertainty.model_fields_set
     return {
         "schema_version": 1,
         "slug": slug,
         "title": title,
-        "description": str(document.get("description") or ""),
+        "description": theirs.description or "",
         "evidence": "series_metrics",
-        "mode": document["mode"],
-        **contamination,
-        "estimators": [name for entry in document["estimators"] for name in _estimator_names(entry)],
-        "metrics": {"catalog": "lrdbench", "use": _identities(document)},
+        "mode": theirs.mode,
+        **({"contamination": operators} if operators else {}),
+        "estimators": [name for estimator in theirs.estimators for name in estimator.names()],
+        "metrics": {"catalog": "lrdbench", "use": theirs.identities()},
         "nouns": {"entrant": "estimator"},
         "tasks": {"open": True},
         **({"grid": {"tasks": {name: {"items": list(own)} for name, own in records.items()}}} if records else {}),
-        "leaderboards": [_board(document, board, at) for at, board in enumerate(document["leaderboards"])],
-        **({} if uncertainty.get("enabled") is False else {"uncertainty": _uncertainty(document, uncertainty)}),
+        "leaderboards": [_board(theirs, board, at) for at, board in enumerate(theirs.leaderboards)],
+        **({"uncertainty": _uncertainty(theirs)} if is_drawn else {}),
     }
 
 
-def _asked(document: Mapping[str, Any], records: Records, rows: Sequence[RunRow]) -> list[dict[str, Any]]:
+def _asked(theirs: _Theirs, records: Records, rows: Sequence[RunRow]) -> list[dict[str, Any]]:
     """Return on which records metrics are asked that do not exist on all of them.
 
     A metric exists on a record for an estimator where any estimator of the same estimand has a row of it, so that who
     leaves a row out, or fails, does not decide what is asked. Only whether an instability can be had is a matter of the
     single estimator: it exists where that one has it, and where its estimate is invalid.
     """
-    estimands = {
-        name: str(entry.get("target_estimand")) for entry in document["estimators"] for name in _estimator_names(entry)
-    }
+    estimands = {name: str(each.target_estimand) for each in theirs.estimators for name in each.names()}
     has: dict[tuple[str, str], set[str]] = {}
     for row in rows:
         if row.estimator in estimands:
@@ -254,7 +266,7 @@ def _asked(document: Mapping[str, Any], records: Records, rows: Sequence[RunRow]
             has.setdefault((row.metric, whose), set()).add(row.record)
     every = {record for own in records.values() for record in own}
     rules: dict[tuple[tuple[str, ...], tuple[str, ...]], list[str]] = {}
-    for identity in _identities(document) if rows else ():
+    for identity in theirs.identities() if rows else ():
         metric = split_identity(identity)[0]
         if metric == "coverage_error" or CATALOG[metric].diagnostic:
             continue
@@ -284,25 +296,23 @@ def _rule(
     }
 
 
-def _operator(operator: Mapping[str, Any]) -> dict[str, Any]:
-    params = operator.get("params") or {}
-    listed = {key: value if isinstance(value, list) else [value] for key, value in params.items()}
-    return {"name": operator["name"], **({"params": listed} if listed else {})}
+def _operator(operator: _Named) -> dict[str, Any]:
+    listed = {key: value if isinstance(value, list) else [value] for key, value in (operator.params or {}).items()}
+    return {"name": operator.name, **({"params": listed} if listed else {})}
 
 
-def _board(document: Mapping[str, Any], board: Mapping[str, Any], position: int) -> dict[str, Any]:
-    named = {name: _component(_identities(document, name)) for name in board["component_metrics"]}
-    rule = board.get("tie_break_rule", FIRST_BREAKS_TIES)
-    breaking = {FIRST_BREAKS_TIES: next(iter(named.values())), NO_TIE_BREAK: NO_TIE_BREAK, **named}[rule]
-    name = str(board.get("name") or f"board-{position + 1}")
+def _board(theirs: _Theirs, board: _Board, position: int) -> dict[str, Any]:
+    named = {name: _component(theirs.identities(name)) for name in board.component_metrics}
+    breaking = {FIRST_BREAKS_TIES: next(iter(named.values())), NO_TIE_BREAK: NO_TIE_BREAK, **named}
+    name = board.name or f"board-{position + 1}"
     return {
         "name": slug_of(name),
         "title": name,
         "method": "weighted_rank",
         "ranking_rule": 2,
-        "weights": {named[metric]: float(board["weights"][metric]) for metric in named},
-        "tie_break": breaking,
-        "uncertainty": {"n_resamples": BOARD_RESAMPLES, "level": DEFAULT_LEVEL, "rng_seed": _rng_seed(document)},
+        "weights": {named[metric]: board.weights[metric] for metric in named},
+        "tie_break": breaking[board.tie_break_rule],
+        "uncertainty": {"n_resamples": BOARD_RESAMPLES, "level": DEFAULT_LEVEL, "rng_seed": theirs.rng_seed()},
     }
 
 
@@ -311,24 +321,16 @@ def _component(identities: Sequence[str]) -> str:
     return joined(identities) if len(identities) > 1 else identities[0]
 
 
-def _rng_seed(document: Mapping[str, Any]) -> int:
-    of_run = (document.get("seeds") or {}).get("global_seed", 0)
-    return int((document.get("uncertainty") or {}).get("seed", of_run))
-
-
-def _uncertainty(document: Mapping[str, Any], declared: Mapping[str, Any]) -> dict[str, Any]:
-    lists = {
-        key: [identity for name in declared[key] for identity in _identities(document, name)]
-        for key in ("metrics", "paired_metrics")
-        if declared.get(key)
-    }
+def _uncertainty(theirs: _Theirs) -> dict[str, Any]:
+    drawn = theirs.uncertainty
+    lists = {"metrics": drawn.metrics, "paired_metrics": drawn.paired_metrics}
     return {
-        "n_resamples": declared.get("n_bootstrap", DEFAULT_RESAMPLES),
-        "levels": [float(level) for level in declared.get("ci_levels", [DEFAULT_LEVEL])],
-        "rng_seed": _rng_seed(document),
-        "paired": bool(declared.get("paired", False)),
+        "n_resamples": drawn.n_bootstrap,
+        "levels": drawn.ci_levels,
+        "rng_seed": theirs.rng_seed(),
+        "paired": drawn.paired,
         "stream": "lrdbench",
-        **lists,
+        **{key: [each for name in names for each in theirs.identities(name)] for key, names in lists.items() if names},
     }
 
 
