@@ -202,6 +202,14 @@ LARGEST = 1e50
 BEYOND = f"larger in size than {LARGEST:g}, the most that a number may be here"
 
 
+def number_of(text: str) -> float | None:
+    """Return the number that a text is, None where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
 def is_storable(number: float) -> bool:
     """Say whether a number is accepted: finite, and at most LARGEST in absolute value."""
     return -LARGEST <= number <= LARGEST

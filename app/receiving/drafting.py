@@ -21,7 +21,7 @@ from app.errors import EvidenceRejected, Problem
 from app.files.findings import Findings
 from app.files.tables import open_table
 from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
-from app.harnesses.contract import Harness, HarnessRun, Row, sound_rows
+from app.harnesses.contract import Harness, HarnessRun, Row, cell_text, sound_rows
 from app.harnesses.registry import split_harnesses
 from app.manifest.build import SCHEMA, TODO
 from app.names import SLUG_PATTERN, is_name
@@ -303,7 +303,7 @@ def sheet_of_harness(harness: Harness, files: Sequence[ReceivedFile], findings: 
         findings.add(Problem(f"the files of {harness.title} hold no rows", file=files[0].name))
     records = _merged(rows)
     names = list(dict.fromkeys(name for record in records for name in record))
-    texts = {name: pa.array([_text(record.get(name)) for record in records], pa.string()) for name in names}
+    texts = {name: pa.array([cell_text(record.get(name)) for record in records], pa.string()) for name in names}
     sheet = ResultsSheet(
         pa.table(texts).to_pandas(), tuple(file.name for file in files), about=f"Results of {harness.title}."
     )
@@ -333,12 +333,6 @@ def _directions(run: HarnessRun, metrics: Sequence[str]) -> dict[str, str]:
     """Return the direction of each metric of which the run says it, whatever its filter."""
     plain = {name: name.partition(",")[0] for name in metrics}
     return {name: run.directions[of] for name, of in plain.items() if of in run.directions}
-
-
-def _text(cell: Any) -> str | None:
-    if cell is None:
-        return None
-    return repr(cell) if isinstance(cell, float) else str(cell)
 
 
 def _read(file: ReceivedFile, findings: Findings, limits: Limits) -> ResultsSheet | None:

@@ -18,6 +18,7 @@ from app.files.tables import (
     BadRecord,
     Record,
     is_list,
+    number_of,
     open_table,
     read_document,
     records_of_document,
@@ -379,11 +380,4 @@ def _numbers_with_many_digits(value: Any, is_text: bool, depth: int) -> Iterator
         for inner in value if depth else ():
             yield from _numbers_with_many_digits(inner, is_text, depth - 1)
     elif is_text and isinstance(value, str) and "." in value:
-        yield from _numbers_with_many_digits(_number(value), is_text, depth)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+        yield from _numbers_with_many_digits(number_of(value), is_text, depth)

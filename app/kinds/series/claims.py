@@ -226,7 +226,7 @@ class ClaimedTable:
         position = {row: at for at, row in enumerate(block.rows.tolist())}
         for claim, place in claims:
             at = position[place.row]
-            level, ends = _known(nominal[at]), (_known(low[at]), _known(high[at]))
+            level, ends = series_run.null(nominal[at]), (series_run.null(low[at]), series_run.null(high[at]))
             stated_aggregation = aggregation[at] or claim.aggregation
             yield replace(claim, nominal=level, low=ends[0], high=ends[1], aggregation=stated_aggregation), place
 
@@ -250,7 +250,7 @@ def board_rows(
         wanted = [*BOARD_COLUMNS[1:], *(name for name in block.columns if name.startswith(PREFIX))]
         numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted}
         for at, name in enumerate(_names(cells)):
-            values = {column: _known(cells_of[at]) for column, cells_of in numbers.items()}
+            values = {column: series_run.null(cells_of[at]) for column, cells_of in numbers.items()}
             place = ClaimPlace(file.name, int(block.rows[at]))
             yield ClaimedRow(name, seen[name], {**values, **_components(cells, at)}), place
             seen[name] += 1
@@ -272,10 +272,6 @@ def _components(cells: Cells, at: int) -> Mapping[str, float | None]:
         cells.findings.add(Problem(str(error), cells.file, row, COMPONENTS, value))
         return {}
     return {name: float(value) if isinstance(value, float | int) else None for name, value in components.items()}
-
-
-def _known(value: float) -> float | None:
-    return None if value != value else value
 
 
 # What a run says of itself that is not what the benchmark says: its suite, its seed, its estimators' estimands. None

@@ -28,6 +28,7 @@ from app.boards.methods.weighted_rank.records import (
 )
 from app.kinds.contract import Described
 from app.kinds.series.manifest_part import SeriesPart, SeriesUncertainty
+from app.kinds.series.rows import cell_at, null, write
 from app.manifest.model import Manifest, part_of
 from app.stats.arrays import FloatArray
 from app.stats.resample import board_generator, percentile_interval
@@ -41,7 +42,7 @@ from app.stats.strata import (
     resample_means,
     resample_ratio,
 )
-from app.values.scores import NONE, Coded, ScoreTable
+from app.values.scores import ScoreTable
 from app.values.table import Cell, Column, Table
 
 STRESS = frozenset({
@@ -595,21 +596,6 @@ def _stratum_column(key: str) -> Column:
     return Column(f"stratum__{key}", key.replace("_", " "), "text", detail=True)
 
 
-def null(value: float) -> float | None:
-    """Return a number, None for NaN."""
-    return None if value != value else float(value)
-
-
-def cell_at(column: Coded | None, at: int) -> str | None:
-    """Return the word of a row, None where it has none."""
-    return None if column is None or column.codes[at] == NONE else column.at(at)
-
-
-def write(values: Mapping[str, Any]) -> str:
-    """Return metadata as lrdbench writes it."""
-    return json.dumps(values, sort_keys=True)
-
-
 def is_ratio(metric: str) -> bool:
     """Say whether a metric is the ratio of paired errors, whose rows have no value of their own."""
     return metric == PAIRED_RATIO
@@ -784,8 +770,8 @@ def metadata_table(described: Described, enrolled: Sequence[str] | None = None) 
 
 def _estimator(name: str, about: Mapping[str, Any]) -> tuple[Cell, ...]:
     stated = map(about.get, ("family", "target_estimand", "supports_ci", "supports_diagnostics"))
-    assumptions = json.dumps(about.get("assumptions", []), sort_keys=True)
-    return (name, *stated, assumptions, write(about.get("parameters", {})), about.get("version"))
+    assumptions, parameters = write(about.get("assumptions", [])), write(about.get("parameters", {}))
+    return (name, *stated, assumptions, parameters, about.get("version"))
 
 
 def note_estimands(tables: Sequence[Table], described: Described) -> list[Table]:

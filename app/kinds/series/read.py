@@ -74,7 +74,9 @@ from app.kinds.series.rows import (
     RunFiles,
     Words,
     as_texts,
+    cell_at,
     concatenate,
+    null,
     split_runs,
     value_of,
     write,
@@ -559,7 +561,7 @@ def recompute(
     for at, estimate in enumerate(estimates):
         if not is_complete(int(scores.file[at])) or _is_diagnostic(scores, at):
             continue
-        estimator, record = scores.entrant.at(at) or "", _at(scores.item, at)
+        estimator, record = scores.entrant.at(at) or "", cell_at(scores.item, at)
         estimand = estimands.get(estimator)
         truth = truths.of(record, estimand)
         pair = cleans.pair(at, estimate, truth)
@@ -574,7 +576,7 @@ def recompute(
             if not has_row and metric not in lists[at]:
                 continue
             stated = None if np.isnan(values[at, place]) else float(values[at, place])
-            if metric in lists[at] and _differ(stated, recomputed):
+            if metric in lists[at] and differ(stated, recomputed):
                 differences.append(StatedDifference(estimator, record or "", metric, stated, recomputed))
             values[at, place] = np.nan if recomputed is None else recomputed
             lists[at] += [] if metric in lists[at] else [metric]
@@ -585,10 +587,8 @@ def recompute(
             places = [columns.index(name) for name in PAIRED_ERRORS]
             stated_errors, values[at, places] = values[at, places].copy(), pair.errors()
             for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
-                if _differ(_known(stated_error), _known(error)):
-                    differences.append(
-                        StatedDifference(estimator, record or "", name, _known(stated_error), _known(error))
-                    )
+                if differ(null(stated_error), null(error)):
+                    differences.append(StatedDifference(estimator, record or "", name, null(stated_error), null(error)))
     kept = {**scores.recorded, "metrics": code_texts([" ".join(names) or None for names in lists]),
             "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences
@@ -610,7 +610,7 @@ class _CleanEstimates:
         names: dict[str, Counter[str]] = {}
         place = {}
         for at in range(len(scores)):
-            record, name = _at(scores.item, at) or "", None if clean is None else clean.at(at)
+            record, name = cell_at(scores.item, at) or "", None if clean is None else clean.at(at)
             place[scores.entrant.at(at) or "", record] = at
             if name is not None:
                 names.setdefault(record, Counter())[name] += 1
@@ -618,15 +618,11 @@ class _CleanEstimates:
 
     def pair(self, at: int, stressed: RecordEstimate | None, truth: float | None) -> Pair | None:
         """Return the estimates of both series by the estimator of a row; None where the row's is no stressed one."""
-        clean = self.clean_of.get(_at(self.scores.item, at) or "")
+        clean = self.clean_of.get(cell_at(self.scores.item, at) or "")
         if clean is None:
             return None
         where = self.place.get((self.scores.entrant.at(at) or "", clean))
         return Pair(stressed, None if where is None else self.estimates[where], truth)
-
-
-def _known(value: float) -> float | None:
-    return None if np.isnan(value) else value
 
 
 def with_classes(
@@ -642,7 +638,7 @@ def with_classes(
     """
     scores_and_classes = np.full((len(scores), len(CLASS_COLUMNS)), np.nan)
     for at, estimate in enumerate(_estimates(recorded, len(scores))):
-        class_label = truths.class_of(_at(scores.item, at))
+        class_label = truths.class_of(cell_at(scores.item, at))
         is_asked = estimands.get(scores.entrant.at(at) or "") == CLASS_ESTIMAND and is_complete(int(scores.file[at]))
         if is_asked and class_label is not None and not _is_diagnostic(scores, at):
             point = None if estimate is None else estimate.usable()
@@ -709,11 +705,8 @@ def _intervals(text: str) -> Sequence[tuple[float, float, float]]:
     ]
 
 
-def _at(coded: Coded | None, at: int) -> str | None:
-    return None if coded is None else coded.at(at)
-
-
-def _differ(stated: float | None, recomputed: float | None) -> bool:
+def differ(stated: float | None, recomputed: float | None) -> bool:
+    """Say whether a stated number is another than the one computed here; None is none, and equal to no number."""
     if stated is None or recomputed is None:
         return stated is not recomputed
     return abs(stated - recomputed) > TOLERANCE * max(1.0, abs(recomputed))

@@ -44,7 +44,7 @@ from app.kinds.series.manifest_part import (
 )
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.values.scores import NONE
+from app.values.scores import NONE, Coded
 
 COLUMNS = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
 
@@ -342,6 +342,16 @@ def is_storable(value: Any) -> bool:
 def write(value: Any) -> str:
     """Return a value as lrdbench writes it: keys in order, ASCII, a space behind commas and colons."""
     return json.dumps(value, sort_keys=True)
+
+
+def null(value: float) -> float | None:
+    """Return a number, None for NaN."""
+    return None if value != value else float(value)
+
+
+def cell_at(column: Coded | None, at: int) -> str | None:
+    """Return the word of a row, None where it has none."""
+    return None if column is None else column.at(at)
 
 
 def as_texts(words: list[str | None]) -> Texts:

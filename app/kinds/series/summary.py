@@ -5,8 +5,6 @@ differs is shown with both numbers; it does not keep a run off the boards, becau
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from app.admission.case import Check
 from app.admission.claims import SHOWN, Means, SubmissionClaims, check_claims, decided_later
 from app.boards.methods.weighted_rank.method import RankedRows, rank_rows
@@ -21,7 +19,8 @@ from app.kinds.contract import Evaluation, Summary
 from app.kinds.series.claims import BOARD, STRATA, UNCERTAIN
 from app.kinds.series.contract import series_intervals
 from app.kinds.series.manifest_part import SeriesPart
-from app.kinds.series.rows import BALANCED_GLOBAL
+from app.kinds.series.read import differ
+from app.kinds.series.rows import BALANCED_GLOBAL, null
 from app.manifest.model import Manifest, part_of
 from app.stats.strata import Aggregate
 from app.values.facts import ClaimedValue
@@ -88,19 +87,13 @@ def summarise_series(manifest: Manifest, scores: ScoreTable) -> Table:
     over_strata = balanced(stratum_aggregates(series_groups(scores)))
     over_strata += discriminations(scores, manifest.metrics)
     rows: list[tuple[Cell, ...]] = [
-        (a.estimator, a.metric, _null(a.value), a.n_strata_included, a.n_attempted, a.n_included) for a in over_strata
+        (a.estimator, a.metric, null(a.value), a.n_strata_included, a.n_attempted, a.n_included) for a in over_strata
     ]
     return Table("summary", "This submission's own numbers", COLUMNS, tuple(rows))
 
 
-def _null(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)
-
-
 # What a run of lrdbench computed itself, compared with its own rows: aggregates, intervals and leaderboards. A claim
 # that nothing of the benchmark corresponds to is not compared, and does not count as agreeing.
-
-TOLERANCE = 1e-9
 
 RANK, SCORE = "rank", "score"
 
@@ -169,14 +162,14 @@ class _Own:
             interval = self.ends.get((*key, claim.nominal or 0.0))
             if interval is None:
                 return None
-            same = not (_differ(claim.low, interval[0]) or _differ(claim.high, interval[1]))
+            same = not (differ(claim.low, interval[0]) or differ(claim.high, interval[1]))
             difference = f"{claim.low!r} to {claim.high!r} claimed, {interval[0]!r} to {interval[1]!r} computed"
             return "" if same else f"{about}: {difference}"
         known, place = self._known(claim, key)
         if place not in known:
             return None
         computed = known[place]
-        return f"{about}: {claim.value!r} claimed, {computed!r} computed" if _differ(claim.value, computed) else ""
+        return f"{about}: {claim.value!r} claimed, {computed!r} computed" if differ(claim.value, computed) else ""
 
     def _known(self, claim: ClaimedValue, key: Key) -> tuple[Mapping[Key, float | None], Key]:
         if claim.table == BOARD:
@@ -209,14 +202,8 @@ def _cells_of(
         yield (name, estimator, RANK), float(rank)
         yield (name, estimator, SCORE), points.scores[at]
         for component, value in zip(spec.weights, points.components.values[at].tolist(), strict=True):
-            yield (name, estimator, component.partition("@")[0]), _null(value)
+            yield (name, estimator, component.partition("@")[0]), null(value)
 
 
 def _values(aggregates: Sequence[Aggregate]) -> Mapping[Key, float | None]:
-    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): _null(a.value) for a in aggregates}
-
-
-def _differ(claimed: float | None, computed: float | None) -> bool:
-    if claimed is None or computed is None:
-        return claimed is not computed
-    return abs(claimed - computed) > TOLERANCE * max(1.0, abs(computed))
+    return {(a.estimator, a.metric, a.stratum or BALANCED_GLOBAL): null(a.value) for a in aggregates}

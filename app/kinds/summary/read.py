@@ -31,6 +31,7 @@ from app.files.tables import (
     describe_wrong,
     empty_texts,
     local_codes,
+    number_of,
     open_all,
     open_table,
     read_numbers,
@@ -746,7 +747,7 @@ def says(text: str | None, expected: Any, *, rounded: bool = False) -> bool:
     if isinstance(expected, int):
         return _WHOLE.fullmatch(text.strip()) is not None and int(text.partition(".")[0]) == expected
     if isinstance(expected, float):
-        return _number(text) == expected
+        return number_of(text) == expected
     return _says_structure(text, expected, rounded=rounded)
 
 
@@ -755,13 +756,6 @@ def show(expected: Any) -> str:
     if expected is None:
         return "an empty cell"
     return expected if isinstance(expected, str) else json.dumps(expected, ensure_ascii=False)
-
-
-def _number(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
 
 
 def _says_structure(text: str, expected: Any, *, rounded: bool) -> bool:
