@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -373,7 +373,7 @@ class _Task(Part):
     id_column: str = "id"
     timestamp_column: str = "timestamp"
     target: str | Names = "target"
-    generate_univariate_targets_from: str | list[str] | None = None
+    generate_univariate_targets_from: Literal["__ALL__"] | list[str] | None = None
     known_dynamic_columns: Names = Field(default_factory=list)
     past_dynamic_columns: Names = Field(default_factory=list)
     static_columns: Names = Field(default_factory=list)
