@@ -26,9 +26,9 @@ from app.manifest.model import Manifest
 from app.names import count
 from app.render.csv_and_json import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json
 from app.render.glossary import glossary_entries
-from app.render.html import render
+from app.render.html import render, render_page
 from app.render.saved import ICON, assets
-from app.render.table_page import TableView
+from app.render.table_page import TablePage, TableView
 from app.values.table import Table
 from plumbline.cli.folders import zipped_folders
 from plumbline.cli.output import note, noticed, say, show_error
@@ -298,7 +298,8 @@ class PreviewSite:
         trail = [(f"Preview of {self.manifest.slug}", self.home)]
         view = TableView(self.manifest.slug, address, table, trail=trail, links=others, facts=facts)
         try:
-            return HTTPStatus.OK, HTML, render("table.html", title=table.title, view=view, asked=query, is_preview=True)
+            shown = TablePage(title=table.title, view=view, asked=query, is_preview=True)
+            return HTTPStatus.OK, HTML, render_page(shown)
         except FieldRejected as error:
             return HTTPStatus.UNPROCESSABLE_ENTITY, "text/plain; charset=utf-8", str(error).encode()
 

@@ -1,28 +1,24 @@
 """Pages as HTML: the base of every page, and its template."""
 
-import pkgutil
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, ClassVar, cast
 
 import jinja2
 
-from app import render as room
 from app.boards.entrant_fields import in_words
 from app.names import plural
 from app.program.bundled import bundled
 from app.render import plot
-from app.render.columns import ShownColumn, entrant_numbers, shown_columns
+from app.render.columns import entrant_numbers
 from app.render.drawings import MAX_DRAWN
 from app.render.glossary import brief_of
 from app.render.institution import Institution
 from app.render.plot import WHISKER_WIDTH
 from app.render.saved import asset_url, scripts
 from app.render.text import known_anchor, markdown, moment, path_of_name, plain_words, rule_in_words
-
-__all__ = ["ShownColumn", "render", "render_page", "shown_columns"]
 
 TEMPLATES = bundled("templates")
 
@@ -32,11 +28,11 @@ Links = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, kw_only=True)
 class Page:
-    """What every page has: its title, and whether a server is there. `template` is the file in `templates/`."""
+    """A page with logic of its own: its title, whether no server is there, and `template`, a file in `templates/`."""
 
     template: ClassVar[str]
     title: str
-    is_preview: bool = field(default=False, kw_only=True)
+    is_preview: bool = False
 
     @property
     def card(self) -> str:
@@ -55,22 +51,17 @@ def institution() -> Institution:
 
 
 def render_page(page: Page) -> bytes:
-    """Return a page as HTML. A name in its template that the page does not have is an error."""
-    return _environment().get_template(page.template).render(page=page).encode()
+    """Return a page with logic of its own as HTML. A name in its template that it does not have is an error."""
+    return _rendered(page.template, page)
 
 
-def render(template: str, **shown: Any) -> bytes:
-    """Return the page of a template; `shown` are the fields of its type. Raises TypeError for other ones."""
-    return render_page(page_types()[template](**shown))
+def render(template: str, *, title: str, is_preview: bool = False, **shown: Any) -> bytes:
+    """Return a template as HTML, which sees all of this as `page`. A name in it that was not given is an error."""
+    return _rendered(template, SimpleNamespace(title=title, is_preview=is_preview, card="", **shown))
 
 
-@cache
-def page_types() -> dict[str, type[Page]]:
-    """Return each type of page by its template: those of the modules beside this one that are named …page or …pages."""
-    for module in pkgutil.iter_modules(room.__path__):
-        if module.name.endswith(("page", "pages")):
-            import_module(f"{room.__name__}.{module.name}")
-    return {kind.template: kind for kind in Page.__subclasses__()}
+def _rendered(template: str, page: Page | SimpleNamespace) -> bytes:
+    return _environment().get_template(template).render(page=page).encode()
 
 
 @cache

@@ -1,95 +1,32 @@
-"""The pages of the site, one type each: its fields are everything that its template may use, as `page`.
+"""What the pages of the site show that is more than values: made by the web, rendered by `app.render.html`.
 
-Made by the web, rendered by `app.render.html`.
+What any other page shows is said at the head of its template.
 """
 
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from markupsafe import Markup
-
-from app.db.models import BrowserSession, Invitation, Snapshot, StoredPrereg, Token, Try
-from app.errors import Cause, Problem, Rejected
+from app.db.models import Invitation, Snapshot
+from app.errors import Rejected
 from app.kinds.contract import ANY_CONDITION, MODEL, PageFacts, Rule, UploadExample
 from app.kinds.registry import kind_of
-from app.manifest.model import EntrantField, Manifest
+from app.manifest.model import Manifest
+from app.names import count
 from app.render.board import BoardRows, Surroundings
-from app.render.columns import ShownColumn, TaskMap, build_ranks_map, shown_columns
+from app.render.columns import ShownColumn, TaskMap, build_ranks_map
 from app.render.csv_and_json import csv_bytes
-from app.render.drawings import Drawing, Drawings
+from app.render.drawings import Drawings
 from app.render.html import Links, Page
-from app.render.table_page import FIRST_PLACES, Look, Paging, Panel, legend
-from app.render.text import rows_in_words
-from app.rights.roles import Grant, Held
+from app.render.table_page import FIRST_PLACES, Look, Panel, legend
 from app.store.audit import ListedEvent
-from app.store.benchmarks import BenchmarkNames, BenchmarkSummary, Contents
-from app.store.disputes import ReadDispute
-from app.store.grids import ItemsPut
+from app.store.benchmarks import BenchmarkSummary
 from app.store.health import Trouble
-from app.store.labels import LabelsPut
-from app.store.news import News
-from app.store.preregs import RegistrationStatus
-from app.store.search import SearchMatch
 from app.store.submissions import ListedSubmission
-from app.store.tries import OwnSubmission
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
-
-
-@dataclass(frozen=True, kw_only=True)
-class BenchmarksPage(Page):
-    """/: benchmarks with their boards, and the latest changes; `text` is that of the empty search.
-
-    `paging` says which benchmarks of many these are.
-    """
-
-    template = "benchmarks.html"
-    benchmarks: Sequence[BenchmarkSummary]
-    paging: Paging | None
-    news: Sequence[News]
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class SearchPage(Page):
-    """/search: what was found by a text, in benchmarks and in the `help`, whose parts have a title and an address.
-
-    `most` of a kind are listed, where there may be more.
-    """
-
-    template = "search.html"
-    text: str
-    matches: Sequence[SearchMatch]
-    help: Sequence[tuple[str, str]]
-    most: int | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AboutPage(Page):
-    """/about: who runs the server, as its settings say; `stewards` are by title and address of a benchmark.
-
-    That it is alive: how many benchmarks it has, when something was published last, null for never, and its version.
-    """
-
-    template = "about.html"
-    stewards: Sequence[tuple[str, str, str]]
-    n_benchmarks: int
-    published_at: datetime | None
-    version: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class HelpPage(Page):
-    """/help: the documentation of this version as HTML; `name` is the page's, empty for the index."""
-
-    template = "help.html"
-    name: str
-    content: Markup
-    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -180,108 +117,26 @@ class BenchmarkPage(Page):
 
 
 @dataclass(frozen=True)
-class ShownTable:
-    """A table inside another page, with its notes as the caption."""
-
-    table: Table
-
-    @property
-    def columns(self) -> Sequence[ShownColumn]:
-        """Return the columns that are shown."""
-        return shown_columns(self.table, detail=False)
-
-    @property
-    def caption(self) -> str:
-        """Return the table's notes, or how long it is."""
-        return " ".join(self.table.notes) or rows_in_words(len(self.table.rows))
-
-
-@dataclass(frozen=True)
 class RegistrationOutcome:
     """What came of a registration in one submission: its state, its reason, its claims and deviations."""
 
     id: int
     status: str
     reason: str
-    tables: Sequence[ShownTable]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubmissionPage(Page):
-    """A submission as its JSON describes it, in `s`: status, reason, checks, entrants, files, history.
-
-    `waiting` says that its state will still change by itself; `tables` are its own: averages, claims, deviations, and
-    what it brought with it. `reports` lead to what is shown of each task on a page of its own. `units` are
-    those of the metadata that the manifest declares, `benchmark` is its title. `checks` are those of `s`, and name who
-    sent it, as no stored check does.
-    """
-
-    template = "submission.html"
-    s: Mapping[str, Any]
-    benchmark: str
-    checks: Sequence[Mapping[str, Any]]
-    waiting: bool
-    tables: Sequence[ShownTable]
-    reports: Links
-    facts: PageFacts
-    units: Mapping[str, str]
-
-    @property
-    def steps(self) -> Sequence[str]:
-        """Return the states that a submission passes on its way to the boards."""
-        return ("received", "evaluated", "published")
+    tables: Sequence[Panel]
 
 
 YAML_KEY = re.compile(r"(\s*(?:- )?)([\w.-]+)(?=:(?:\s|$))")
 
 
+def prereg_lines(text: str) -> list[tuple[str, str, str]]:
+    """Return the lines of a preregistration, each as what is before its key, the key, and the rest with its end."""
+    return [_line(line) for line in text.splitlines(keepends=True)]
+
+
 def _line(line: str) -> tuple[str, str, str]:
     match = YAML_KEY.match(line)
     return (match[1], match[2], line[match.end() :]) if match else ("", "", line)
-
-
-@dataclass(frozen=True, kw_only=True)
-class PreregPage(Page):
-    """A preregistration as its JSON describes it, in `p`, and its bytes as `text`.
-
-    `registered_at` is when this server received it; `outcomes` are the submissions that cite it, the newest first.
-    `claims` has by benchmark the registered claims that no submission decides alone.
-    """
-
-    template = "prereg.html"
-    p: Mapping[str, Any]
-    text: str
-    registered_at: Any
-    outcomes: Sequence[RegistrationOutcome]
-    claims: Mapping[str, ShownTable]
-
-    @property
-    def lines(self) -> Sequence[tuple[str, str, str]]:
-        """Return the lines of the bytes, each as what is before its key, the key, and the rest with its end."""
-        return [_line(line) for line in self.text.splitlines(keepends=True)]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SnapshotsPage(Page):
-    """Every snapshot as its JSON describes it, the newest first; `board` is the one their links show.
-
-    `between` is what differs between two of them, as its JSON describes it, where somebody asked.
-    """
-
-    template = "snapshots.html"
-    slug: str
-    board: str
-    snapshots: Sequence[Mapping[str, Any]]
-    facts: PageFacts
-    between: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class GlossaryPage(Page):
-    """Every explained term."""
-
-    template = "glossary.html"
-    entries: Sequence[GlossaryEntry]
 
 
 # The description of the API as a page: one section an operation, made from the same document as /openapi.json.
@@ -319,41 +174,6 @@ class Operation:
     body: str
     fields: Sequence[ApiField]
     answers: Sequence[OperationAnswer]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ApiPage(Page):
-    """Every operation of the API, by its tag."""
-
-    template = "api.html"
-    operations: Mapping[str, Sequence[Operation]]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ErrorPage(Page):
-    """A problem document as a page: `title` and `detail`, and of `n_problems` problems the first ones.
-
-    `sign_in` is where to sign in, where that is what is missing, `back` the page of the form that was refused,
-    `text` that of the empty search.
-    """
-
-    template = "error.html"
-    detail: str
-    problems: Sequence[Problem] = ()
-    n_problems: int = 0
-    causes: Sequence[Cause] = ()
-    sign_in: str | None = None
-    back: str | None = None
-    text: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class PicturePage(Page):
-    """A drawing as a file of its own, with its style in it."""
-
-    template = "picture.svg"
-    drawing: Drawing
-    style: str
 
 
 # The tables of the pages that are not themselves one table: what their .csv holds.
@@ -468,85 +288,6 @@ def glossary_table(entries: Sequence[GlossaryEntry]) -> Table:
     return Table("glossary", "Glossary", columns, rows)
 
 
-# The pages of whoever submits in a browser.
-
-
-@dataclass(frozen=True, kw_only=True)
-class SubmitPage(Page):
-    """The form that sends an upload; `form_key` is that of the session, `metadata_fields` describe an entrant, files
-    end with one of `suffixes`.
-
-    `preregs` are the sender's own registrations here, `chosen` the one that they come from, with its `warnings`;
-    `tries` and `submissions` what they sent before.
-    """
-
-    template = "submit.html"
-    manifest: Manifest
-    example: SubmitExample
-    form_key: str
-    suffixes: Sequence[str]
-    metadata_fields: Sequence[tuple[str, str, str]]
-    preregs: Sequence[StoredPrereg]
-    chosen: str | None
-    warnings: Sequence[str]
-    tries: Sequence[tuple[Try, str]]
-    submissions: Sequence[OwnSubmission]
-
-
-@dataclass(frozen=True, kw_only=True)
-class RegisterPage(Page):
-    """The form that registers a run, `text` in its field: what was written, or an example.
-
-    `answered` is what a check of it was answered with.
-    """
-
-    template = "register.html"
-    manifest: Manifest
-    text: str
-    form_key: str | None
-    refusal: "RefusedForm | None"
-    answered: Mapping[str, Any] | None
-    preregs: Sequence[StoredPrereg]
-
-
-@dataclass(frozen=True, kw_only=True)
-class NewBenchmarkPage(Page):
-    """A new benchmark: the form that sends results, what was `drafted` of them with its `boards`, and its manifest.
-
-    `would_be` is what a check of the `text` was answered with, `kept` what was written in fields. `none` is the word
-    for no column.
-    """
-
-    template = "new.html"
-    form_key: str | None
-    drafted: Mapping[str, Any] | None
-    boards: Sequence[tuple[ShownTable, int]]
-    text: str
-    refusal: "RefusedForm | None"
-    would_be: Mapping[str, Any] | None
-    kept: Mapping[str, str]
-    none: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class TryPage(Page):
-    """A dry run or a refused upload: what was answered, as its JSON has it."""
-
-    template = "try.html"
-    slug: str
-    attempt: Try
-    document: Mapping[str, Any]
-
-
-@dataclass(frozen=True, kw_only=True)
-class OwnPage(Page):
-    """What the holder of a token has sent and tried, to all benchmarks."""
-
-    template = "own.html"
-    tries: Sequence[tuple[Try, str]]
-    submissions: Sequence[OwnSubmission]
-
-
 # What a benchmark's page shows of an upload: the columns it reads, one example row, a minimal preregistration.
 
 MOST_SHOWN = 100
@@ -588,7 +329,7 @@ def _seeds(manifest: Manifest) -> list[int]:
     return seeds if len(seeds) <= MOST_SHOWN else []
 
 
-# The page of a benchmark's stewards.
+# What waits for a benchmark's stewards.
 
 
 @dataclass(frozen=True)
@@ -608,72 +349,7 @@ class RefusedForm:
     sign_in: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class EntrantFormPage(Page):
-    """The form that changes what an entrant is; without one, the form that takes a file of many.
-
-    `values` are as they are typed, `seen` is the last change that they include, `own` are the entrants to choose from,
-    and `form_key` is that of the session. Of a form that was refused, `values` are what was typed, `now` what holds.
-    """
-
-    template = "entrant_form.html"
-    slug: str
-    fields: Sequence[EntrantField]
-    form_key: str | None
-    entrant: str | None
-    own: Sequence[str]
-    values: Mapping[str, str] = field(default_factory=dict)
-    seen: int = 0
-    now: Mapping[str, str] = field(default_factory=dict)
-    refusal: RefusedForm | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DisputesPage(Page):
-    """The disputes of a submission that its reader may see, with the form to raise another."""
-
-    template = "disputes.html"
-    submission: int
-    slug: str
-    disputes: Sequence[ReadDispute]
-    is_steward: bool
-    form_key: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeskPage(Page):
-    """What waits for the stewards of a benchmark. `form_key` is null without a session: then there are no forms.
-
-    `manifest` is the text in its field; of one that `is_previewed`, `diff` and `preview` say what it would change.
-    `refusal` is of the form that was sent, if it was refused, and `kept` what was written there, by field. `labels` and
-    `items` are what was uploaded of them, null where the manifest asks for none.
-    """
-
-    template = "desk.html"
-    slug: str
-    name: str
-    form_key: str | None
-    waiting: Sequence[ListedSubmission]
-    flagged: Sequence[Flagged]
-    refused: Sequence[tuple[Try, str]]
-    disputes: Sequence[ReadDispute]
-    late: Sequence[tuple[RegistrationStatus, str]]
-    withdrawn: Sequence[tuple[int, datetime, str]]
-    manifest: str
-    version: int
-    diff: Sequence[tuple[str, str]]
-    preview: Mapping[str, Any] | None
-    is_previewed: bool
-    has_private_labels: bool
-    is_closed: bool
-    visibility: str
-    labels: Sequence[LabelsPut] | None
-    items: Sequence[ItemsPut] | None
-    kept: Mapping[str, str]
-    refusal: RefusedForm | None
-
-
-# What needs a steward, as a table and as a page of it.
+# What needs a steward, as a table.
 
 COLUMNS = (
     Column("what", "What", "text"),
@@ -683,28 +359,6 @@ COLUMNS = (
     Column("tries", "Tries", "integer"),
     Column("reason", "Why", "text"),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class HealthPage(Page):
-    """The page: its `table`, whose notes say what is wrong with the server itself."""
-
-    template = "health.html"
-    table: Table
-
-    @property
-    def columns(self) -> Sequence[ShownColumn]:
-        """Return the columns that are shown."""
-        return shown_columns(self.table, detail=False)
-
-    @property
-    def caption(self) -> str:
-        """Return how many things need somebody."""
-        n = len(self.table.rows)
-        if n == 0:
-            # Of the server itself something may be said above.
-            return "No benchmark needs you." if self.table.notes else "Nothing needs you."
-        return f"{n:,} thing{'' if n == 1 else 's'} to look at"
 
 
 def health_table(troubles: Sequence[Trouble], notes: Sequence[str]) -> Table:
@@ -717,7 +371,15 @@ def health_table(troubles: Sequence[Trouble], notes: Sequence[str]) -> Table:
     return Table("health", "Health", COLUMNS, rows, tuple(notes))
 
 
-# The record of who did what, as a table and as a page of it.
+def health_caption(table: Table) -> str:
+    """Return how many things need somebody."""
+    if table.rows:
+        return f"{count(len(table.rows), 'thing')} to look at"
+    # Of the server itself something may be said above.
+    return "No benchmark needs you." if table.notes else "Nothing needs you."
+
+
+# The record of who did what, as a table.
 
 AUDIT_COLUMNS = (
     Column("id", "No.", "integer"),
@@ -735,32 +397,6 @@ AUDIT_COLUMNS = (
     Column("after", "After", "text"),
     Column("reason", "Reason", "text"),
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class AuditPage(Page):
-    """One page of the record: its `table`, what was `asked`, and where the CSV, the JSON and the `older` events are.
-
-    `seal` is the newest seal of the record, None before the first.
-    """
-
-    template = "audit.html"
-    table: Table
-    asked: Mapping[str, str]
-    csv: str
-    json: str
-    older: str | None
-    seal: Mapping[str, Any] | None
-
-    @property
-    def columns(self) -> Sequence[ShownColumn]:
-        """Return the columns that are shown."""
-        return shown_columns(self.table, detail=False)
-
-    @property
-    def caption(self) -> str:
-        """Return how many events there are on this page."""
-        return f"{len(self.table.rows):,} event{'' if len(self.table.rows) == 1 else 's'}"
 
 
 def audit_table(listed: Sequence[ListedEvent], *, with_addresses: bool) -> Table:
@@ -793,56 +429,6 @@ def _written(values: Mapping[str, Any] | None) -> str | None:
     return None if values is None else json.dumps(values, ensure_ascii=False, sort_keys=True)
 
 
-# The pages after signing in: account, tokens, invitations, and the people of a benchmark.
-#
-# `form_key` is what every form of a session carries in its address (`app.web.forms`); null for who came with a token,
-# so that no form is shown.
-
-
-@dataclass(frozen=True, kw_only=True)
-class LoginPage(Page):
-    """/login: `form` is in the form and in a cookie, `leads_to` is where a login leads.
-
-    `provider` is the name of the identity provider of this server, null without one; with `again` it is to ask anew.
-    `left` says that somebody has just signed out here alone, `way_out` where they sign out of the provider too.
-    """
-
-    template = "login.html"
-    form: str
-    leads_to: str
-    provider: str | None
-    again: bool
-    left: bool = False
-    way_out: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class AccountPage(Page):
-    """/account: whose token it is, the benchmarks by role, the open sessions with the one that is looked from."""
-
-    template = "account.html"
-    token: Token
-    held: Mapping[str, Sequence[BenchmarkNames]]
-    sessions: Sequence[BrowserSession]
-    session_id: int | None
-    form_key: str | None
-    longest_overlap_h: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class TokensPage(Page):
-    """/account/tokens: the tokens without their texts, each with the benchmarks that it is for, null: for all.
-
-    Who may make and revoke some sees the forms.
-    """
-
-    template = "tokens.html"
-    tokens: Sequence[tuple[Token, Sequence[str] | None]]
-    is_admin: bool
-    scopes: Sequence[str]
-    form_key: str | None
-
-
 @dataclass(frozen=True, kw_only=True)
 class InvitationRow:
     """An invitation in a list: to which benchmark, who made it, its state, and who used it."""
@@ -854,74 +440,6 @@ class InvitationRow:
     whose: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
-class InvitationsPage(Page):
-    """/account/invitations: those that somebody may see, and the form for a new one; `slugs` are their benchmarks."""
-
-    template = "invitations.html"
-    invitations: Sequence[InvitationRow]
-    slugs: Sequence[str]
-    is_admin: bool
-    form_key: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class PeoplePage(Page):
-    """/benchmarks/{slug}/people: roles, their history, invitations, and who may read it with what is there to read.
-
-    `roles` are those that the reader may give. `kept` is what was written in a form that was refused. `joins` is the
-    link by which anybody may join, where the manifest lets them.
-    """
-
-    template = "people.html"
-    kept: Mapping[str, str]
-    refusal: RefusedForm | None
-    joins: str | None
-    slug: str
-    name: str
-    visibility: str
-    contents: Contents
-    held: Sequence[Held]
-    history: Sequence[Grant]
-    invitations: Sequence[InvitationRow]
-    roles: Sequence[str]
-    form_key: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class JoinPage(Page):
-    """A form that creates a token for the holder of a code, or for anybody where the manifest of `slug` lets them."""
-
-    template = "join.html"
-    action: str
-    code: str | None
-    slug: str | None
-    name: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class CodesPage(Page):
-    """The invitations of a class with their links, which are shown once; `about` is the answer that contained them."""
-
-    template = "codes.html"
-    about: Mapping[str, Any]
-    then: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class SecretPage(Page):
-    """A secret that is shown once: a token or a code, as `kind` says; `about` is the answer that contained it."""
-
-    template = "secret.html"
-    kind: str
-    text: str
-    about: Mapping[str, Any]
-    then: str
-
-
-# The pages of reports and of two entrants against each other, one type each.
-
-
 @dataclass(frozen=True)
 class ReportSection:
     """One table of a report with its plots, and the addresses of its rows as CSV and JSON."""
@@ -931,28 +449,6 @@ class ReportSection:
     drawings: Drawings
     csv: str
     json: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReportPage(Page):
-    """What a submission's predictions of one task are worth: each of its report tables, narrowed to that task.
-
-    `entrants` are whose predictions these are; `others` lead to the reports of the other tasks; `trail` are the
-    breadcrumbs.
-    """
-
-    template = "report.html"
-    task: str
-    entrants: Sequence[str]
-    facts: PageFacts
-    trail: Links
-    others: Links
-    sections: Sequence[ReportSection]
-
-    @property
-    def legend(self) -> list[tuple[str, GlossaryEntry]]:
-        """Return the meaning of the columns of all tables, each once."""
-        return legend([shown.column for section in self.sections for shown in section.columns])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -969,7 +465,7 @@ class AgainstPage(Page):
     b: str
     entrants: Sequence[str]
     sentences: Sequence[str]
-    tables: Sequence[ShownTable]
+    tables: Sequence[Panel]
     by_task: Panel | None
     frame: Surroundings | None
     exports: Links

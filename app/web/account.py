@@ -145,7 +145,8 @@ def show_join(slug: str, session: SessionDep) -> Response:
     """Show the form that creates a submitter's token for anyone, if the manifest's `registration` allows it."""
     if benchmarks.find_declared(session, slug).manifest.admission.registration is None:
         raise NotFound(f"{slug} does not hand out tokens on request; its stewards invite submitters.")
-    shown = page("join.html", title=f"Submit to {slug}", action=f"/benchmarks/{slug}/join", code=None, slug=slug)
+    shown = page("join.html", title=f"Submit to {slug}", action=f"/benchmarks/{slug}/join", code=None, slug=slug,
+                 name="")  # fmt: skip
     return _private(shown)
 
 

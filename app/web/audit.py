@@ -11,6 +11,8 @@ from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import AuditSeal
+from app.names import count
+from app.render.columns import shown_columns
 from app.render.csv_and_json import table_to_json
 from app.render.pages import audit_table
 from app.rights import roles, tokens
@@ -120,7 +122,8 @@ def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None, 
     else:
         older = None if last is None else _address("", {**query, "before": str(last)})
         ways = {"csv": _address(".csv", query), "json": _address(".json", query), "older": older}
-        answer = page("audit.html", title="Audit", table=table, asked=query, seal=seal and audit.shown(seal), **ways)
+        answer = page("audit.html", title="Audit", table=table, columns=shown_columns(table, detail=False), asked=query,
+                      caption=count(len(table.rows), "event"), seal=seal and audit.shown(seal), **ways)  # fmt: skip
     answer.headers.update(NO_STORE)
     return answer
 

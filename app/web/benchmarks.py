@@ -19,7 +19,7 @@ from app.manifest.model import Manifest
 from app.names import clip_for_message
 from app.render.help import help_on, help_pages
 from app.render.html import institution
-from app.render.pages import benchmarks_table, boards_table, changes_table, submit_example
+from app.render.pages import BenchmarkPage, benchmarks_table, boards_table, changes_table, submit_example
 from app.render.table_page import Paged, page_of
 from app.rights import roles
 from app.rights.policy import refuse_elsewhere
@@ -56,6 +56,7 @@ from app.web.views import (
     json_answer,
     name_links,
     page,
+    page_answer,
     refuse_other_formats,
     split_format,
     table_answer,
@@ -83,7 +84,6 @@ def list_benchmarks(
         benchmarks=benchmarks.list_benchmarks(session, first, BENCHMARKS.of_page),
         paging=paging,
         news=news.list_news(session, limit=12),
-        text="",
     )
 
 
@@ -274,8 +274,7 @@ def show_benchmark(
         return json_answer(about)
     pages = kind_of(declared.manifest).pages
     committed = labels.find_commitment(session, declared.benchmark.id)
-    return page(
-        "benchmark.html",
+    shown = BenchmarkPage(
         title=declared.manifest.title,
         manifest=declared.manifest,
         version=declared.version.version,
@@ -283,7 +282,7 @@ def show_benchmark(
         publish_error=declared.benchmark.publish_error,
         stewards=stewarding,
         publish_tries=declared.benchmark.publish_tries,
-        commitment=committed and committed.commitment,
+        commitment=None if committed is None else committed.commitment,
         base=state.settings.own_address,
         facts=facts_of(session, declared),
         rules=(*grid_rules(declared.manifest, _items_put(session, declared)), *pages.rules(declared.manifest)),
@@ -295,6 +294,7 @@ def show_benchmark(
         first=first_places(session, declared, snapshot),
         ranks=_ranks(session, declared, snapshot),
     )
+    return page_answer(shown)
 
 
 def _ranks(session: Session, declared: Declared, snapshot: Snapshot | None) -> Table:

@@ -35,7 +35,7 @@ from app.render.against import (
     tested,
     verdict,
 )
-from app.render.pages import ShownTable
+from app.render.pages import AgainstPage
 from app.render.table_page import Panel, RowChoice, TableView
 from app.store import benchmark_rows, benchmarks, entrants, snapshots
 from app.store.snapshots import board_history
@@ -56,7 +56,7 @@ from app.web.views import (
     load_table,
     name_links,
     narrowed,
-    page,
+    page_answer,
     published,
     split_format,
     table_answer,
@@ -317,8 +317,7 @@ def _page(
     exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
     fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
     here = urlencode([("a", a), ("b", b)]) if compared else ""
-    return page(
-        "against.html",
+    against = AgainstPage(
         title=f"{a} against {b}, {board}" if compared else f"A against B, {board}",
         slug=view.slug,
         a=a,
@@ -338,6 +337,7 @@ def _page(
         here=f"{home}/against{'?' if here else ''}{here}",
         permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
     )
+    return page_answer(against)
 
 
 def _by_rank(names: Sequence[str], ranked: Table | None) -> list[str]:
@@ -347,10 +347,10 @@ def _by_rank(names: Sequence[str], ranked: Table | None) -> list[str]:
     return list(dict.fromkeys([*(name for name in order if name in known), *names]))
 
 
-def _tables(compared: ComparedTables) -> list[ShownTable]:
+def _tables(compared: ComparedTables) -> list[Panel]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
     titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
-    return [ShownTable(replace(table, title=title)) for table, title in titled if table is not None]
+    return [Panel(title, replace(table, title=title)) for table, title in titled if table is not None]
 
 
 def _headed_by_names(comparisons: Table, pair: PairRows) -> Table:

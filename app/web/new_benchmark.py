@@ -25,7 +25,7 @@ from app.kinds.reader import Evidence
 from app.names import clip_for_message
 from app.reading import LATER
 from app.receiving.first_look import look
-from app.render.pages import ShownTable
+from app.render.table_page import Panel
 from app.rights.policy import require
 from app.turns import Turn
 from app.values.table import Table
@@ -106,10 +106,10 @@ def show_again(request: Request, caller: Caller, kept: KeptForm) -> Response:
     return shown
 
 
-def _boards(drafted: Mapping[str, Any]) -> Iterator[tuple[ShownTable, int]]:
+def _boards(drafted: Mapping[str, Any]) -> Iterator[tuple[Panel, int]]:
     """Yield each board with its first rows, and how many there are."""
     for table in map(Table.from_json, drafted["tables"]):
-        yield ShownTable(replace(table, rows=table.rows[:MOST_BOARD_ROWS])), len(table.rows)
+        yield Panel(table.title, replace(table, rows=table.rows[:MOST_BOARD_ROWS])), len(table.rows)
 
 
 async def draft(

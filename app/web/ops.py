@@ -26,10 +26,11 @@ from app.db.migrate import can_rewrite, clock_ahead_s, clock_trouble, schema_tro
 from app.errors import NotFound
 from app.names import clip_for_message, names_in_words
 from app.program.version import code_version, release
+from app.render.columns import shown_columns
 from app.render.csv_and_json import table_to_json
 from app.render.glossary import glossary_entries
 from app.render.html import institution
-from app.render.pages import glossary_table, health_table, list_operations
+from app.render.pages import glossary_table, health_caption, health_table, list_operations
 from app.render.saved import assets
 from app.rights import roles
 from app.store import benchmarks, health, news, sql
@@ -143,8 +144,11 @@ def show(
     fmt = split_format(request.url.path)[1]
     if fmt == "json":
         answer = Response(table_to_json(table, {}), media_type="application/json")
+    elif fmt == "csv":
+        answer = csv_answer(table)
     else:
-        answer = csv_answer(table) if fmt == "csv" else page("health.html", title="Health", table=table)
+        answer = page("health.html", title="Health", table=table, columns=shown_columns(table, detail=False),
+                      caption=health_caption(table))  # fmt: skip
     answer.headers.update(NO_STORE)
     return answer
 

@@ -18,7 +18,8 @@ from app.errors import FieldRejected, Forbidden, NotFound, Problem
 from app.kinds.registry import kind_of
 from app.prereg.fields import Prereg as ParsedPrereg
 from app.prereg.prereg import parse_prereg
-from app.render.pages import RegistrationOutcome, ShownTable, citing_table, submit_example
+from app.render.pages import RegistrationOutcome, citing_table, prereg_lines, submit_example
+from app.render.table_page import Panel
 from app.render.text import name_in_path
 from app.rights import roles
 from app.rights.policy import RIGHTS, refuse_elsewhere, refuse_other_entrants
@@ -248,17 +249,17 @@ def show(sha256: str, session: SessionDep) -> Response:
         "prereg.html",
         title="Preregistration",
         p=about,
-        text=text,
+        lines=prereg_lines(text),
         registered_at=stored.registered_at,
         outcomes=outcomes,
         claims={slug: _shown(_beyond_one_submission(table)) for slug, table in published.items()},
     )
 
 
-def _shown(table: Table) -> ShownTable:
+def _shown(table: Table) -> Panel:
     """Return a table of verdicts with what CHAMBER's gap rule says beside: a registration may have been made by it."""
     columns = tuple(replace(each, detail=each.detail and each.name != "gap_rule") for each in table.columns)
-    return ShownTable(replace(table, columns=columns))
+    return Panel(table.title, replace(table, columns=columns))
 
 
 def _outcome(session: Session, submission: Submission) -> RegistrationOutcome:

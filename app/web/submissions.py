@@ -36,8 +36,8 @@ from app.receiving.upload import Received, Upload, check_claims, not_asked, read
 from app.render.columns import ShownColumn, shown_columns
 from app.render.csv_and_json import parts_to_csv, table_to_json
 from app.render.drawings import build_drawings
-from app.render.pages import ReportSection, ShownTable, checks_table
-from app.render.table_page import narrow_table
+from app.render.pages import ReportSection, checks_table
+from app.render.table_page import Panel, legend, narrow_table
 from app.render.text import name_in_path, path_of_name
 from app.rights import roles, tokens
 from app.rights.policy import refuse_elsewhere, refuse_other_entrants
@@ -476,7 +476,7 @@ def show(submission: str, session: SessionDep) -> Response:
         benchmark=manifest.title,
         checks=[_naming(check, submitter) for check in described_now["checks"]],
         waiting=described_now["waiting_for"] is not None,
-        tables=[ShownTable(table) for table in kept if not is_report(pages, table)],
+        tables=[Panel(table.title, table) for table in kept if not is_report(pages, table)],
         reports=report_links(pages, stored.id, kept),
         facts=pages.facts(manifest),
         units=units_of(manifest.entrant_fields),
@@ -616,6 +616,7 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
     reports = [table for table in tables if is_report(pages, table)]
     ordered = sorted(reports, key=lambda table: pages.reports.index(table.name))
     sections = [_section(stored.id, narrow_table(table, {"task": [task]}), task) for table in ordered]
+    filled = [section for section in sections if section.table.rows]
     return page(
         "report.html",
         title=f"{task}, submission {stored.id}",
@@ -624,7 +625,8 @@ def show_report(submission: int, task: str, session: SessionDep) -> Response:
         facts=pages.facts(manifest),
         trail=[(manifest.title, f"/benchmarks/{slug}"), (f"Submission {stored.id}", f"/submissions/{stored.id}")],
         others=[link for link in report_links(pages, stored.id, tables) if link[0] != task],
-        sections=[section for section in sections if section.table.rows],
+        sections=filled,
+        legend=legend([each.column for section in filled for each in section.columns]),
     )
 
 

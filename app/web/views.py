@@ -20,15 +20,16 @@ from app.kinds.contract import PageFacts
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest
 from app.names import count
-from app.render import html
 from app.render.board import Surroundings
 from app.render.csv_and_json import MEDIA_TYPES, WRITERS, table_to_csv, table_to_json, to_json
+from app.render.html import Page, render, render_page
 from app.render.saved import has_a_font, palettes, png_of, saved_style
 from app.render.syndication import bibtex
 from app.render.table_page import (
     FIRST_PLACES,
     RETIRED,
     Panel,
+    TablePage,
     TableView,
     Wanted,
     choices,
@@ -68,8 +69,17 @@ def refuse_other_formats(fmt: str, *known: str) -> None:
 
 
 def page(template: str, **shown: Any) -> Response:
-    """Return a page."""
-    return Response(html.render(template, **shown), media_type="text/html; charset=utf-8")
+    """Return the page of a template, which sees what is shown; a page with logic of its own is for `page_answer`."""
+    return _html_answer(render(template, **shown))
+
+
+def page_answer(shown: Page) -> Response:
+    """Return a page with logic of its own."""
+    return _html_answer(render_page(shown))
+
+
+def _html_answer(content: bytes) -> Response:
+    return Response(content, media_type="text/html; charset=utf-8")
 
 
 NO_STORE = {"Cache-Control": "no-store"}
@@ -100,7 +110,7 @@ def table_answer(request: Request, view: TableView, fmt: str) -> Response:
         return csv_answer(_headed(view.table))
     if fmt == "json":
         return Response(table_to_json(view.table, _about(view)), media_type="application/json")
-    return page("table.html", title=view.table.title, view=view, asked=request.query_params.multi_items())
+    return page_answer(TablePage(title=view.table.title, view=view, asked=request.query_params.multi_items()))
 
 
 def _picture(view: TableView, number: str, fmt: str) -> Response:
@@ -110,7 +120,7 @@ def _picture(view: TableView, number: str, fmt: str) -> Response:
         count = f"there {'is' if len(drawn) == 1 else 'are'} {len(drawn)} here" if drawn else "nothing is drawn here"
         raise NotFound(f"There is no picture {number[:40]}: {count}.")
     drawing = drawn[int(number) - 1]
-    content = html.render("picture.svg", title=view.table.title, drawing=drawing, style=saved_style())
+    content = render("picture.svg", title=view.table.title, drawing=drawing, style=saved_style())
     return drawn_answer(content.strip(), drawing.size, fmt)
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 import pytest
 
 from app.errors import FieldRejected
-from app.render import html
+from app.render.html import render_page
 from app.render.table_page import ROWS, TablePage, TableView
 from app.values.table import Column, Table
 from app.web.requests import OF_TABLES
@@ -58,7 +58,7 @@ def test_a_page_that_there_is_not_is_refused(wanted: str) -> None:
 
 def test_the_first_page_names_the_others() -> None:
     """A reader finds the rest below the rows, and the page holds no more rows than it says."""
-    text = html.render("table.html", title="X", view=page().view, asked=()).decode()
+    text = render_page(page()).decode()
 
     assert '<a href="?page=2">Next rows</a>' in text
     assert text.count("Model 0") < 3 * ROWS
