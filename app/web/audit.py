@@ -1,13 +1,11 @@
 """/audit: who did what and who was refused; an admin reads all of it, a steward what is of their own benchmarks."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 from urllib.parse import urlencode
 
-from fastapi import APIRouter, Depends, Query, Request
+from fastapi import APIRouter, Query, Request
 from pydantic import AwareDatetime
-from sqlalchemy.orm import Session
 from starlette.responses import Response
 
 from app.db.models import AuditSeal
@@ -33,21 +31,11 @@ ADDRESS = "/audit"
 SEALS = "/audit/seals.json"
 
 
-@dataclass(frozen=True)
-class AuditQuery:
-    """The query: which events, and how many of them."""
-
-    benchmark: str | None
-    token: str | None
-    action: str | None
-    outcome: str | None
-    since: AwareDatetime | None
-    until: AwareDatetime | None
-    before: int | None
-    limit: int
-
-
-def read_asked(
+@table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument, is_columnar=False)
+def show(
+    request: Request,
+    session: SessionDep,
+    caller: Annotated[Caller, may("see the audit")],
     benchmark: Annotated[str | None, Query(max_length=63)] = None,
     token: Annotated[str | None, Query(description="number or name of a token", max_length=100)] = None,
     action: Annotated[str | None, Query(description="part of a route or command", max_length=100)] = None,
@@ -56,28 +44,27 @@ def read_asked(
     until: AwareDatetime | Literal[""] = "",
     before: Annotated[int | None, Query(description="only events before this number", ge=1, le=2**63 - 1)] = None,
     limit: Annotated[int, Query(ge=1, le=audit.MOST_LISTED)] = 100,
-) -> AuditQuery:
-    """Return which events were asked for; an empty field of the form asks for nothing."""
-    return AuditQuery(
-        benchmark or None, token or None, action or None, outcome or None, since or None, until or None, before, limit
-    )
-
-
-@table_routes(router, ADDRESS, "Who did what, and who was refused", 403, 404, answer=AuditDocument, is_columnar=False)
-def show(
-    request: Request,
-    session: SessionDep,
-    caller: Annotated[Caller, may("see the audit")],
-    asked: Annotated[AuditQuery, Depends(read_asked)],
 ) -> Response:
     """List every write and every refused write, the newest first; `older` leads on (.csv, .json).
 
     A steward sees what was done in their benchmarks. Nothing of it can be changed or removed.
     """
-    listed = audit.list_events(session, _wanted(session, caller, asked))
+    # An empty field of the form asks for nothing.
+    wanted = EventQuery(
+        within=roles.stewarded_slugs(session, caller),
+        benchmark=benchmark or None,
+        token_id=tokens.find_named(session, token).id if token else None,
+        action=action or None,
+        refused=outcome == "refused" if outcome else None,
+        since=since or None,
+        until=until or None,
+        before=before,
+        limit=limit,
+    )
+    listed = audit.list_events(session, wanted)
     table = audit_table(listed, with_addresses=allows("see all of the tokens and of the audit", caller))
     query = {name: text for name, text in request.query_params.items() if text}
-    last = listed[-1].event.id if len(listed) == asked.limit else None
+    last = listed[-1].event.id if len(listed) == limit else None
     return _answer(table, split_format(request.url.path)[1], query, last, audit.newest(session))
 
 
@@ -94,22 +81,6 @@ def show_seals(
     """
     listed = [audit.shown(seal) for seal in audit.list_seals(session, before, limit)]
     return json_answer({"seals": listed})
-
-
-def _wanted(session: Session, caller: Caller, asked: AuditQuery) -> EventQuery:
-    holder = None if asked.token is None else tokens.find_named(session, asked.token).id
-    refused = None if asked.outcome is None else asked.outcome == "refused"
-    return EventQuery(
-        within=roles.stewarded_slugs(session, caller),
-        benchmark=asked.benchmark,
-        token_id=holder,
-        action=asked.action,
-        refused=refused,
-        since=asked.since,
-        until=asked.until,
-        before=asked.before,
-        limit=asked.limit,
-    )
 
 
 def _answer(table: Table, fmt: str, query: Mapping[str, str], last: int | None, seal: AuditSeal | None) -> Response:
