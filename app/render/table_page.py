@@ -8,6 +8,7 @@ from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
 from app.boards.explore import Choice, groups_named, listed_tasks
+from app.boards.standing import MOST_PAIRED
 from app.boards.statement import NAMED, flags_in_words
 from app.db.models import Snapshot
 from app.errors import FieldRejected, Problem
@@ -1018,7 +1019,9 @@ def _power(table: Table) -> str | None:
     found = f"No difference in {score} that is possible would be found here"
     if typical is not None:
         found = f"A true difference of {two_digits(float(typical))} in {score} would be found here about"
-    of_all = "" if power.get("n_pairs") == 1 else " for a typical pair, with all pairs tested simultaneously"
+    n_pairs = int(power.get("n_pairs") or 0)
+    of_best = f" of the best {MOST_PAIRED}" if n_pairs > MOST_PAIRED * (MOST_PAIRED - 1) // 2 else ""
+    of_all = "" if n_pairs == 1 else f" for a typical pair{of_best}, with all pairs tested simultaneously"
     return f"{found} {share:g} times in 100{of_all}{beside}."
 
 
