@@ -24,7 +24,7 @@ from app.files.uploads import ReceivedFile
 from app.names import clip_for_message, count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.formulas import MARKED_PATTERN, read_off_guard
-from app.values.scores import NONE, Coded
+from app.values.scores import NONE
 
 MAX_COLUMNS = 2000
 
@@ -183,14 +183,6 @@ class Vocabulary:
                 return NONE
             number = self._numbers[word] = len(self._numbers)
         return number
-
-
-def coded(words: tuple[str, ...], codes: IntArray) -> Coded:
-    """Return a column with only the words that occur in it."""
-    used = np.unique(codes[codes != NONE])
-    numbers = np.full(len(words) + 1, NONE, dtype=np.int64)
-    numbers[used] = np.arange(len(used))
-    return Coded(tuple(words[code] for code in used.tolist()), numbers[codes])
 
 
 # The largest number accepted, for every kind of evidence, and its wording in a refusal. Beyond the limit no score,

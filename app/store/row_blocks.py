@@ -68,7 +68,7 @@ class RowBlock:
             seed=None if self.seed is None else self.seed[at],
             item=take_words(self.item, at),
             reason=take_words(self.reason, at),
-            recorded={name: Coded(*_words_at(coded, at)) for name, coded in in_jsonb_order(self.recorded).items()},
+            recorded={name: _words_at(coded, at) for name, coded in in_jsonb_order(self.recorded).items()},
         )
 
     def of_tasks(self, tasks: Sequence[int] | None) -> "RowBlock":
@@ -93,18 +93,14 @@ def take_words(coded: Coded | None, at: IntArray) -> Coded | None:
     """Return the texts of some rows with the words that occur there; None where none does."""
     if coded is None:
         return None
-    words, codes = _words_at(coded, at)
-    return Coded(words, codes) if words else None
+    taken = _words_at(coded, at)
+    return taken if taken.words else None
 
 
-def _words_at(coded: Coded, at: IntArray) -> tuple[tuple[str, ...], IntArray]:
-    codes = coded.codes[at]
-    used = np.unique(codes[codes != NONE]).tolist()
-    ordered = sorted(used, key=lambda code: coded.words[code])
-    place = np.full(len(coded.words) + 1, NONE, dtype=np.int64)
-    place[ordered] = np.arange(len(ordered))
-    # NONE is the last place, which holds NONE.
-    return tuple(coded.words[code] for code in ordered), place[codes]
+def _words_at(coded: Coded, at: IntArray) -> Coded:
+    taken = coded.take(at)
+    used = np.unique(taken.codes[taken.codes != NONE]).tolist()
+    return taken.with_words(sorted(used, key=lambda code: coded.words[code]))
 
 
 def pack_block(block: RowBlock) -> bytes:

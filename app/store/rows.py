@@ -678,10 +678,7 @@ def _at(coded: Coded, order: IntArray | None) -> Coded:
 def _as_first_seen(coded: Coded) -> Coded:
     """Return the same texts with their words in the order of their first rows."""
     used, first = np.unique(coded.codes, return_index=True)
-    ordered = [int(code) for code in used[np.argsort(first)] if code != NONE]
-    place = np.full(len(coded.words) + 1, NONE, dtype=np.int64)
-    place[ordered] = np.arange(len(ordered))
-    return Coded(tuple(coded.words[code] for code in ordered), place[coded.codes])
+    return coded.with_words([int(code) for code in used[np.argsort(first)] if code != NONE])
 
 
 # Stored rows of one submission, gathered into blocks: what `plumbline db rebuild` makes, and a lost block's readers.

@@ -42,6 +42,17 @@ class Coded:
         """Return some rows: those that are true, or those at these positions, in their order."""
         return Coded(self.words, self.codes[rows])
 
+    def with_words(self, numbers: Sequence[int]) -> "Coded":
+        """Return the column with these of its words alone, in this order; a row with another word becomes null."""
+        place = np.full(len(self.words) + 1, NONE, dtype=np.int64)
+        place[numbers] = np.arange(len(numbers))
+        # NONE is the last place, which holds NONE.
+        return Coded(tuple(self.words[number] for number in numbers), place[self.codes])
+
+    def used(self) -> "Coded":
+        """Return the column with only the words that occur in it, in their order."""
+        return self.with_words(np.unique(self.codes[self.codes != NONE]).tolist())
+
     def to_list(self) -> list[str | None]:
         """Return every row's word."""
         lookup = [*self.words, None]

@@ -385,7 +385,7 @@ def with_rows(
     )
     recorded = dict.fromkeys((*remaining.recorded, *sent.recorded))
     return ScoreTable(
-        entrant=_used(_joined(remaining.entrant, sent.entrant)),
+        entrant=_joined(remaining.entrant, sent.entrant).used(),
         task=_joined(remaining.task, sent.task),
         columns=columns,
         values=np.vstack([np.column_stack([_value(rows, column) for column in columns]) for rows in (remaining, sent)]),
@@ -425,14 +425,6 @@ def _joined(one: Coded, other: Coded) -> Coded:
     place = {word: at for at, word in enumerate(words)}
     moved = np.array([*(place[word] for word in other.words), NONE], dtype=np.int64)
     return Coded(words, np.concatenate([one.codes, moved[other.codes]]))
-
-
-def _used(coded: Coded) -> Coded:
-    """Return a column without unused words."""
-    used = np.unique(coded.codes)
-    place = np.full(len(coded.words), NONE, dtype=np.int64)
-    place[used] = np.arange(len(used))
-    return Coded(tuple(coded.words[at] for at in used.tolist()), place[coded.codes])
 
 
 def _either(one: ScoreTable, other: ScoreTable, own: Coded | None, sent: Coded | None) -> Coded | None:

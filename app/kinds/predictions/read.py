@@ -336,8 +336,8 @@ def _table(matched: Sequence[SentPredictions], rows: SubmittedRows) -> ScoreTabl
     reasons = tuple(dict.fromkeys(_missing(each) for each in matched if each.n_missing))
     codes = [reasons.index(_missing(each)) if each.n_missing else NONE for each in matched]
     return ScoreTable(
-        entrant=_coded([each.block.entrant for each in matched]),
-        task=_coded([each.block.task for each in matched]),
+        entrant=Coded.of([each.block.entrant for each in matched]),
+        task=Coded.of([each.block.task for each in matched]),
         columns=(),
         values=np.zeros((len(matched), 0)),
         leaked=np.zeros(len(matched), dtype=np.bool_),
@@ -345,12 +345,6 @@ def _table(matched: Sequence[SentPredictions], rows: SubmittedRows) -> ScoreTabl
         row=rows.row[first],
         reason=Coded(reasons, np.array(codes, dtype=np.int64)) if reasons else None,
     )
-
-
-def _coded(words: Sequence[str]) -> Coded:
-    numbers: dict[str, int] = {}
-    codes = [numbers.setdefault(word, len(numbers)) for word in words]
-    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
 
 
 MAX_VALUES = 20_000_000

@@ -20,7 +20,6 @@ from app.files.tables import (
     NumberBounds,
     Texts,
     Vocabulary,
-    coded,
     describe_wrong,
     local_codes,
     open_table,
@@ -138,7 +137,7 @@ class MatchedEstimates:
             reason or (NO_REASON if flag is not None and not FLAGS[flag] else None)
             for reason, flag in zip(reasons, valid, strict=True)
         ]
-        return code_texts(failed) if any(failed) else None
+        return Coded.of(failed) if any(failed) else None
 
     def warnings(self, scores: ScoreTable, is_estimator: BoolArray, files: Mapping[int, str]) -> list[Problem]:
         """Return where estimates and scores do not fit together."""
@@ -358,24 +357,24 @@ class PivotedEstimates:
         names = tuple(self.words.metrics[code] for code in self.columns)
         metadata = self.words.metadata
         return ScoreTable(
-            entrant=coded(tuple(self.words.estimators), self.rows.estimator[self.first]),
-            task=coded(tuple(stratum.name for stratum in strata), stratum),
+            entrant=Coded(tuple(self.words.estimators), self.rows.estimator[self.first]).used(),
+            task=Coded(tuple(stratum.name for stratum in strata), stratum).used(),
             columns=(*names, *(PAIRED_ERRORS if errors is not None else ())),
             values=self._values() if errors is None else np.column_stack([self._values(), errors]),
             leaked=np.zeros(len(self.first), dtype=np.bool_),
             file=self.rows.file[self.first],
             row=self.rows.row[self.first],
-            item=coded(tuple(self.words.records), self.rows.record[self.first]),
+            item=Coded(tuple(self.words.records), self.rows.record[self.first]).used(),
             recorded={
-                "role": code_texts(roles),
-                "stratum_json": coded(tuple(stratum.json for stratum in strata), stratum),
-                "metrics": code_texts(list(self._metric_lists(self.rows.metric != NONE))),
-                "missing_ci": code_texts(list(self._metric_lists(self._lacks_interval()))),
+                "role": Coded.of(roles),
+                "stratum_json": Coded(tuple(stratum.json for stratum in strata), stratum).used(),
+                "metrics": Coded.of(list(self._metric_lists(self.rows.metric != NONE))),
+                "missing_ci": Coded.of(list(self._metric_lists(self._lacks_interval()))),
                 "clean_record_id": self._common("clean_record_id", [m.clean_record_id for m in metadata], findings),
                 "contamination_operator": self._common(
                     "contamination_operator", [m.contamination_operator for m in metadata], findings
                 ),
-                "metadata": code_texts(list(self._metadata())),
+                "metadata": Coded.of(list(self._metadata())),
             },
         )
 
@@ -434,7 +433,7 @@ class PivotedEstimates:
                 )
             elif text is not None:
                 by_pair[wide] = text
-        return code_texts(by_pair)
+        return Coded.of(by_pair)
 
     def _metadata(self) -> Iterator[str | None]:
         """Yield for each pair the metadata of its rows by metric, without the keys that its columns state."""
@@ -447,13 +446,6 @@ class PivotedEstimates:
     def _problem(self, message: str, at: int, value: str) -> Problem:
         rows = self.rows
         return Problem(message, self.files[int(rows.file[at])], int(rows.row[at]), "metadata_json", value[:80])
-
-
-def code_texts(texts: Sequence[str | None]) -> Coded:
-    """Return a column of texts, its words in order of first appearance."""
-    numbers: dict[str, int] = {}
-    codes = [NONE if text is None else numbers.setdefault(text, len(numbers)) for text in texts]
-    return Coded(tuple(numbers), np.array(codes, dtype=np.int64))
 
 
 def _by_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:

@@ -45,7 +45,6 @@ from app.kinds.series.estimates import (
     Estimates,
     PivotedEstimates,
     Truths,
-    code_texts,
     described_by,
     problem_of_mode,
     read_estimator_table,
@@ -589,8 +588,8 @@ def recompute(
             for name, stated_error, error in zip(PAIRED_ERRORS, stated_errors.tolist(), pair.errors(), strict=True):
                 if differ(null(stated_error), null(error)):
                     differences.append(StatedDifference(estimator, record or "", name, null(stated_error), null(error)))
-    kept = {**scores.recorded, "metrics": code_texts([" ".join(names) or None for names in lists]),
-            "missing_ci": code_texts([" ".join(names) or None for names in missing])}  # fmt: skip
+    kept = {**scores.recorded, "metrics": Coded.of([" ".join(names) or None for names in lists]),
+            "missing_ci": Coded.of([" ".join(names) or None for names in missing])}  # fmt: skip
     return replace(scores, columns=columns, values=values, recorded=kept), differences
 
 

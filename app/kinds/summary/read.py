@@ -27,7 +27,6 @@ from app.files.tables import (
     TableFile,
     Texts,
     Vocabulary,
-    coded,
     describe_wrong,
     empty_texts,
     local_codes,
@@ -491,8 +490,8 @@ def _table(parts: Sequence[BlockPart], reader: BlockReader, columns: SummaryColu
     if unsaid.any():
         values, names = np.column_stack([values, np.where(unsaid, 1.0, np.nan)]), (*names, OVERLAP_UNSAID)
     return ScoreTable(
-        entrant=coded(reader.entrants.words, np.concatenate([part.entrant for part in parts])),
-        task=coded(reader.tasks.words, np.concatenate([part.task for part in parts])),
+        entrant=Coded(reader.entrants.words, np.concatenate([part.entrant for part in parts])).used(),
+        task=Coded(reader.tasks.words, np.concatenate([part.task for part in parts])).used(),
         columns=names,
         values=values,
         leaked=np.concatenate([part.leaked for part in parts]),
@@ -520,7 +519,7 @@ def _reasons(empty: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], metrics: Se
 
 def _recorded(parts: Sequence[BlockPart], vocabularies: Mapping[str, Vocabulary]) -> dict[str, Coded]:
     return {
-        name: coded(vocabulary.words, np.concatenate([part.recorded[name] for part in parts]))
+        name: Coded(vocabulary.words, np.concatenate([part.recorded[name] for part in parts])).used()
         for name, vocabulary in vocabularies.items()
     }
 
