@@ -66,15 +66,6 @@ _NAN = float("nan")
 
 
 @dataclass(frozen=True)
-class NumberBounds:
-    """What a column's numbers may be. `nan_is_empty`: the text NaN means a missing value."""
-
-    low: float | None
-    high: float | None
-    nan_is_empty: bool = False
-
-
-@dataclass(frozen=True)
 class Numbers:
     """The cells of a column: `values` is NaN where `empty` or wrong; `is_text` marks cells that are no number."""
 
@@ -83,9 +74,13 @@ class Numbers:
     is_text: BoolArray
 
 
-def read_numbers(texts: Texts) -> Numbers:
-    """Read a column of text as numbers; NaN and infinities are read as such."""
-    empty = np.asarray(pc.is_null(texts))
+def read_numbers(cells: Texts) -> Numbers:
+    """Read a column of text, or of numbers, as numbers; NaN and infinities are read as such."""
+    empty = np.asarray(pc.is_null(cells))
+    if not pa.types.is_string(cells.type):
+        values = np.array(cells.cast(pa.float64(), safe=False).fill_null(_NAN))
+        return Numbers(values, empty, np.zeros(len(values), dtype=np.bool_))
+    texts = pc.utf8_trim_whitespace(cells)
     try:
         values = np.array(pc.cast(texts, pa.float64()).fill_null(_NAN))
     except pa.ArrowInvalid:
@@ -109,33 +104,54 @@ def _read_one_by_one(texts: Texts, empty: BoolArray) -> Numbers:
     return Numbers(values, empty, ~is_number & ~empty)
 
 
-def wrong_cells(numbers: Numbers, bounds: NumberBounds) -> BoolArray:
-    """Say which cells hold something that the bounds do not allow; an empty cell is never wrong."""
-    values = numbers.values
-    wrong = numbers.is_text | (np.abs(values) > LARGEST)
-    if not bounds.nan_is_empty:
-        wrong |= np.isnan(values) & ~numbers.empty
-    if bounds.low is not None:
-        wrong |= values < bounds.low
-    if bounds.high is not None:
-        wrong |= values > bounds.high
-    return wrong
+@dataclass(frozen=True)
+class NumberBounds:
+    """What a column's numbers may be; what is beyond a bound by at most `tolerance` is cut to it.
 
+    `nan_is_empty`: the text NaN means a missing value.
+    """
 
-def describe_wrong(value: float, text: str, bounds: NumberBounds) -> str:
-    """Say what is wrong with one cell."""
-    if _NUMBER.fullmatch(text.strip()) is None:
-        hint = "; write decimals with a point" if re.fullmatch(r"\s*-?\d+,\d+\s*", text) else ""
-        return f"not a number{hint}"
-    if np.isnan(value):
-        return "NaN is not a score; leave the cell empty when there is none"
-    if np.isinf(value):
-        return f"the number is infinite or too large for a 64-bit float; at most {LARGEST:g} in size is allowed"
-    if abs(value) > LARGEST:
-        return BEYOND
-    if bounds.low is not None and value < bounds.low:
-        return "negative; it must be at least 0" if bounds.low == 0 else f"below {bounds.low:g}, the smallest allowed"
-    return f"above {bounds.high:g}, the largest allowed"
+    low: float | None = None
+    high: float | None = None
+    nan_is_empty: bool = False
+    tolerance: float = 0.0
+
+    def wrong(self, numbers: Numbers) -> BoolArray:
+        """Say which cells hold something that is not allowed; an empty cell is never wrong."""
+        values = numbers.values
+        wrong = numbers.is_text | (np.abs(values) > LARGEST)
+        if not self.nan_is_empty:
+            wrong |= np.isnan(values) & ~numbers.empty
+        if self.low is not None:
+            wrong |= values < self.low - self.tolerance
+        if self.high is not None:
+            wrong |= values > self.high + self.tolerance
+        return wrong
+
+    def complaint(self, value: float, text: str) -> str:
+        """Say what is wrong with one cell."""
+        if _NUMBER.fullmatch(text.strip()) is None:
+            hint = "; write decimals with a point" if re.fullmatch(r"\s*-?\d+,\d+\s*", text) else ""
+            return f"not a number{hint}"
+        if np.isnan(value):
+            return "NaN is not a number here; leave the cell empty if it may be"
+        if np.isinf(value):
+            return f"the number is infinite or too large for a 64-bit float; at most {LARGEST:g} in size is allowed"
+        if abs(value) > LARGEST:
+            return BEYOND
+        cut = f"; rounding beyond it by up to {self.tolerance:g} is cut" if self.tolerance else ""
+        if self.low == 0 and value < 0:
+            return f"negative; it must be at least 0{cut}"
+        if self.low is not None and value < self.low:
+            return f"below {self.low:g}, the smallest allowed{cut}"
+        return f"above {self.high:g}, the largest allowed{cut}"
+
+    def cut(self, values: FloatArray) -> FloatArray:
+        """Return numbers within the tolerance as they count."""
+        if not self.tolerance:
+            return values
+        within: FloatArray = np.clip(values, self.low, self.high)
+        return within
 
 
 # How cells are read as true or false. Read by the kinds of evidence.
@@ -212,28 +228,70 @@ def is_storable(number: float) -> bool:
 
 @dataclass(frozen=True)
 class Cells:
-    """The wanted columns of a block, and where its problems go; `files` names the file of each row of several."""
+    """The wanted columns of a block, and where its problems go.
+
+    `files` names the file of each row of several. Cells of `secret` columns are never quoted.
+    """
 
     file: str
     rows: IntArray
     columns: Mapping[str, Texts]
     findings: Findings
     files: Sequence[str] | None = None
+    secret: frozenset[str] = frozenset()
+
+    def __len__(self) -> int:
+        return len(self.rows)
 
     def texts(self, column: str) -> Texts:
-        """Return a column; one that the file lacks is empty."""
-        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
+        """Return a column as texts; one that the file lacks is empty."""
+        cells = self._cells(column)
+        return cells if pa.types.is_string(cells.type) else cells.cast(pa.string())
 
-    def refuse(self, column: str, wrong: BoolArray, message: Callable[[int], str]) -> None:
-        """Add a problem for each wrong cell of a column; `message` is given its position."""
+    def required_texts(self, column: str) -> Texts:
+        """Return a column of texts in which no cell may be empty."""
+        texts = self.texts(column)
+        self.refuse(column, np.asarray(pc.is_null(texts)), lambda _: "the cell is empty")
+        return texts
+
+    def numbers(self, column: str, bounds: NumberBounds) -> Numbers:
+        """Read a column of numbers; each that is wrong is a problem and NaN, an empty cell is NaN alone."""
+        cells = self._cells(column)
+        numbers = read_numbers(cells)
+        wrong = bounds.wrong(numbers)
+        self.refuse(column, wrong, lambda at: bounds.complaint(float(numbers.values[at]), str(cells[at].as_py())))
+        return Numbers(np.where(wrong, np.nan, bounds.cut(numbers.values)), numbers.empty, numbers.is_text)
+
+    def required_numbers(self, column: str, bounds: NumberBounds) -> FloatArray:
+        """Read a column of numbers in which no cell may be empty."""
+        numbers = self.numbers(column, bounds)
+        self.refuse(column, numbers.empty, lambda _: "the cell is empty")
+        return numbers.values
+
+    def refuse(
+        self,
+        column: str,
+        wrong: BoolArray,
+        message: Callable[[int], str],
+        value: Callable[[int], str] | None = None,
+    ) -> None:
+        """Add a problem for each wrong cell of a column; `message`, and `value` where it is not the cell, are given
+        its position.
+        """
 
         def describe(position: int) -> Problem:
-            text = self.texts(column)[position].as_py()
-            value = None if text is None else clip_for_message(text)
+            shown = self._shown(column, position) if value is None else value(position)
             file = self.file if self.files is None else self.files[position]
-            return Problem(message(position), file, int(self.rows[position]), column, value)
+            return Problem(message(position), file, int(self.rows[position]), column, shown)
 
         self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
+
+    def _cells(self, column: str) -> Texts:
+        return self.columns[column] if column in self.columns else empty_texts(len(self.rows))
+
+    def _shown(self, column: str, position: int) -> str | None:
+        content = None if column in self.secret else self._cells(column)[position].as_py()
+        return None if content is None else clip_for_message(str(content))
 
 
 def empty_texts(n_rows: int) -> Texts:

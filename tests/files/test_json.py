@@ -95,7 +95,7 @@ def test_every_broken_line_is_reported(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("NaN", "NaN is not a score"),
+        ("NaN", "NaN is not a number"),
         ("-Infinity", "infinite"),
         ("9" * 500_000, "too large"),
         *((cell, "not a number") for cell in ("true", "[1]", '{"a": 1}', '"one"')),

@@ -17,13 +17,11 @@ from app.errors import Problem
 from app.files.findings import Findings
 from app.files.tables import (
     BEYOND,
+    Cells,
     NumberBounds,
-    describe_wrong,
     is_storable,
     open_table,
     read_document,
-    read_numbers,
-    wrong_cells,
 )
 from app.files.uploads import ReceivedFile, hash_file
 from app.kinds.episodes.cells import EpisodeSource
@@ -403,7 +401,7 @@ MAX_ROWS = 10_000
 
 MAX_SAFETY_TEXT = 500
 
-NON_NEGATIVE, ANY = NumberBounds(0.0, None), NumberBounds(None, None)
+NON_NEGATIVE, ANY = NumberBounds(0.0), NumberBounds()
 
 
 def _counts(*names: str) -> tuple[Column, ...]:
@@ -461,34 +459,30 @@ def read_safety_table(file: ReceivedFile, findings: Findings, warnings: list[Pro
     if missing:
         return None
     before = findings.n_problems
-    cells: dict[str, list[Cell]] = {column.name: [] for column in columns}
+    read: dict[str, list[Cell]] = {column.name: [] for column in columns}
     for block in opened.blocks([column.name for column in columns]):
+        cells = Cells(file.name, block.rows, block.columns, findings)
         for column in columns:
-            cells[column.name] += _cells(column, block.columns[column.name], block.rows.tolist(), file.name, findings)
+            read[column.name] += _words(cells, column.name) if column.kind == "text" else _numbers(cells, column)
     if findings.n_problems > before:
         return None
-    return Table(f"safety/t{number[1]}", title, columns, rows_from_columns(list(cells.values())))
+    return Table(f"safety/t{number[1]}", title, columns, rows_from_columns(list(read.values())))
 
 
-def _cells(column: Column, texts: object, rows: Sequence[int], file: str, findings: Findings) -> list[Cell]:
-    if column.kind == "text":
-        return _words(texts.to_pylist(), column.name, rows, file, findings)  # type: ignore[attr-defined]
-    numbers = read_numbers(texts)
+def _numbers(cells: Cells, column: Column) -> list[Cell]:
     bounds = NON_NEGATIVE if column.digits == 0 or column.name.endswith(("_var", "_l2")) else ANY
-    for at in np.flatnonzero(wrong_cells(numbers, bounds)).tolist():
-        text = str(texts[at])  # type: ignore[index]
-        message = describe_wrong(float(numbers.values[at]), text, bounds)
-        findings.add(Problem(message, file, rows[at], column.name, clip_for_message(text)))
+    values = cells.numbers(column.name, bounds).values
     if column.digits == 0:
-        for at in np.flatnonzero(np.mod(numbers.values, 1.0) > 0.0).tolist():
-            text = str(texts[at])  # type: ignore[index]
-            findings.add(Problem("a count is a whole number", file, rows[at], column.name, clip_for_message(text)))
-    return [None if value != value else value for value in numbers.values.tolist()]
+        cells.refuse(column.name, np.mod(values, 1.0) > 0.0, lambda _: "a count is a whole number")
+    return [None if value != value else value for value in values.tolist()]
 
 
-def _words(words: Sequence[str | None], column: str, rows: Sequence[int], file: str, findings: Findings) -> list[Cell]:
-    for row, word in zip(rows, words, strict=True):
-        if word is not None and (len(word) > MAX_SAFETY_TEXT or not word.isprintable() or word[0] in "=+-@"):
-            message = f"text is printable, at most {MAX_SAFETY_TEXT} characters, and does not begin like a formula"
-            findings.add(Problem(message, file, row, column, clip_for_message(word)))
+def _words(cells: Cells, column: str) -> list[Cell]:
+    words = cells.texts(column).to_pylist()
+    wrong = [
+        word is not None and (len(word) > MAX_SAFETY_TEXT or not word.isprintable() or word[0] in "=+-@")
+        for word in words
+    ]
+    message = f"text is printable, at most {MAX_SAFETY_TEXT} characters, and does not begin like a formula"
+    cells.refuse(column, np.array(wrong, dtype=np.bool_), lambda _: message)
     return list(words)

@@ -5,8 +5,7 @@ a CSV file are texts; those of a Parquet file may be numbers or lists. A message
 the problem's `value`, which columns that are secret leave out.
 """
 
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,7 +16,17 @@ import pyarrow.compute as pc
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column
 from app.files.parquet import PARQUET, WantedColumns, open_parquet
-from app.files.tables import LARGEST, Block, Numbers, TableFile, Texts, Vocabulary, open_all, open_table, read_numbers
+from app.files.tables import (
+    Block,
+    Cells,
+    NumberBounds,
+    TableFile,
+    Texts,
+    Vocabulary,
+    open_all,
+    open_table,
+    read_numbers,
+)
 from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.kinds.predictions.declared import Predictions
 from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
@@ -26,127 +35,6 @@ from app.values.scores import NONE
 
 # ASCII in print, single spaces inside.
 _PLAIN_NAME = "^[!-~]+(?: [!-~]+)*$"
-
-_DECIMAL_COMMA = re.compile(r"\s*-?\d+,\d+\s*")
-
-
-@dataclass(frozen=True)
-class NumberRule:
-    """What the numbers of a column are, and between which bounds; beyond them by at most `tolerance` is cut to them."""
-
-    what: str
-    low: float | None = None
-    high: float | None = None
-    tolerance: float = 0.0
-
-    def complaint(self, value: float) -> str:
-        """Say what is wrong with a number that breaks the rule."""
-        if np.isnan(value):
-            return f"NaN is not {self.what}"
-        if np.isinf(value):
-            return f"{self.what} is a finite number; this one is infinite or too large for a 64-bit float"
-        if self.low is not None and value < self.low:
-            return f"{self.what} is at least {self.low:g}{self._cut}"
-        return f"{self.what} is at most {self.high:g}{self._cut}"
-
-    @property
-    def _cut(self) -> str:
-        return f"; rounding beyond it by up to {self.tolerance:g} is cut" if self.tolerance else ""
-
-    def cut(self, values: FloatArray) -> FloatArray:
-        """Return numbers within the tolerance as they count."""
-        if not self.tolerance:
-            return values
-        within: FloatArray = np.clip(values, self.low, self.high)
-        return within
-
-
-@dataclass(frozen=True)
-class RowCells:
-    """The wanted columns of a block. `secret` columns are never quoted."""
-
-    file: str
-    rows: IntArray
-    columns: Mapping[str, Texts]
-    findings: Findings
-    secret: frozenset[str] = frozenset()
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def texts(self, column: str) -> Texts:
-        """Return a column of names as texts."""
-        cells = self.columns[column]
-        return cells if pa.types.is_string(cells.type) else cells.cast(pa.string())
-
-    def refuse(
-        self,
-        column: str,
-        wrong: BoolArray,
-        message: Callable[[int], str],
-        value: Callable[[int], str] | None = None,
-    ) -> None:
-        """Add a problem for each wrong row of a column; `message` and `value` are given its position."""
-
-        def describe(position: int) -> Problem:
-            shown = value(position) if value is not None else self._shown(column, position)
-            return Problem(message(position), self.file, int(self.rows[position]), column, shown)
-
-        self.findings.add_each(np.flatnonzero(wrong).tolist(), describe)
-
-    def _shown(self, column: str, position: int) -> str | None:
-        content = None if column in self.secret else self.columns[column][position].as_py()
-        return None if content is None else clip_for_message(str(content))
-
-    def numbers(self, column: str, rule: NumberRule) -> Numbers:
-        """Read a column of numbers; each that is wrong is a problem and NaN, an empty cell is neither."""
-        numbers = to_numbers(self.columns[column])
-        wrong = breaks(numbers, rule)
-        self.refuse(column, wrong, lambda at: self._complaint(column, numbers, rule, at))
-        return Numbers(np.where(wrong, np.nan, rule.cut(numbers.values)), numbers.empty, numbers.is_text)
-
-    def _complaint(self, column: str, numbers: Numbers, rule: NumberRule, position: int) -> str:
-        if not numbers.is_text[position]:
-            return rule.complaint(float(numbers.values[position]))
-        text = str(self.columns[column][position].as_py())
-        return "not a number" + ("; write decimals with a point" if _DECIMAL_COMMA.fullmatch(text) else "")
-
-    def required_numbers(self, column: str, rule: NumberRule) -> FloatArray:
-        """Read a column of numbers in which no cell may be empty."""
-        numbers = self.numbers(column, rule)
-        self.refuse(column, numbers.empty, lambda _: "the cell is empty")
-        return numbers.values
-
-    def required_texts(self, column: str) -> Texts:
-        """Return a column of names in which no cell may be empty."""
-        texts = self.texts(column)
-        self.refuse(column, np.asarray(pc.is_null(texts)), lambda _: "the cell is empty")
-        return texts
-
-    def items(self, column: str) -> Texts:
-        """Return a column of items; a name that is not allowed is a problem."""
-        texts = self.texts(column)
-        self.refuse(column, ~_are_names(texts), lambda at: complain_about_name(texts[at].as_py()))
-        return texts
-
-
-def to_numbers(cells: Texts) -> Numbers:
-    """Read cells of any kind as numbers."""
-    if pa.types.is_string(cells.type):
-        return read_numbers(pc.utf8_trim_whitespace(cells))
-    empty = np.asarray(pc.is_null(cells))
-    values = np.array(cells.cast(pa.float64(), safe=False).fill_null(np.nan))
-    return Numbers(values, empty, np.zeros(len(values), dtype=np.bool_))
-
-
-def breaks(numbers: Numbers, rule: NumberRule) -> BoolArray:
-    """Say which cells hold something that is no finite number within the bounds; an empty cell does not."""
-    wrong: BoolArray = ~np.isfinite(numbers.values) & ~numbers.empty
-    if rule.low is not None:
-        wrong |= numbers.values < rule.low - rule.tolerance
-    if rule.high is not None:
-        wrong |= numbers.values > rule.high + rule.tolerance
-    return wrong
 
 
 def _are_names(texts: Texts) -> BoolArray:
@@ -166,6 +54,13 @@ ITEM, TASK, ENTRANT = "item", "task", "entrant"
 _SHOWN = 20
 
 
+def items_of(cells: Cells) -> Texts:
+    """Return the items of rows; a name that is not allowed is a problem."""
+    texts = cells.texts(ITEM)
+    cells.refuse(ITEM, ~_are_names(texts), lambda at: complain_about_name(texts[at].as_py()))
+    return texts
+
+
 class TaskNames:
     """The tasks of rows; with one known task its column may be left out. `known` None: any name is a task."""
 
@@ -183,7 +78,7 @@ class TaskNames:
         if TASK not in header and (self._known is None or len(self._known) != 1):
             yield missing_column(TASK, header, file)
 
-    def read(self, cells: RowCells) -> IntArray:
+    def read(self, cells: Cells) -> IntArray:
         """Return each row's task, NONE where it is unknown, which is a problem."""
         if TASK not in cells.columns:
             return np.zeros(len(cells), dtype=np.int64)
@@ -219,7 +114,7 @@ class EntrantNames:
             message = f"no entrant; send the form field {ENTRANT}, or a column {ENTRANT}"
             yield Problem(message, file, column=ENTRANT)
 
-    def read(self, cells: RowCells) -> IntArray:
+    def read(self, cells: Cells) -> IntArray:
         """Return each row's entrant, NONE where its name is not allowed, which is a problem."""
         if ENTRANT not in cells.columns:
             return np.zeros(len(cells), dtype=np.int64)
@@ -242,9 +137,9 @@ PREDICTION, CLASS_PREFIX = "prediction", "p_"
 # A softmax in single precision ends so much beyond zero and one.
 ROUNDING = 1e-6
 
-PROBABILITY = NumberRule("a probability", 0.0, 1.0, ROUNDING)
+PROBABILITY = NumberBounds(0.0, 1.0, tolerance=ROUNDING)
 
-NUMBER = NumberRule("a prediction", -LARGEST, LARGEST)
+NUMBER = NumberBounds()
 
 
 @dataclass(frozen=True)
@@ -261,7 +156,7 @@ class ValueReader:
     def __init__(self, part: Predictions) -> None:
         self._part = part
         self._classes = tuple(part.classes or ())
-        self._rule = PROBABILITY if self._classes else NUMBER
+        self._bounds = PROBABILITY if self._classes else NUMBER
 
     def wanted(self) -> list[str]:
         """Return every column that can hold a prediction."""
@@ -295,7 +190,7 @@ class ValueReader:
         number = self._part.positive_number
         return 0 if number is None else number
 
-    def read(self, cells: RowCells, columns: Sequence[str]) -> FloatArray:
+    def read(self, cells: Cells, columns: Sequence[str]) -> FloatArray:
         """Return [n_rows, n_columns]; a row of NaN predicts nothing. Every wrong cell is a problem."""
         read = self._read_cells(cells, columns)
         self._refuse_gaps(cells, columns, read.empty)
@@ -305,17 +200,17 @@ class ValueReader:
                 return read.values[:, [self._positive]]
         return read.values
 
-    def _read_cells(self, cells: RowCells, columns: Sequence[str]) -> NumberCells:
+    def _read_cells(self, cells: Cells, columns: Sequence[str]) -> NumberCells:
         if columns[0] != PREDICTION:
             # A binary file may hold the positive class alone.
-            read = [cells.numbers(column, self._rule) for column in columns]
+            read = [cells.numbers(column, self._bounds) for column in columns]
             return NumberCells(
                 np.column_stack([each.values for each in read]), np.column_stack([each.empty for each in read])
             )
         is_list = _are_lists(cells.columns[PREDICTION]) if self._classes else np.zeros(len(cells), dtype=np.bool_)
         if is_list.any():
             return self._read_lists(cells, is_list)
-        numbers = cells.numbers(PREDICTION, self._rule)
+        numbers = cells.numbers(PREDICTION, self._bounds)
         if self._part.n_columns > 1:
             wanted = f"a list of {len(self._classes)} probabilities, or a column {CLASS_PREFIX}… for each class"
             cells.refuse(PREDICTION, ~numbers.empty, lambda _: f"one number for several classes; send {wanted}")
@@ -323,7 +218,7 @@ class ValueReader:
             return NumberCells(np.full(shape, np.nan), np.broadcast_to(numbers.empty[:, None], shape))
         return NumberCells(numbers.values[:, None], numbers.empty[:, None])
 
-    def _read_lists(self, cells: RowCells, is_list: BoolArray) -> NumberCells:
+    def _read_lists(self, cells: Cells, is_list: BoolArray) -> NumberCells:
         """Read lists of one probability per class; in a column of lists every cell that is not empty is one."""
         n_classes = len(self._classes)
         column = cells.columns[PREDICTION]
@@ -335,15 +230,15 @@ class ValueReader:
         values[long_enough] = self._numbers_of(cells, column, long_enough)
         return NumberCells(values, np.broadcast_to(empty[:, None], values.shape))
 
-    def _numbers_of(self, cells: RowCells, column: Texts, which: BoolArray) -> FloatArray:
-        numbers = to_numbers(_list_elements(column.filter(pa.array(which))))
-        wrong: BoolArray = breaks(numbers, self._rule) | numbers.empty
+    def _numbers_of(self, cells: Cells, column: Texts, which: BoolArray) -> FloatArray:
+        numbers = read_numbers(_list_elements(column.filter(pa.array(which))))
+        wrong: BoolArray = self._bounds.wrong(numbers) | numbers.empty
         of_row = np.zeros(len(cells), dtype=np.bool_)
         of_row[which] = wrong.reshape(-1, len(self._classes)).any(axis=1)
         cells.refuse(PREDICTION, of_row, lambda _: "a probability is a number from 0 to 1; one of the list is not")
-        return np.where(wrong, np.nan, self._rule.cut(numbers.values)).reshape(-1, len(self._classes))
+        return np.where(wrong, np.nan, self._bounds.cut(numbers.values)).reshape(-1, len(self._classes))
 
-    def _refuse_gaps(self, cells: RowCells, columns: Sequence[str], empty: BoolArray) -> None:
+    def _refuse_gaps(self, cells: Cells, columns: Sequence[str], empty: BoolArray) -> None:
         nothing: BoolArray = np.asarray(empty.all(axis=1))
         if self._part.missing == "refuse":
             cells.refuse(columns[0], nothing, lambda _: "the prediction is empty")
@@ -352,7 +247,7 @@ class ValueReader:
             for at, column in enumerate(columns):
                 cells.refuse(column, some & empty[:, at], lambda _: "empty, while other classes have a probability")
 
-    def _refuse_sums(self, cells: RowCells, column: str, values: FloatArray) -> None:
+    def _refuse_sums(self, cells: Cells, column: str, values: FloatArray) -> None:
         totals: FloatArray = values.sum(axis=1)
         tolerance = self._part.sum_tolerance
         cells.refuse(

@@ -18,10 +18,10 @@ import pyarrow.compute as pc
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.findings import Findings
 from app.files.parquet import WantedColumns
-from app.files.tables import LARGEST, TableFile, Texts, local_codes
+from app.files.tables import Cells, NumberBounds, TableFile, Texts, local_codes
 from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.labels import LabelReading, take_labels
-from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, NumberRule, OpenedFiles, RowCells, TaskNames
+from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, OpenedFiles, TaskNames, items_of
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.model import Manifest, part_of
@@ -120,8 +120,8 @@ class _BenchmarkLabels:
         self._headers[file.name] = table.header
         for block in self._files.blocks(file, table):
             secret = frozenset(self._reader.wanted())
-            cells = RowCells(file.name, block.rows, block.columns, self._findings, secret)
-            self._items.append(cells.items(ITEM))
+            cells = Cells(file.name, block.rows, block.columns, self._findings, secret=secret)
+            self._items.append(items_of(cells))
             self._task_codes.append(self._tasks.read(cells))
             self._cells.append(self._reader.read(cells))
             self._places.append((file.name, block.rows))
@@ -194,11 +194,11 @@ def first_with_the_same(codes: IntArray) -> IntArray:
 
 LABEL, WEIGHT, GROUP = "label", "weight", "group"
 
-WEIGHT_RULE = NumberRule("a weight", 0.0, LARGEST)
+WEIGHTS = NumberBounds(0.0)
 
-RELEVANCE_RULE = NumberRule("a relevance", 0.0, 50.0)
+RELEVANCES = NumberBounds(0.0, 50.0)
 
-VALUE_RULE = NumberRule("a label", -LARGEST, LARGEST)
+VALUES = NumberBounds()
 
 
 @dataclass(frozen=True)
@@ -244,17 +244,17 @@ class LabelReader:
             if column not in header:
                 yield Problem(f"the column {column} is missing", file, column=column)
 
-    def read(self, cells: RowCells) -> LabelCells:
+    def read(self, cells: Cells) -> LabelCells:
         """Return the columns of a block; every wrong cell is a problem."""
         return LabelCells(
             label=self._read_label(cells),
-            weight=cells.required_numbers(WEIGHT, WEIGHT_RULE) if WEIGHT in cells.columns else None,
+            weight=cells.required_numbers(WEIGHT, WEIGHTS) if WEIGHT in cells.columns else None,
             group=cells.required_texts(GROUP) if GROUP in cells.columns else None,
         )
 
-    def _read_label(self, cells: RowCells) -> FloatArray:
+    def _read_label(self, cells: Cells) -> FloatArray:
         if self._classes is None:
-            return cells.required_numbers(LABEL, RELEVANCE_RULE if self._part.kind == "ranking" else VALUE_RULE)
+            return cells.required_numbers(LABEL, RELEVANCES if self._part.kind == "ranking" else VALUES)
         class_numbers = pc.index_in(cells.texts(LABEL), value_set=self._classes)
         numbers: FloatArray = np.array(class_numbers.cast(pa.float64()).fill_null(np.nan))
         cells.refuse(LABEL, np.isnan(numbers), lambda _: "empty, or not one of the benchmark's classes")

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case
 from app.files.parquet import WantedColumns
-from app.files.tables import Block, TableFile, Texts, local_codes
+from app.files.tables import Block, Cells, TableFile, Texts, local_codes
 from app.files.uploads import ReceivedFile
 from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.predictions.cells import (
@@ -26,9 +26,9 @@ from app.kinds.predictions.cells import (
     TASK,
     EntrantNames,
     OpenedFiles,
-    RowCells,
     TaskNames,
     ValueReader,
+    items_of,
 )
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.labels import (
@@ -278,9 +278,9 @@ class _Submission:
             yield from self._labels.problems_of_header(header, file)
 
     def _read(self, block: Block, columns: Sequence[str], file: ReceivedFile) -> _Part:
-        cells = RowCells(file.name, block.rows, block.columns, self._findings)
+        cells = Cells(file.name, block.rows, block.columns, self._findings)
         return _Part(
-            item=cells.items(ITEM) if self._own_labels else cells.required_texts(ITEM),
+            item=items_of(cells) if self._own_labels else cells.required_texts(ITEM),
             entrant=self._entrants.read(cells),
             task=self._tasks.read(cells),
             values=self._values.read(cells, columns),

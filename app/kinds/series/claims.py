@@ -19,14 +19,22 @@ from app.boards.methods.weighted_rank.records import (
 )
 from app.errors import Problem
 from app.files.findings import Findings
-from app.files.tables import Block, Cells, NumberBounds, describe_wrong, read_numbers, wrong_cells
+from app.files.tables import Block, Cells
 from app.files.uploads import ReceivedFile
 from app.kinds.series import rows as series_run
 from app.kinds.series.manifest_part import CATALOG, SeriesPart, is_estimator_cell, slug_of
-from app.kinds.series.rows import AGGREGATE, BALANCED_GLOBAL, MetricRowReader, MetricRows, NotAnObject, Words, object_of
+from app.kinds.series.rows import (
+    AGGREGATE,
+    BALANCED_GLOBAL,
+    LOOSE,
+    MetricRowReader,
+    MetricRows,
+    NotAnObject,
+    Words,
+    object_of,
+)
 from app.manifest.model import Manifest, part_of
 from app.names import clip_for_message, first_few
-from app.stats.arrays import FloatArray
 from app.values.facts import ClaimedValue
 from app.values.scores import NONE, ScoreTable
 
@@ -193,8 +201,6 @@ BOARD_COLUMNS = ("estimator_name", "rank", "score")
 
 COMPONENTS, PREFIX = "components_json", "metric__"
 
-LOOSE = NumberBounds(None, None, nan_is_empty=True)
-
 
 @dataclass(frozen=True)
 class ClaimedTable:
@@ -221,7 +227,7 @@ class ClaimedTable:
         self, claims: Iterator[tuple[ClaimedValue, ClaimPlace]], block: Block
     ) -> Iterator[tuple[ClaimedValue, ClaimPlace]]:
         cells = Cells(self.file.name, block.rows, block.columns, self.findings)
-        nominal, low, high = (numbers_of(cells, column).tolist() for column in INTERVAL_COLUMNS)
+        nominal, low, high = (cells.numbers(column, LOOSE).values.tolist() for column in INTERVAL_COLUMNS)
         aggregation = cells.texts(AGGREGATION).to_pylist()
         position = {row: at for at, row in enumerate(block.rows.tolist())}
         for claim, place in claims:
@@ -229,15 +235,6 @@ class ClaimedTable:
             level, ends = series_run.null(nominal[at]), (series_run.null(low[at]), series_run.null(high[at]))
             stated_aggregation = aggregation[at] or claim.aggregation
             yield replace(claim, nominal=level, low=ends[0], high=ends[1], aggregation=stated_aggregation), place
-
-
-def numbers_of(cells: Cells, column: str) -> FloatArray:
-    """Return a column of numbers, NaN where a cell is empty; one that is no finite number is a problem."""
-    texts = cells.texts(column)
-    numbers = read_numbers(texts)
-    wrong = wrong_cells(numbers, LOOSE)
-    cells.refuse(column, wrong, lambda at: describe_wrong(numbers.values[at], texts[at].as_py(), LOOSE))
-    return np.where(wrong, np.nan, numbers.values)
 
 
 def board_rows(
@@ -248,7 +245,7 @@ def board_rows(
     for block in blocks:
         cells = Cells(file.name, block.rows, block.columns, findings)
         wanted = [*BOARD_COLUMNS[1:], *(name for name in block.columns if name.startswith(PREFIX))]
-        numbers = {name.removeprefix(PREFIX): numbers_of(cells, name).tolist() for name in wanted}
+        numbers = {name.removeprefix(PREFIX): cells.numbers(name, LOOSE).values.tolist() for name in wanted}
         for at, name in enumerate(_names(cells)):
             values = {column: series_run.null(cells_of[at]) for column, cells_of in numbers.items()}
             place = ClaimPlace(file.name, int(block.rows[at]))

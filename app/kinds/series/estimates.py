@@ -17,19 +17,15 @@ from app.files.tables import (
     FLAGS,
     Block,
     Cells,
-    NumberBounds,
     Texts,
     Vocabulary,
-    describe_wrong,
     local_codes,
     open_table,
-    read_numbers,
-    wrong_cells,
 )
 from app.files.uploads import ReceivedFile
-from app.kinds.series.claims import ClaimPlace, numbers_of
+from app.kinds.series.claims import ClaimPlace
 from app.kinds.series.manifest_part import RECORD_RULE, VARIANT_MARK, is_record_id
-from app.kinds.series.rows import EMPTY, MetricRows, NotAnObject, Stratum, Words, is_storable, value_of, write
+from app.kinds.series.rows import EMPTY, LOOSE, MetricRows, NotAnObject, Stratum, Words, is_storable, value_of, write
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable
@@ -55,8 +51,6 @@ RECORDED_AS = {"point": "point_estimate"}
 MAX_TEXT = 2000
 
 NO_REASON = "the estimate is invalid; the run gives no reason"
-
-LOOSE = NumberBounds(None, None, nan_is_empty=True)
 
 
 @dataclass(frozen=True)
@@ -195,20 +189,13 @@ def _check(cells: Cells) -> None:
     no_flag = np.array([flag not in FLAGS for flag in flags], dtype=np.bool_)
     cells.refuse("valid", no_flag, lambda _: "neither True nor False (1 and 0 are accepted too)")
     for name in NUMBERS:
-        _check_numbers(cells, name)
+        cells.numbers(name, LOOSE)
     for name in TEXTS:
         long = np.array([text is not None and not _is_text(text) for text in cells.texts(name).to_pylist()], np.bool_)
         cells.refuse(name, long, lambda _: f"text is printable and has at most {MAX_TEXT} characters")
     complaints = [_complaint_about_intervals(text) for text in cells.texts(INTERVALS).to_pylist()]
     wrong = np.array([complaint is not None for complaint in complaints], dtype=np.bool_)
     cells.refuse(INTERVALS, wrong, lambda at: complaints[at] or "")
-
-
-def _check_numbers(cells: Cells, name: str) -> None:
-    texts = cells.texts(name)
-    numbers = read_numbers(texts)
-    wrong = wrong_cells(numbers, LOOSE)
-    cells.refuse(name, wrong, lambda at: describe_wrong(numbers.values[at], texts[at].as_py(), LOOSE))
 
 
 def _is_text(text: str) -> bool:
@@ -254,7 +241,7 @@ class Truths:
     def read(self, block: Block, file: ReceivedFile) -> None:
         """Take the truths of a block; one that is there twice with another value is a problem."""
         cells = Cells(file.name, block.rows, block.columns, self._findings)
-        values = numbers_of(cells, "target_value").tolist()
+        values = cells.numbers("target_value", LOOSE).values.tolist()
         texts = [cells.texts(name).to_pylist() for name in ("record_id", "target_estimand", "is_primary")]
         for row, value, record, estimand, flag in zip(block.rows.tolist(), values, *texts, strict=True):
             if record is None or estimand is None or value != value:

@@ -36,7 +36,6 @@ from app.kinds.series.claims import (
     about_run,
     board_rows,
     claims_of_rows,
-    numbers_of,
 )
 from app.kinds.series.estimates import (
     DIAGNOSTIC,
@@ -66,6 +65,7 @@ from app.kinds.series.manifest_part import (
 )
 from app.kinds.series.rows import (
     COLUMNS,
+    LOOSE,
     PER_SERIES,
     MetricRowReader,
     MetricRows,
@@ -260,7 +260,7 @@ class RecordStrata:
         codes = notes.encode(cells.texts(NOTES))
         if notes.wrong:
             cells.refuse(NOTES, np.isin(codes, list(notes.wrong)), lambda at: notes.wrong[int(codes[at])])
-        values = numbers_of(cells, VALUE).tolist()
+        values = cells.numbers(VALUE, LOOSE).values.tolist()
         records, targets = (cells.texts(name).to_pylist() for name in ("record_id", TARGET))
         for record, code, target, value in zip(records, codes.tolist(), targets, values, strict=True):
             self._known[record or ""] = write(_stratum(notes.parsed[code] or {}, target, value))

@@ -27,11 +27,8 @@ from app.files.tables import (
     NumberBounds,
     Texts,
     Vocabulary,
-    describe_wrong,
     first_repeated,
     local_codes,
-    read_numbers,
-    wrong_cells,
 )
 from app.files.uploads import ReceivedFile
 from app.kinds.series.manifest_part import (
@@ -52,7 +49,9 @@ PER_SERIES, AGGREGATE, UNCERTAINTY = range(3)
 
 SCOPES = ("per_series", "aggregate", "uncertainty")
 
-FINITE = NumberBounds(None, None)
+FINITE = NumberBounds()
+
+LOOSE = NumberBounds(nan_is_empty=True)
 
 NO_LEVEL = 0.0
 
@@ -156,7 +155,7 @@ class MetricRowReader:
             record=self._read_records(cells, scope == PER_SERIES),
             estimator=_encode(cells, "estimator_name", self._estimators, ESTIMATOR_CELL_RULE),
             metric=self._read_metrics(cells, scope, metadata),
-            value=_read_values(cells),
+            value=cells.numbers("value", FINITE).values,
             stratum=self._read_strata(cells, scope == PER_SERIES),
             metadata=metadata,
             file=np.full(len(block), file.position, dtype=np.int64),
@@ -221,14 +220,6 @@ class MetricRowReader:
         message = "the balanced global level is an aggregate; a row of one series has the stratum of its record"
         cells.refuse("stratum_json", names[codes] & is_evidence, lambda _: message)
         return np.array(self._canonical, dtype=np.int64)[codes]
-
-
-def _read_values(cells: Cells) -> FloatArray:
-    texts = cells.texts("value")
-    numbers = read_numbers(texts)
-    wrong = wrong_cells(numbers, FINITE)
-    cells.refuse("value", wrong, lambda at: describe_wrong(numbers.values[at], texts[at].as_py(), FINITE))
-    return np.where(wrong, np.nan, numbers.values)
 
 
 def _encode(cells: Cells, column: str, vocabulary: Vocabulary, rule: str) -> IntArray:

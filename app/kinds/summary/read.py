@@ -27,14 +27,11 @@ from app.files.tables import (
     TableFile,
     Texts,
     Vocabulary,
-    describe_wrong,
     empty_texts,
     local_codes,
     number_of,
     open_all,
     open_table,
-    read_numbers,
-    wrong_cells,
 )
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
@@ -443,10 +440,10 @@ class BlockReader:
 
     def _read_values(self, cells: Cells, tasks: IntArray) -> FloatArray:
         metrics = [
-            self._read_numbers(cells, name, NumberBounds(metric.min, metric.max))
+            cells.numbers(name, NumberBounds(metric.min, metric.max)).values
             for name, metric in self._manifest.metrics.items()
         ]
-        measured = {name: self._read_numbers(cells, column, MEASURED) for name, column in self._columns.measured}
+        measured = {name: cells.numbers(column, MEASURED).values for name, column in self._columns.measured}
         if "n_forecasts" in measured:
             self._check_counts(cells, dict(self._columns.measured)["n_forecasts"], measured["n_forecasts"], tasks)
         return np.column_stack([*metrics, *measured.values()])
@@ -454,15 +451,6 @@ class BlockReader:
     def _check_counts(self, cells: Cells, column: str, counts: FloatArray, tasks: IntArray) -> None:
         wrong = self._counts.wrong(counts, tasks)
         cells.refuse(column, wrong, lambda at: self._counts.complaint(float(counts[at]), int(tasks[at])))
-
-    def _read_numbers(self, cells: Cells, column: str, bounds: NumberBounds) -> FloatArray:
-        texts = cells.texts(column)
-        numbers = read_numbers(texts)
-        wrong = wrong_cells(numbers, bounds)
-        cells.refuse(
-            column, wrong, lambda position: describe_wrong(numbers.values[position], texts[position].as_py(), bounds)
-        )
-        return np.where(wrong, np.nan, numbers.values)
 
     def _read_flags(self, cells: Cells, entrants: IntArray, tasks: IntArray) -> tuple[BoolArray, BoolArray]:
         """Return which rows say that their entrant has seen the data, and which do not say it though it was asked."""
@@ -526,7 +514,7 @@ def _recorded(parts: Sequence[BlockPart], vocabularies: Mapping[str, Vocabulary]
 
 # One block of a summary table as numbers and codes, with a problem for every cell that is wrong.
 
-MEASURED = NumberBounds(low=0.0, high=None, nan_is_empty=True)
+MEASURED = NumberBounds(low=0.0, nan_is_empty=True)
 
 MAX_RECORDED = 2000
 

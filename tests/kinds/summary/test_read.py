@@ -21,8 +21,8 @@ HARD = {"model": "A", "task": "hard", "horizon": "24", "target": "y", "levels": 
 @pytest.mark.parametrize(
     ("cell", "words"),
     [
-        ("NaN", "NaN is not a score"),
-        ("nan", "NaN is not a score"),
+        ("NaN", "NaN is not a number"),
+        ("nan", "NaN is not a number"),
         ("inf", "infinite"),
         ("-Infinity", "infinite"),
         ("1e400", "infinite or too large"),
