@@ -40,7 +40,6 @@ READERS = frozenset(
     {
         "app.kinds.items",
         "app.kinds.reader",
-        "app.kinds.predictions.cells",
         "app.kinds.predictions.labels",
         "app.kinds.series.from_lrdbench",
         "app.kinds.predictions.read",

@@ -522,26 +522,6 @@ def read_document(file: ReceivedFile, findings: Findings) -> dict[str, Any] | No
 # Files opened as tables.
 
 
-def open_all(
-    files: Sequence[ReceivedFile], max_rows: int, open_one: Callable[[ReceivedFile, int], TableFile | None]
-) -> list[tuple[ReceivedFile, TableFile]]:
-    """Open every file before the first one is read, each with the number of records of those before it.
-
-    The records of JSON and Parquet are counted at opening: too many of them in all are noticed before a value is read.
-    Raises TooLarge.
-    """
-    opened: list[tuple[ReceivedFile, TableFile]] = []
-    n_earlier = 0
-    for file in files:
-        table = open_one(file, n_earlier)
-        if table is not None:
-            n_earlier += table.n_counted
-            opened.append((file, table))
-        if n_earlier > max_rows:
-            raise TooLarge(f"The submission has more than {max_rows:,} rows.")
-    return opened
-
-
 def open_table(
     file: ReceivedFile, findings: Findings, warnings: list[Problem], max_rows: int, n_earlier: int = 0
 ) -> TableFile | None:

@@ -6,30 +6,23 @@ the problem's `value`, which columns that are secret leave out.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from app.errors import Problem, TooLarge
-from app.files.findings import Findings, missing_column
-from app.files.parquet import PARQUET, WantedColumns, open_parquet
+from app.errors import Problem
+from app.files.findings import missing_column
 from app.files.tables import (
-    Block,
     Cells,
     NumberBounds,
-    TableFile,
     Texts,
     Vocabulary,
-    open_all,
-    open_table,
     read_numbers,
 )
-from app.files.uploads import TABLE_SUFFIXES, ReceivedFile
 from app.kinds.predictions.declared import Predictions
-from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
+from app.names import MAX_NAME, clip_for_message, complain_about_name, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 
@@ -282,46 +275,3 @@ def _list_elements(column: Texts) -> Texts:
     inner = pc.utf8_slice_codeunits(pc.utf8_trim_whitespace(column), 1, -1)
     texts = pc.utf8_trim_whitespace(pc.list_flatten(pc.split_pattern(inner, ",")))
     return pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
-
-
-# The files of an upload of predictions or labels, opened whatever their format.
-
-SUFFIXES = (*TABLE_SUFFIXES, PARQUET)
-
-
-@dataclass
-class OpenedFiles:
-    """What the files of one upload share: where problems go, how many rows there were, a folder to unpack into."""
-
-    wanted: WantedColumns
-    max_rows: int
-    findings: Findings
-    folder: Path
-    warnings: list[Problem] = field(default_factory=list)
-    n_rows: dict[int, int] = field(default_factory=dict)
-
-    def open_all(self, files: Sequence[ReceivedFile]) -> list[tuple[ReceivedFile, TableFile]]:
-        """Return the files that are tables, all opened before the first is read. Raises TooLarge."""
-        return open_all(files, self.max_rows, self.open)
-
-    def open(self, file: ReceivedFile, n_earlier: int = 0) -> TableFile | None:
-        """Open a file; None when it is no table, with the reason in the findings. Raises TooLarge."""
-        if file.suffix == PARQUET:
-            return open_parquet(file, self.wanted, self.findings, self.max_rows, self.folder)
-        return open_table(file, self.findings, self.warnings, self.max_rows, n_earlier)
-
-    def blocks(self, file: ReceivedFile, table: TableFile) -> Iterator[Block]:
-        """Yield the wanted columns block after block, counting rows. Raises TooLarge beyond the most allowed."""
-        n_problems = self.findings.n_problems
-        ignored = [name for name in table.header if name not in self.wanted.columns]
-        if ignored:
-            names = first_few(ignored, _SHOWN, clip_for_message)
-            message = f"columns that this benchmark does not read were ignored: {names}"
-            self.warnings.append(Problem(message, file=file.name))
-        for block in table.blocks([name for name in self.wanted.columns if name in table.header]):
-            self.n_rows[file.position] = self.n_rows.get(file.position, 0) + len(block)
-            if sum(self.n_rows.values()) > self.max_rows:
-                raise TooLarge(f"The upload has more than {self.max_rows:,} rows.")
-            yield block
-        if not self.n_rows.get(file.position) and self.findings.n_problems == n_problems:
-            self.findings.add(Problem("the file contains no rows", file=file.name))

@@ -7,9 +7,9 @@ from app.boards.measured import EvidenceWords, MeasuredKind, Measurement
 from app.boards.methods.estimate import EstimateBoard
 from app.boards.standing import BoardStanding
 from app.boards.tables import Beside
+from app.files.opened import SUFFIXES
 from app.kinds.contract import Kind, RowStorage
 from app.kinds.labels import KindLabels
-from app.kinds.predictions.cells import SUFFIXES
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.disclosed import about_parts, coarse, measure_disclosed, shown_score_of
 from app.kinds.predictions.glossary import REPORTS, SECRET, TERMS

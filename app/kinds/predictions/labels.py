@@ -17,11 +17,12 @@ import pyarrow.compute as pc
 
 from app.errors import EvidenceRejected, Problem, TooLarge
 from app.files.findings import Findings
+from app.files.opened import SUFFIXES, OpenedFiles
 from app.files.parquet import WantedColumns
 from app.files.tables import Cells, NumberBounds, TableFile, Texts, local_codes
 from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.labels import LabelReading, take_labels
-from app.kinds.predictions.cells import ITEM, SUFFIXES, TASK, OpenedFiles, TaskNames, items_of
+from app.kinds.predictions.cells import ITEM, TASK, TaskNames, items_of
 from app.kinds.predictions.declared import Predictions
 from app.kinds.predictions.manifest_part import PredictionsPart
 from app.manifest.model import Manifest, part_of
@@ -118,6 +119,7 @@ class _BenchmarkLabels:
         if problems:
             return
         self._headers[file.name] = table.header
+        self._files.warn_of_ignored(file, table.header, self._files.wanted.columns)
         for block in self._files.blocks(file, table):
             secret = frozenset(self._reader.wanted())
             cells = Cells(file.name, block.rows, block.columns, self._findings, secret=secret)

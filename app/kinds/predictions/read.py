@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from app.errors import Problem, TooLarge
 from app.files.findings import Findings, missing_column, problems_of_case
+from app.files.opened import OpenedFiles
 from app.files.parquet import WantedColumns
 from app.files.tables import Block, Cells, TableFile, Texts, local_codes
 from app.files.uploads import ReceivedFile
@@ -25,7 +26,6 @@ from app.kinds.predictions.cells import (
     PREDICTION,
     TASK,
     EntrantNames,
-    OpenedFiles,
     TaskNames,
     ValueReader,
     items_of,
@@ -262,6 +262,7 @@ class _Submission:
             return
         self._headers[file.name] = table.header
         columns = self._values.columns(table.header)
+        self._files.warn_of_ignored(file, table.header, self._files.wanted.columns)
         for block in self._files.blocks(file, table):
             self._parts.append(self._read(block, columns, file))
             self._n_values += self._parts[-1].values.size

@@ -1,7 +1,6 @@
 """Evidence kind evaluation_summary, as the other rooms see it. Found by its entry point."""
 
-from app.files.parquet import PARQUET
-from app.files.uploads import TABLE_SUFFIXES
+from app.files.opened import SUFFIXES
 from app.kinds.contract import Kind, RowStorage
 from app.kinds.summary.manifest_part import SummaryPart
 from app.kinds.summary.pages import PAGES
@@ -17,7 +16,7 @@ SUMMARY = Kind(
     part=SummaryPart,
     read=read_evaluation_summary,
     summarise=summarise,
-    suffixes=(*TABLE_SUFFIXES, PARQUET, *HUB_SUFFIXES),
+    suffixes=(*SUFFIXES, *HUB_SUFFIXES),
     pages=PAGES,
     rows=RowStorage(beside=QUANTITIES),
     importers={"fev": "app.kinds.summary.from_fev:import_fev"},

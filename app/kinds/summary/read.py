@@ -16,9 +16,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from app.boards.methods.skill_score import SkillScore
-from app.errors import Problem, TooLarge
+from app.errors import Problem
 from app.files.findings import Findings, missing_column, problems_of_case, refuse_repeats
-from app.files.parquet import PARQUET, WantedColumns, open_parquet
+from app.files.opened import OpenedFiles
+from app.files.parquet import WantedColumns
 from app.files.tables import (
     FLAGS,
     Block,
@@ -30,8 +31,6 @@ from app.files.tables import (
     empty_texts,
     local_codes,
     number_of,
-    open_all,
-    open_table,
 )
 from app.files.uploads import ReceivedFile
 from app.harnesses.contract import Harness, HarnessRun, HarnessTable, harness_tables, sound_rows
@@ -39,7 +38,7 @@ from app.harnesses.registry import split_harnesses
 from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.model import Manifest, OpenTasks, part_of
-from app.names import clip_for_message, complain_about_name, count, first_few, is_name, sentences
+from app.names import clip_for_message, complain_about_name, count, is_name, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, OVERLAP_UNSAID, Coded, ScoreTable
 from app.values.table import Table
@@ -115,7 +114,6 @@ class FileColumns:
         self.wanted = tuple(name for name in columns.wanted() if self.has(name))
         self.metrics = tuple(metric for metric in columns.metrics if self.has(metric))
         self.sources = tuple(dict.fromkeys(source for name in self.wanted for source in self._sources(name)))
-        self.ignored = tuple(name for name in header if name not in {*self.sources, *columns.redundant})
 
     def has(self, column: str | None) -> bool:
         """Say whether the file has a column under any of its names."""
@@ -126,13 +124,6 @@ class FileColumns:
     def cells(self, block: Block, findings: Findings) -> dict[str, Texts]:
         """Return the wanted columns of a block under their present names; a row with both names is a problem."""
         return {column: self._cells_of(column, block, findings) for column in self.wanted}
-
-    def warning(self) -> Problem | None:
-        """Return which columns of the file are not read."""
-        if not self.ignored:
-            return None
-        names = first_few(self.ignored, _SHOWN, clip_for_message)
-        return Problem(f"columns that this benchmark does not read were ignored: {names}", file=self._file)
 
     def _sources(self, column: str) -> Iterator[str]:
         if column in self._header:
@@ -175,20 +166,21 @@ class _Submission:
     def __init__(self, request: ReadRequest, entrant: str | None, folder: Path) -> None:
         self._columns = columns_of(request.manifest)
         self._entrant = entrant
-        self._folder = folder
-        self._max_rows = request.max_rows
         self._findings = request.findings
-        self._warnings: list[Problem] = []
+        wanted = WantedColumns(self._columns.sources(), as_text=True)
+        self._files = OpenedFiles(wanted, request.max_rows, request.findings, folder)
         self._reader = BlockReader(request.manifest, self._columns, entrant, request.findings)
         self._parts: list[BlockPart] = []
         self._stated: list[Table] = []
-        self._n_rows: dict[int, int] = {}
 
     def read(self, files: Sequence[ReceivedFile]) -> Reading | None:
         harnesses, others = split_harnesses(files)
         for harness, own in harnesses:
             self._take_harness(harness, own)
-        for file, table in open_all(others, self._max_rows, self._open):
+        for file in others:
+            if file.suffix in HUB_SUFFIXES:
+                self._take_no_results(file)
+        for file, table in self._files.open_all([file for file in others if file.suffix not in HUB_SUFFIXES]):
             self._take_table(file, table)
         self._findings.extend(problems_of_case(self._reader.entrants.words, self._columns.entrant))
         if not self._parts:
@@ -200,16 +192,7 @@ class _Submission:
         refuse_repeats(scores, names, self._columns.task, self._findings)
         if self._findings.n_problems:
             return None
-        return Reading(scores, self._n_rows, tuple(self._warnings), attachments=tuple(self._stated))
-
-    def _open(self, file: ReceivedFile, n_earlier: int) -> TableFile | None:
-        if file.suffix in HUB_SUFFIXES:
-            self._take_no_results(file)
-            return None
-        if file.suffix != PARQUET:
-            return open_table(file, self._findings, self._warnings, self._max_rows, n_earlier)
-        wanted = WantedColumns(self._columns.sources(), as_text=True)
-        return open_parquet(file, wanted, self._findings, self._max_rows, self._folder)
+        return Reading(scores, self._files.n_rows, tuple(self._files.warnings), attachments=tuple(self._stated))
 
     def _take_harness(self, harness: Harness, files: Sequence[ReceivedFile]) -> None:
         """Take the summaries that a harness wrote, file by file."""
@@ -220,7 +203,7 @@ class _Submission:
         tables = harness_tables(sound_rows(run, harness.summary(run)), *names)
         taken = [self._take_batch(table) for table in tables if not harness.is_mixed or self._has_metrics(table)]
         self._refuse_missing(taken)
-        self._warnings += run.warnings
+        self._files.warnings += run.warnings
         stated = run.table(harness.title)
         self._stated += [] if stated is None else [stated]
 
@@ -228,7 +211,7 @@ class _Submission:
         """Refuse a file that was sent for the results it lacks; in an archive it may be a README of the folder."""
         message = "holds no evaluation results: neither a list with dataset and value nor a card with model-index"
         if file.is_member:
-            self._warnings.append(Problem(f"{message}; it was ignored", file=file.name))
+            self._files.warnings.append(Problem(f"{message}; it was ignored", file=file.name))
         else:
             self._findings.add(Problem(message, file=file.name))
 
@@ -241,7 +224,7 @@ class _Submission:
         columns = FileColumns(self._columns, table.header, first.name)
         (block,) = table.blocks(columns.sources)
         for file in table.files:
-            self._count(file, 1)
+            self._files.count(file, 1)
         part = self._reader.read(block, columns, first, table.files)
         self._parts.append(part)
         return _Batch(columns, part, tuple(dict.fromkeys(file.name for file in table.files)))
@@ -257,15 +240,10 @@ class _Submission:
     def _take_table(self, file: ReceivedFile, table: TableFile) -> None:
         """Take a table."""
         columns = FileColumns(self._columns, table.header, file.name)
-        n_problems = self._findings.n_problems
-        parts = []
-        for block in table.blocks(columns.sources):
-            self._count(file, len(block))
-            parts.append(self._reader.read(block, columns, file))
-        if not self._n_rows.get(file.position) and self._findings.n_problems == n_problems:
-            self._findings.add(Problem("the file contains no rows", file=file.name))
+        parts = [self._reader.read(block, columns, file) for block in self._files.blocks(file, table)]
         self._findings.extend(self._problems_of_missing(columns, file.name, parts))
-        self._warnings += self._warnings_of(columns, file.name)
+        self._files.warnings += self._warnings_of_absent(columns, file.name)
+        self._files.warn_of_ignored(file, table.header, {*columns.sources, *self._columns.redundant})
         self._parts += parts
 
     def _warn_of_silent_flags(self) -> None:
@@ -273,7 +251,7 @@ class _Submission:
         if self._reader.n_silent:
             silent = f"{count(self._reader.n_silent, 'row')} without a value"
             message = f"{silent}: as in fev, errors there are not replaced, and the overlap counts what is known"
-            self._warnings.append(Problem(message, column=self._columns.leaked))
+            self._files.warnings.append(Problem(message, column=self._columns.leaked))
 
     def _warn_of_old_releases(self) -> None:
         versions = self._reader.recorded.get("fev_version")
@@ -282,12 +260,7 @@ class _Submission:
             message = (
                 f"fev says that results of releases before 0.6.0 may not be comparable: {', '.join(sorted(old)[:20])}"
             )
-            self._warnings.append(Problem(message, column="fev_version"))
-
-    def _count(self, file: ReceivedFile, n_rows: int) -> None:
-        self._n_rows[file.position] = self._n_rows.get(file.position, 0) + n_rows
-        if sum(self._n_rows.values()) > self._max_rows:
-            raise TooLarge(f"The submission has more than {self._max_rows:,} rows.")
+            self._files.warnings.append(Problem(message, column="fev_version"))
 
     def _problems_of_missing(
         self, columns: FileColumns, file: str, parts: Sequence[BlockPart], elsewhere: Collection[str] = ()
@@ -314,17 +287,15 @@ class _Submission:
         required = [named, task, leaked, *columns.metrics]
         return [column for column in required if column is not None and not file_columns.has(column)]
 
-    def _warnings_of(self, file_columns: FileColumns, file: str) -> list[Problem]:
+    def _warnings_of_absent(self, file_columns: FileColumns, file: str) -> list[Problem]:
         columns = self._columns
         absent = {name: column for name, column in columns.measured if not file_columns.has(column)}
         if columns.is_fev and columns.leaked is not None and not file_columns.has(columns.leaked):
             absent["whether a model has seen a task's data"] = columns.leaked
-        warnings = [
+        return [
             Problem(f"no column {column}: {name} is unknown", file=file, column=column)
             for name, column in absent.items()
         ]
-        ignored = file_columns.warning()
-        return warnings + ([] if ignored is None else [ignored])
 
 
 class BlockReader:
@@ -541,8 +512,6 @@ FORGOTTEN = frozenset({"dataset_name", "lead_time", "excluded_columns"})
 
 # Repeats the column of the task's own metric; a benchmark over it declares it as a metric.
 FEV_REDUNDANT = frozenset({"test_error"}) | FORGOTTEN
-
-_SHOWN = 20
 
 
 def columns_of(manifest: Manifest) -> SummaryColumns:
