@@ -305,7 +305,7 @@ def empty_texts(n_rows: int) -> Texts:
 
 MAX_LINE_BYTES = 1 << 20
 
-_MOST_DIGITS = 30
+MOST_DIGITS = 30
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 
@@ -332,8 +332,8 @@ class BadRecord:
     value: str | None = None
 
 
-class _Repeated(ValueError):
-    """An object has a key twice; `str()` is the key."""
+class BadJson(ValueError):
+    """JSON that is not read here; the message says why."""
 
 
 def records_of_lines(path: Path) -> Iterator[Record | BadRecord]:
@@ -354,7 +354,7 @@ def _record_of_line(text: str, row: int) -> Record | BadRecord:
     try:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError) as error:
-        return BadRecord(_explain(error), row, clip_for_message(text))
+        return BadRecord(explain_json(error), row, clip_for_message(text))
     if end < len(text):
         return BadRecord("the line contains more than one value", row, clip_for_message(text[end:].strip()))
     return _record(value, row)
@@ -370,7 +370,7 @@ def records_of_document(path: Path) -> Iterator[Record | BadRecord]:
     try:
         value, end = _DECODER.raw_decode(text, at)
     except (ValueError, RecursionError) as error:
-        yield BadRecord(_explain(error), _line(text, error))
+        yield BadRecord(explain_json(error), _line(text, error))
         return
     if _skip(text, end) < len(text):
         yield BadRecord("text follows the end of the document; is it JSON Lines? Give it the ending .jsonl", 1)
@@ -388,7 +388,7 @@ def object_of(text: str) -> dict[str, Any] | BadRecord:
     try:
         value, end = _DECODER.raw_decode(text, _skip(text, 0))
     except (ValueError, RecursionError) as error:
-        return BadRecord(_explain(error), _line(text, error))
+        return BadRecord(explain_json(error), _line(text, error))
     if not isinstance(value, dict) or _skip(text, end) < len(text):
         return BadRecord("expected one JSON object and nothing after it")
     return value
@@ -410,7 +410,7 @@ def _elements(text: str, at: int) -> Iterator[Record | BadRecord]:
             try:
                 value, at = _DECODER.raw_decode(text, at)
             except (ValueError, RecursionError) as error:
-                yield BadRecord(f"record {row}, {_explain(error)}", row)
+                yield BadRecord(f"record {row}, {explain_json(error)}", row)
                 return
             yield _record(value, row)
             at = _skip(text, at)
@@ -463,7 +463,8 @@ def _record(value: Any, row: int) -> Record | BadRecord:
 def _object_of(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     built = dict(pairs)
     if len(built) < len(pairs):
-        raise _Repeated(first_repeated(name for name, _ in pairs))
+        repeated = first_repeated(name for name, _ in pairs)
+        raise BadJson(f"an object has the key {clip_for_message(str(repeated))} twice")
     return built
 
 
@@ -479,18 +480,35 @@ def first_repeated(names: Iterable[str]) -> str | None:
 
 def _integer(digits: str) -> int | str:
     # The time of int() grows with the square of the digits; as text the column will say what it allows.
-    return int(digits) if len(digits) <= _MOST_DIGITS else digits
+    return int(digits) if len(digits) <= MOST_DIGITS else digits
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object_of, parse_int=_integer, parse_constant=str)
+def strict_decoder(
+    parse_int: Callable[[str], Any], parse_constant: Callable[[str], Any], parse_float: Callable[[str], float] = float
+) -> json.JSONDecoder:
+    """Return a decoder that refuses a key twice; the others read numbers, and NaN and Infinity, as they say."""
+    return json.JSONDecoder(
+        object_pairs_hook=_object_of, parse_int=parse_int, parse_constant=parse_constant, parse_float=parse_float
+    )
 
 
-def _explain(error: ValueError | RecursionError) -> str:
+_DECODER = strict_decoder(_integer, str)
+
+
+def explain_json(error: ValueError | RecursionError) -> str:
+    """Say what is wrong with a text that a strict decoder refused."""
     if isinstance(error, RecursionError):
         return "the JSON is nested too deeply"
-    if isinstance(error, _Repeated):
-        return f"an object has the key {clip_for_message(str(error))} twice"
-    return f"not JSON: {error}"
+    return str(error) if isinstance(error, BadJson) else f"not JSON: {error}"
+
+
+def depth_of(text: str) -> int:
+    """Return how deep brackets are nested at most, those inside of texts too."""
+    depth = deepest = 0
+    for character in text:
+        depth += (character in "[{(") - (character in "]})")
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _line(text: str, error: ValueError | RecursionError) -> int | None:

@@ -22,13 +22,17 @@ from app.files.findings import Findings
 from app.files.tables import (
     BEYOND,
     LARGEST,
+    MOST_DIGITS,
+    BadJson,
     Block,
     Cells,
     NumberBounds,
     Texts,
     Vocabulary,
-    first_repeated,
+    depth_of,
+    explain_json,
     local_codes,
+    strict_decoder,
 )
 from app.files.uploads import ReceivedFile
 from app.kinds.series.manifest_part import (
@@ -245,14 +249,12 @@ MAX_TEXT = 20_000
 
 MAX_DEPTH = 50
 
-MOST_DIGITS = 30
-
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*+"')
 
 Parsed = TypeVar("Parsed")
 
 
-class NotAnObject(ValueError):
+class NotAnObject(BadJson):
     """A cell that holds no acceptable JSON object; the message says why."""
 
 
@@ -302,26 +304,15 @@ def value_of(text: str) -> Any:
     """Return the JSON value that a cell holds, which is finite throughout. Raises NotAnObject."""
     if len(text) > MAX_TEXT:
         raise NotAnObject(f"the JSON has more than {MAX_TEXT:,} characters")
-    if text.count("[") + text.count("{") > MAX_DEPTH and _depth(text) > MAX_DEPTH:
+    if text.count("[") + text.count("{") > MAX_DEPTH and depth_of(_TEXT.sub("", text)) > MAX_DEPTH:
         raise NotAnObject(f"the JSON is nested more than {MAX_DEPTH} deep")
     try:
         value = _DECODER.decode(text)
-    except NotAnObject:
-        raise
     except ValueError as error:
-        raise NotAnObject(f"not JSON: {error}") from error
+        raise NotAnObject(explain_json(error)) from error
     if "\\u" in text and not is_storable(value):
         raise NotAnObject("a text in the JSON holds a zero character or half of a surrogate pair")
     return value
-
-
-def _depth(text: str) -> int:
-    """Return how deep brackets are nested at most."""
-    depth = deepest = 0
-    for character in _TEXT.sub("", text):
-        depth += (character in "[{") - (character in "]}")
-        deepest = max(deepest, depth)
-    return deepest
 
 
 def is_storable(value: Any) -> bool:
@@ -350,13 +341,6 @@ def as_texts(words: list[str | None]) -> Texts:
     return pa.array(words, pa.string())
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    built = dict(pairs)
-    if len(built) < len(pairs):
-        raise NotAnObject(f"the key {first_repeated(name for name, _ in pairs)} is there twice")
-    return built
-
-
 def _finite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
@@ -376,9 +360,7 @@ def _refuse_constant(text: str) -> float:
     raise NotAnObject(f"{text} is not a number that JSON has")
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_float=_finite, parse_int=_integer, parse_constant=_refuse_constant
-)
+_DECODER = strict_decoder(_integer, _refuse_constant, _finite)
 
 
 # What a stratum is called: a readable name that is safe in addresses and files, the same in every submission.

@@ -28,6 +28,7 @@ from app.files.tables import (
     TableFile,
     Texts,
     Vocabulary,
+    depth_of,
     empty_texts,
     local_codes,
     number_of,
@@ -724,7 +725,7 @@ def _says_structure(text: str, expected: Any, *, rounded: bool) -> bool:
 
 def _parse(text: str) -> Any:
     # Bounded before parsing: both parsers recurse.
-    if len(text) > MAX_TEXT or _depth(text) > MAX_DEPTH:
+    if len(text) > MAX_TEXT or depth_of(text) > MAX_DEPTH:
         raise Unreadable
     try:
         return json.loads(text)
@@ -734,17 +735,6 @@ def _parse(text: str) -> Any:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise Unreadable from error
-
-
-def _depth(text: str) -> int:
-    depth = deepest = 0
-    for character in text:
-        if character in "[{(":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]})":
-            depth -= 1
-    return deepest
 
 
 def _normal(value: Any, *, rounded: bool) -> Any:

@@ -307,7 +307,7 @@ def test_leaderboards_are_claims_by_board(tmp_path: Path) -> None:
         ("{", "not JSON: "),
         ('{"H": NaN}', "NaN is not a number that JSON has"),
         ('{"H": 1e999}', "1e999 is too large for a 64-bit float"),
-        ('{"H": 1, "H": 2}', "the key H is there twice"),
+        ('{"H": 1, "H": 2}', "an object has the key H twice"),
         ('{"H": [1]}', "H: a stratum's values are short text, numbers, true, false or null"),
         ('{"H": ' + "[" * 15_000, "the JSON is nested more than 50 deep"),
         ('{"H": ' + '["]",' * 2000 + "1" + "]" * 2000 + "}", "the JSON is nested more than 50 deep"),
