@@ -21,6 +21,7 @@ from app.kinds.reader import reader_of
 from app.kinds.registry import KINDS
 from app.program import plugins
 from tests.cases import patient
+from tests.cases.evidence_tables import LIMITS
 from tests.cases.processes import admin, wait_until_settled
 from tests.cases.running_server import RunningServer, environment, fresh_data_dir, running_server
 
@@ -155,4 +156,4 @@ def test_a_kind_that_reads_with_what_has_no_name_is_refused() -> None:
     with KINDS.also("nameless", nameless):
         declared = parse_manifest(ERRORS.replace("evaluation_summary", "nameless").encode())
         with pytest.raises(TypeError, match="the kind nameless reads with"):
-            reader_of(declared)
+            reader_of(declared, [], None, LIMITS)

@@ -41,52 +41,44 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Reader:
-    """How one kind of evidence reads files. It goes to another process, where `read` is loaded by its name.
+    """Uploaded files, and how their kind of evidence reads them.
 
-    So a kind that was added from outside is read there too, and nothing but a kind that this process knows.
+    It goes to another process, where `read` is loaded by its name. So a kind that was added from outside is read there
+    too, and nothing but a kind that this process knows.
     """
 
     read: Read
     suffixes: tuple[str, ...]
+    uploads: Sequence[SentFile]
+    entrant: str | None
+    limits: Limits
+    labels: Mapping[str, Labels]
 
-    def read_as_asked(
-        self,
-        versions: Sequence[Manifest],
-        uploads: Sequence[SentFile],
-        entrant: str | None,
-        limits: Limits,
-        labels: Mapping[str, Labels],
-    ) -> Evidence:
+    def read_as_asked(self, versions: Sequence[Manifest]) -> Evidence:
         """Read files under the newest version of a manifest whose metrics they have; raises as `read_evidence` does.
 
         An older one is tried only where columns of metrics that it does not ask for are all that is missing.
         """
         try:
-            return self.read_evidence(versions[0], uploads, entrant, limits, labels)
+            return self.read_evidence(versions[0])
         except EvidenceRejected as error:
             for place, then in enumerate(versions[1:], 1):
                 if is_without(error.problems, error.n_problems, versions[0], then):
-                    evidence = self.read_evidence(then, uploads, entrant, limits, labels)
-                    return replace(evidence, version=place)
+                    return replace(self.read_evidence(then), version=place)
             raise
 
-    def read_evidence(
-        self,
-        manifest: Manifest,
-        uploads: Sequence[SentFile],
-        entrant: str | None,
-        limits: Limits,
-        labels: Mapping[str, Labels],
-    ) -> Evidence:
-        """Read uploaded files as evidence of the manifest's kind.
+    def read_evidence(self, manifest: Manifest) -> Evidence:
+        """Read the files as evidence of the manifest's kind.
 
         Raises EvidenceRejected with every problem of every file, and TooLarge when a limit is passed.
         """
         findings = Findings()
         with tempfile.TemporaryDirectory(prefix="plumbline-upload-") as folder:
-            unpacking = Unpacking(limits, Path(folder), findings, self.suffixes)
-            unpacking.take_all(uploads)
-            reading = self.read(ReadRequest(manifest, unpacking.files, entrant, limits.max_rows, findings, labels))
+            unpacking = Unpacking(self.limits, Path(folder), findings, self.suffixes)
+            unpacking.take_all(self.uploads)
+            reading = self.read(
+                ReadRequest(manifest, unpacking.files, self.entrant, self.limits.max_rows, findings, self.labels)
+            )
         findings.raise_if_any([record.name for record in unpacking.records])
         if reading is None:
             raise EvidenceRejected("The submission contains no table.", [Problem("no table was sent", column="files")])
@@ -103,15 +95,21 @@ class Reader:
         )
 
 
-def reader_of(manifest: Manifest) -> Reader:
-    """Return how the evidence of a benchmark is read. Raises TypeError for a kind whose `read` cannot be loaded."""
+def reader_of(
+    manifest: Manifest,
+    uploads: Sequence[SentFile],
+    entrant: str | None,
+    limits: Limits,
+    labels: Mapping[str, Labels] = NO_LABELS,
+) -> Reader:
+    """Return what reads files as evidence of a benchmark. Raises TypeError for a kind whose `read` cannot be loaded."""
     kind = kind_of(manifest)
     loaded: object = sys.modules.get(kind.read.__module__)
     for step in kind.read.__qualname__.split("."):
         loaded = getattr(loaded, step, None)
     if loaded is not kind.read:
         raise TypeError(f"the kind {kind.name} reads with {kind.read!r}, which no other process finds by its name")
-    return Reader(kind.read, tuple(kind.suffixes))
+    return Reader(kind.read, tuple(kind.suffixes), uploads, entrant, limits, labels)
 
 
 def read_evidence(
@@ -122,7 +120,7 @@ def read_evidence(
     labels: Mapping[str, Labels] = NO_LABELS,
 ) -> Evidence:
     """Read uploaded files in this process, as `Reader.read_evidence` does."""
-    return reader_of(manifest).read_evidence(manifest, uploads, entrant, limits, labels)
+    return reader_of(manifest, uploads, entrant, limits, labels).read_evidence(manifest)
 
 
 def _with_rows(records: Sequence[FileRecord], reading: Reading) -> tuple[FileRecord, ...]:

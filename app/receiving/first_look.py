@@ -10,7 +10,7 @@ from typing import Any
 from app.errors import Problem, Rejected
 from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
-from app.kinds.reader import Evidence, reader_of
+from app.kinds.reader import Evidence, read_evidence
 
 
 def look(
@@ -56,7 +56,7 @@ def look(
         return document, None
     try:
         manifest = parse_manifest(draft.text.encode())
-        return document, reader_of(manifest).read_evidence(manifest, files, None, limits, {})
+        return document, read_evidence(manifest, files, None, limits)
     except Rejected as error:
         problems = error.problems or (Problem(error.detail),)
         return {**document, "problems": [problem.as_dict() for problem in problems]}, None

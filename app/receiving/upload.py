@@ -75,8 +75,7 @@ def reading_of(session: Session, upload: Upload, limits: Limits) -> Callable[[],
     """
     known = labels.labels_to_match(session, upload.versions[0])
     manifests = [version.manifest for version in upload.versions]
-    read = reader_of(manifests[0]).read_as_asked
-    return partial(read, manifests, upload.files, upload.fields.entrant, limits, known)
+    return partial(reader_of(manifests[0], upload.files, upload.fields.entrant, limits, known).read_as_asked, manifests)
 
 
 @dataclass(frozen=True)

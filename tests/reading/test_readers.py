@@ -20,7 +20,7 @@ def reading_of(folder: Path, n_rows: int) -> Callable[[], Evidence]:
     """Return what reads a file with so many rows."""
     manifest, path = make_manifest(), folder / "0"
     path.write_text("model,task,MASE\n" + "".join(f"m{at},easy,1\n" for at in range(n_rows)))
-    return partial(reader_of(manifest).read_evidence, manifest, [SentFile("r.csv", path)], None, LIMITS, {})
+    return partial(reader_of(manifest, [SentFile("r.csv", path)], None, LIMITS).read_evidence, manifest)
 
 
 def test_a_reading_reports_its_processor_time(tmp_path: Path) -> None:
