@@ -14,13 +14,7 @@ import pyarrow.compute as pc
 
 from app.errors import Problem
 from app.files.findings import missing_column
-from app.files.tables import (
-    Cells,
-    NumberBounds,
-    Texts,
-    Vocabulary,
-    read_numbers,
-)
+from app.files.tables import Cells, NumberBounds, Texts, Vocabulary, read_numbers
 from app.kinds.predictions.declared import Predictions
 from app.names import MAX_NAME, clip_for_message, complain_about_name, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
