@@ -15,11 +15,11 @@ READ = """
 import resource, sys
 from pathlib import Path
 from app.config import Settings
-from app.files.uploads import Limits, Upload
+from app.files.uploads import Limits, SentFile
 from app.kinds.parse import parse_manifest
 from app.kinds.reader import read_evidence
 limits, path = Limits.from_settings(Settings(max_unpacked_mib=2048)), Path(sys.argv[1])
-found = read_evidence(parse_manifest(sys.argv[2].encode()), [Upload(path.name, path)], "m", limits)
+found = read_evidence(parse_manifest(sys.argv[2].encode()), [SentFile(path.name, path)], "m", limits)
 print(len(found.scores), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
 """
 
