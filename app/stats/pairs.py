@@ -1,4 +1,4 @@
-"""Every ordered pair of entrants compared: task by task (differences, relative errors, mean ranks), and on the same
+"""Every ordered pair of entrants compared: task by task (wins, relative errors, mean ranks), and on the same
 examples (McNemar and paired t).
 """
 
@@ -172,39 +172,14 @@ def _fill_wins(
     rates[0, a, b], rates[1, a, b], rates[2, a, b] = point, low, high
 
 
-# Differences of means, and win rates, between entrants over the same tasks, as statistics of resampled tasks.
-
-
-def compare_means(
-    values: FloatArray,
-    resamples: Resamples | None,
-    *,
-    level: float,
-    wanted: BoolArray | None = None,
-    block_cells: int = BLOCK_CELLS,
-) -> PairStatistics:
-    """Compare every ordered pair on values [n_tasks, n_entrants], larger being better.
-
-    The effect (in the fields `skill…`) is the mean of A minus the mean of B; the win rate counts the tasks on which A
-    is larger, ties counting half. Effects are in the unit of the values. NaN and `wanted` are as in `compare`.
-    Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
-    Source: Efron & Tibshirani 1993, section 8.3, the paired difference of means; fev 0.10 for the win rate.
-
-    >>> compare_means(np.array([[1.0, 2.0], [3.0, 3.0]]), None, level=0.95).skill.tolist()
-    [[0.0, -0.5], [0.5, 0.0]]
-    """
-    # `compare` wants errors, the smaller being better: so values are negated.
-    contrast = Contrast(lambda a, b: b - a, np.asarray, is_antisymmetric=True)
-    return compare(-values, contrast, resamples, level, wanted=wanted, block_cells=block_cells)
-
-
 def compare_wins(
     values: FloatArray, resamples: Resamples | None, *, level: float, wanted: BoolArray | None = None
 ) -> PairStatistics:
     """Compare every ordered pair on values [n_tasks, n_entrants], larger being better, only by who wins each task.
 
-    Win rates and their intervals are those of `compare_means`; the effect is NaN. Infinite values are ordered: -inf
-    loses to every other value and ties with -inf.
+    The win rate counts the tasks on which A is larger, ties counting half; the effect is NaN, and so are pairs that are
+    not `wanted` [n_entrants, n_entrants]. Infinite values are ordered: -inf loses to every other value and ties with
+    -inf.
     Raises InvalidArgument for a level outside (0, 1), for no task or entrant, and for resamples of different units.
     Source: fev 0.10, its win rate.
 

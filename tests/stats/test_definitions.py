@@ -8,7 +8,7 @@ from app.stats.calibrated import chi_squared, clopper_pearson_ydf, hanley_mcneil
 from app.stats.cluster import profile_area
 from app.stats.curve_bands import map_resamples
 from app.stats.curves import root_mean_squares, sort_scores
-from app.stats.pairs import compare_means, compare_pairs
+from app.stats.pairs import compare_pairs, compare_wins
 from app.stats.predictions import in_bin
 from app.stats.resample import Resamples, competition_ranks
 from app.stats.spreads import Spread, averaged_spread, mean_spread
@@ -46,9 +46,9 @@ def test_a_ratio_over_nothing_is_unknown_in_that_resample_alone() -> None:
 
 
 @pytest.mark.parametrize("compare", [
-    lambda: compare_means(-TIED, resamples(), level=0.9),
+    lambda: compare_wins(-TIED, resamples(), level=0.9),
     lambda: compare_pairs(TIED, resamples(), clip=(0.01, 100.0), level=0.9),
-], ids=["means", "ratios"])  # fmt: skip
+], ids=["wins", "ratios"])  # fmt: skip
 def test_win_rates_of_a_pair_sum_to_one_with_ties(compare) -> None:  # type: ignore[no-untyped-def]
     """A tie is half a win for either, in the points and in every resample."""
     actual = compare()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import gmean, rankdata
 
-from app.stats.pairs import average_ranks, compare_means, compare_pairs, skill
+from app.stats.pairs import average_ranks, compare_pairs, skill
 from app.stats.resample import (
     Resamples,
     competition_ranks,
@@ -83,16 +83,6 @@ def test_the_block_does_not_change_the_pairs(clip: tuple[float, float]) -> None:
 
     assert np.allclose(whole.skill_low, batched.skill_low, atol=1e-14)
     assert (whole.win_rate_high == batched.win_rate_high).all()
-
-
-def test_means_compare_like_the_definition() -> None:
-    """The effect is the difference of the averages and the interval that of its replicates."""
-    weights = draw_counts(13, 100, np.random.default_rng(3))
-    pairs = compare_means(ERRORS, resamples(), level=0.95)
-    low, _ = percentile_interval(weights @ (ERRORS[:, [0]] - ERRORS[:, [1]]) / 13, 0.95)
-
-    assert pairs.skill[0, 1] == pytest.approx(ERRORS[:, 0].mean() - ERRORS[:, 1].mean())
-    assert pairs.skill_low[0, 1] == pytest.approx(low[0])
 
 
 def test_ranks_are_scipys_competition_ranks() -> None:

@@ -50,7 +50,7 @@ from app.errors import BoardUnavailable, Unavailable
 from app.manifest.model import Leaderboard, Manifest, MetricName, Task
 from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.pairs import compare_means
+from app.stats.pairs import compare_wins
 from app.stats.resample import Resamples
 from app.stats.spreads import SHARE, Range, weigh
 from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
@@ -299,8 +299,8 @@ def _pairwise(
         return None
     order = standing.order(names)[:MAX_COMPARED]
     level, best = spec.uncertainty.level, sign * values[:, order]
-    key = (f"{slug}/{spec.name}", "difference", repr(level))
-    compare = partial(compare_means, best, resamples, level=level)
+    key = (f"{slug}/{spec.name}", "wins", repr(level))
+    compare = partial(compare_wins, best, resamples, level=level)
     statistics = remembered_pairs(key, best, resamples, lambda wanted: compare(wanted=wanted))
     meta = {"method": spec.method, "metric": spec.metric, **uncertainty_meta(spec, len(values)), **power_meta(standing)}
     meta |= {CAVEATS: list(far)} if far else {}
