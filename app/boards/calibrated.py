@@ -9,14 +9,13 @@ from functools import partial
 
 import numpy as np
 
-from app.boards.remembered import ValueColumns
 from app.boards.units import TaskUnits
 from app.manifest.model import Metric, Uncertainty
 from app.names import names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.betting import betting_interval
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
-from app.stats.resample import NamedResamples, Resamples, percentile_interval, unit_keys
+from app.stats.resample import NamedResamples, unit_keys
 from app.stats.spreads import SHARE, Range, Spread, family_spread, task_spread, weighed_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
@@ -53,7 +52,7 @@ def range_of(metric: Metric) -> Range:
 
 
 def task_intervals(
-    given: FloatArray | ValueColumns,
+    values: FloatArray,
     within: Range,
     level: float,
     *,
@@ -64,18 +63,17 @@ def task_intervals(
 ) -> CellsAt:
     """Return a function from an entrant's position to the interval of its mean over tasks.
 
-    `given` is [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
+    `values` are [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
     the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean; `n_units` is the
     effective number of units of values from `app.stats.spreads.weigh`. With `units` families of tasks are the units.
-    For `ValueColumns` only those not in the cache are computed. A column with NaN has no interval, and neither has a
-    mean of fewer than MIN_UNITS units or of equal values; the reason is given.
+    A column with NaN has no interval, and neither has a mean of fewer than MIN_UNITS units or of equal values; the
+    reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
 
     >>> at = task_intervals(np.array([[0.0, 1.0], [1.0, np.nan]]), SHARE, 0.95)
     >>> (round(at(0).low, 2), round(at(0).high, 2), at(0).n_units, at(1).low)
     (0.0, 1.0, 2.0, None)
     """
-    values = given.values if isinstance(given, ValueColumns) else given
     if units is not None and not units.are_tasks:
         n_units = units.number() if n_units is None else n_units
         of_mean = spread or partial(family_spread, family=units.place, n_units=n_units)
@@ -89,12 +87,7 @@ def task_intervals(
         # What is averaged may lie outside where it is weighted; the averages do not.
         points = whole if n_units is None else whole.mean(axis=0)
         held = within.holding(float(points.min()), float(points.max()))
-        if isinstance(given, ValueColumns) and whole is values and of_mean is task_spread:
-            low, high = given.numbers(
-                ("intervals", repr(held), repr(level)), partial(_intervals, within=held, level=level)
-            )
-        else:
-            low[known], high[known] = _intervals(whole, held, level, of_mean)
+        low[known], high[known] = _intervals(whole, held, level, of_mean)
     if scale is not None:
         low, high = np.minimum(scale(low), scale(high)), np.maximum(scale(low), scale(high))
     return _cells_at(low, high, known, how_of(within), float(len(values)) if n_units is None else n_units)
@@ -116,7 +109,7 @@ def _cells_at(low: FloatArray, high: FloatArray, known: BoolArray, how: str, uni
     return each.__getitem__
 
 
-def _intervals(values: FloatArray, within: Range, level: float, spread: SpreadOf = task_spread) -> FloatArray:
+def _intervals(values: FloatArray, within: Range, level: float, spread: SpreadOf) -> FloatArray:
     """Return the ends of each column, [2, n_columns]."""
     ends = np.empty((2, values.shape[1]))
     for start in range(0, values.shape[1], AT_ONCE):
@@ -412,41 +405,3 @@ def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequenc
     shares /= shares.sum()
     freedom = 1.0 / sum(share**2 / part.freedom for share, part in zip(shares.tolist(), parts, strict=True))
     return Precision(freedom, sum(share * part.inflation for share, part in zip(shares.tolist(), parts, strict=True)))
-
-
-def resampled_ends(
-    columns: ValueColumns, resamples: Resamples, level: float, scale: Callable[[FloatArray], FloatArray] | None = None
-) -> FloatArray:
-    """Return the percentile interval of the mean of each column over resampled units, [2, n_columns].
-
-    `scale` is a module-level function that turns each mean into the published number. A column without values gives
-    NaN.
-    Raises InvalidArgument for a level outside (0, 1). Source: `app.stats.resample.percentile_interval`.
-
-    >>> resamples = Resamples(2, 3, lambda: np.random.default_rng(1))
-    >>> resampled_ends(ValueColumns(np.array([[5.0], [5.0]])), resamples, 0.95).tolist()
-    [[5.0], [5.0]]
-    """
-
-    def ends(values: FloatArray) -> FloatArray:
-        means = resamples.means(values)
-        return np.stack(percentile_interval(means if scale is None else scale(means), level))
-
-    draws = resamples.digest()
-    return (
-        ends(columns.values)
-        if draws is None
-        else columns.numbers(("ends", draws, repr(level), "" if scale is None else scale.__name__), ends)
-    )
-
-
-def named_means(columns: ValueColumns, drawn: NamedResamples) -> FloatArray:
-    """Return `NamedResamples.means` of the columns, [n_resamples, n_columns]; NaN for a column without values.
-
-    Source: `app.stats.resample`.
-
-    >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b"])
-    >>> float(named_means(ValueColumns(np.array([[5.0], [5.0]])), drawn).min())
-    5.0
-    """
-    return columns.numbers(("named", drawn.keys.tobytes(), str(drawn.n_resamples)), drawn.means)

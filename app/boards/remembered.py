@@ -1,11 +1,10 @@
-"""Numbers of a board that were computed before: when it gains one entrant, only that entrant's are computed. Values are
+"""Pairs of a board that were compared before: when it gains one entrant, only that entrant's are compared. Values are
 known by a digest, and a key covers everything else that determines a number, so that a remembered number equals a
-computed one to the last bit. A process that remembers nothing computes everything.
+computed one to the last bit. A process that remembers nothing compares everything.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cached_property
 
 import numpy as np
 
@@ -14,63 +13,6 @@ from app.stats.arrays import BoolArray, FloatArray
 from app.stats.compiled import transposed
 from app.stats.pairs import PairStatistics
 from app.stats.resample import Resamples
-
-FEWEST_CELLS = 200_000
-"""Boards with fewer values than this are cheaper to compute than to remember."""
-
-AT_ONCE = 256
-"""Columns turned at a time, because all of a large board would take a lot of memory."""
-
-Key = tuple[str | bytes, ...]
-
-
-@dataclass(frozen=True)
-class ValueColumns:
-    """Values [n_units, n_columns] from which numbers are computed column by column."""
-
-    values: FloatArray
-
-    @cached_property
-    def digests(self) -> list[bytes]:
-        """Return a digest of each column; none for a small board, which is not remembered."""
-        return [] if self.values.size < FEWEST_CELLS else _digests(self.values)
-
-    def numbers(self, key: Key, compute: Callable[[FloatArray], FloatArray]) -> FloatArray:
-        """Return `compute(values)`, [n_numbers, n_columns], computing only the columns not remembered under `key`.
-
-        The numbers of a column may depend on nothing but the column and the key.
-
-        >>> ValueColumns(np.eye(2)).numbers(("mean",), lambda values: values.mean(axis=0)[None, :])
-        array([[0.5, 0.5]])
-        """
-        if not self.digests:
-            return compute(self.values)
-        of_all = digest(*key)
-        keys = [of_all + each for each in self.digests]
-        known: list[FloatArray | None] = [COMPUTED.get(each) for each in keys]
-        fresh = [at for at, numbers in enumerate(known) if numbers is None]
-        if 4 * len(fresh) >= len(known):
-            numbers = compute(self.values)
-            _keep(keys, transposed(numbers))
-            return numbers
-        if fresh:
-            own = transposed(compute(self.values[:, fresh]))
-            _keep([keys[at] for at in fresh], own)
-            for at, numbers in zip(fresh, own, strict=True):
-                known[at] = numbers
-        # In C order, as when all columns are computed: then a sum over rows adds in the same order.
-        return transposed(np.array(known))
-
-
-def _digests(values: FloatArray) -> list[bytes]:
-    """Return a digest of each column of values [n_units, n_columns]."""
-    parts = (transposed(values[:, start : start + AT_ONCE]) for start in range(0, values.shape[1], AT_ONCE))
-    return [digest(row.data) for rows in parts for row in rows]
-
-
-def _keep(keys: Sequence[bytes], rows: FloatArray) -> None:
-    for key, row in zip(keys, rows, strict=True):
-        COMPUTED.keep(key, row.copy(), row.nbytes)
 
 
 @dataclass(frozen=True)
@@ -82,7 +24,10 @@ class _Square:
 
 
 def remembered_pairs(
-    key: Key, values: FloatArray, resamples: Resamples | None, compare: Callable[[BoolArray], PairStatistics]
+    key: tuple[str, ...],
+    values: FloatArray,
+    resamples: Resamples | None,
+    compare: Callable[[BoolArray], PairStatistics],
 ) -> PairStatistics:
     """Return `compare` of every ordered pair of entrants, comparing only pairs not remembered under `key`.
 
@@ -101,7 +46,7 @@ def remembered_pairs(
     n_entrants = values.shape[1]
     if draws is None:
         return compare(np.ones((n_entrants, n_entrants), dtype=np.bool_))
-    of_all, digests = digest(*key, draws), _digests(values)
+    of_all, digests = digest(*key, draws), [digest(column.data) for column in transposed(values)]
     square: _Square | None = COMPUTED.get(of_all)
     places = {} if square is None else square.places
     was = np.array([places.get(each, -1) for each in digests], dtype=np.int64)

@@ -3,7 +3,7 @@
 Found by `app.boards.registry`.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -14,8 +14,6 @@ from pydantic import Field
 from app.boards.calibrated import (
     FREE,
     MIN_DRAWN_UNITS,
-    NOTHING,
-    CellsAt,
     DrawnSpread,
     assumption_free,
     draw_named_tasks,
@@ -23,15 +21,13 @@ from app.boards.calibrated import (
     hidden_pair_note,
     hidden_tasks_note,
     may_hide,
-    named_means,
     range_of,
-    resampled_ends,
     task_intervals,
 )
 from app.boards.cells import CellMatrix, build_cells, filled, means_of_present, task_roster
 from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
-from app.boards.remembered import ValueColumns, remembered_pairs
+from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask, better_by_metric, family_of, stability_meta
 from app.boards.standing import CAVEATS, BoardStanding, draw_tasks, power_meta, stand, uncertainty_meta, unranked_places
 from app.boards.tables import (
@@ -51,11 +47,11 @@ from app.manifest.model import Leaderboard, Manifest, MetricName, Task
 from app.names import count
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.pairs import compare_wins
-from app.stats.resample import Resamples
+from app.stats.resample import Resamples, percentile_interval
 from app.stats.spreads import SHARE, Range, weigh
-from app.values.frame import CalibratedCells, Ends, FrameField, with_calibrated
+from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
-from app.values.table import Column, Table, finite
+from app.values.table import Column, Table
 
 
 class Mean(Leaderboard):
@@ -112,22 +108,23 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     sign, level = ranking.sign, spec.uncertainty.level
     values = ranked.values if ranking.kept.all() else ranked.values[ranking.kept]
     resamples = draw_tasks(spec, len(values))
-    columns = ValueColumns(values)
-    drawn = None if resamples is None or not len(ranked.entrants) else resampled_ends(columns, resamples, level)
-    standing = _standing(spec, ranking, ranked, columns)
+    drawn = None
+    if resamples is not None and ranked.entrants:
+        drawn = ranking.for_everybody(np.stack(percentile_interval(resamples.means(values), level)))
+    standing = _standing(spec, ranking, values)
     placed = _placed(ranking, standing)
-    ours = _calibrated(
-        ranking, task_intervals(columns, ranking.within, level, n_units=ranking.n_weighed, units=ranking.units)
+    ours = task_intervals(
+        ranking.for_everybody(values), ranking.within, level, n_units=ranking.n_weighed, units=ranking.units
     )
-    free = _assumption_free(ranking, columns, level)
-    fields = (*with_calibrated(column, _ends(ranking, drawn), ours), *_free_fields(column, free), *_counts(ranking))
+    free = _assumption_free(ranking, column, values, level)
+    fields = (*with_calibrated(column, ends_at(ranking.means, drawn), ours), *free, *_counts(ranking))
     n_units = ranking.n_weighed or ranking.units.number()
     few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level,
                          is_rate=ranking.within == SHARE)  # fmt: skip
     depends = ranking.units.meta(values)
     notes = (*_notes(ranking), *ranking.units.notes(depends["dependence"]["design_effect"]), *few,
              *hidden_tasks_note(round(n_units), ranking.within, said=ranking.units.in_words,
-                                is_beside=free is not None))  # fmt: skip
+                                is_beside=bool(free)))  # fmt: skip
     meta = {"method": spec.method, "metric": spec.metric, "missing": spec.missing, "rank_by": column.name,
             "n_entrants": len(ranking.cells.entrants), **uncertainty_meta(spec, len(values)),
             **depends, **power_meta(standing)}  # fmt: skip
@@ -143,18 +140,14 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
     return BoardTables(board, pairs_beside(spec, pairs))
 
 
-def _standing(spec: Mean, ranking: "_Ranking", ranked: CellMatrix, columns: ValueColumns) -> BoardStanding | None:
-    """Return the standing of the ranked by sign × values [n_tasks, n_entrants], larger being better; None if none."""
-    if not len(ranked.entrants):
+def _standing(spec: Mean, ranking: "_Ranking", values: FloatArray) -> BoardStanding | None:
+    """Return the standing of the ranked by sign × values [n_tasks, n_ranked], larger being better; None if none."""
+    if not ranking.roster.ranked:
         return None
     named = draw_named_tasks(spec.uncertainty, ranking.units.names)
     sign, n_units = ranking.sign, ranking.n_weighed or ranking.units.number()
-    spread = (
-        DrawnSpread.of_units(sign * named_means(columns, named), n_units)
-        if named and n_units >= MIN_DRAWN_UNITS
-        else None
-    )
-    points, level = sign * columns.values.mean(axis=0), spec.uncertainty.level
+    spread = DrawnSpread.of_units(sign * named.means(values), n_units) if named and n_units >= MIN_DRAWN_UNITS else None
+    points, level = sign * values.mean(axis=0), spec.uncertainty.level
     widest = ranking.within.high - ranking.within.low
     return stand(points, spread, level, widest=widest, smallest=spec.smallest_difference,
                  over_snapshots=spec.over_snapshots)  # fmt: skip
@@ -179,6 +172,12 @@ class _Ranking:
     n_failures: IntArray
     units: TaskUnits
     n_weighed: float | None = None
+
+    def for_everybody(self, of_ranked: FloatArray) -> FloatArray:
+        """Return numbers of the ranked [..., n_ranked] for everybody [..., n_entrants], NaN for the others."""
+        of_all = np.full((*of_ranked.shape[:-1], len(self.cells.entrants)), np.nan)
+        of_all[..., [self.cells.column(name) for name in self.roster.ranked]] = of_ranked
+        return of_all
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if the values it lacks were worst and best; None if it lacks none."""
@@ -224,45 +223,23 @@ def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[Boa
     ]
 
 
-def _ends(ranking: _Ranking, ends: FloatArray | None) -> Callable[[int], Ends]:
-    """Return the point of a column of the cells, with its interval where it is ranked."""
-    ranked = ranking.roster.ranked
-    of_ranked = ends_at(ranking.means[[ranking.cells.column(name) for name in ranked]], ends)
-    place = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
-    point = cell_at(ranking.means)
-    return lambda at: of_ranked(place[at]) if at in place else (point(at), None, None)
+def _assumption_free(
+    ranking: _Ranking, column: Column, values: FloatArray, level: float
+) -> tuple[FrameField[int], ...]:
+    """Return the columns of the interval of the ranked that assumes nothing but the range, from [n_tasks, n_ranked].
 
-
-def _calibrated(ranking: _Ranking, of_ranked: CellsAt) -> CellsAt:
-    """Return the calibrated interval of a column of the cells, where it is ranked."""
-    place = {ranking.cells.column(name): at for at, name in enumerate(ranking.roster.ranked)}
-    return lambda at: of_ranked(place[at]) if at in place else NOTHING
-
-
-def _assumption_free(ranking: _Ranking, columns: ValueColumns, level: float) -> CellsAt | None:
-    """Return the ends of the interval of a column of the cells that assumes nothing but the range, if it is ranked.
-
-    None where the calibrated interval holds without it, no range is declared, or tasks have a reader's weights.
+    Empty where the calibrated interval holds without it, no range is declared, or tasks have a reader's weights.
     """
-    place, ranked = ranking.units.place, ranking.roster.ranked
+    place = ranking.units.place
     is_asked = may_hide("tasks", len(np.unique(place))) and ranking.within.is_bounded and ranking.n_weighed is None
-    if not is_asked or not len(ranked):
-        return None
-    compute = partial(assumption_free, place=place, within=ranking.within, level=level)
-    low, high = columns.numbers(("betting", repr(ranking.within), repr(level), place.tobytes().hex()), compute)
-    of = {ranking.cells.column(name): at for at, name in enumerate(ranked)}
-    return lambda at: CalibratedCells(finite(float(low[of[at]])), finite(float(high[of[at]]))) if at in of else NOTHING
-
-
-def _free_fields(column: Column, of: CellsAt | None) -> tuple[FrameField[int], ...]:
-    if of is None:
+    if not is_asked or not ranking.roster.ranked:
         return ()
-    low, high = (
-        Column(f"{column.name}_{FREE}_{end}", f"{column.title}, assumption-free, {end}", detail=True, glossary=FREE,
-               digits=column.digits)
-        for end in ("low", "high")
+    ends = ranking.for_everybody(assumption_free(values, place, ranking.within, level))
+    return tuple(
+        FrameField(Column(f"{column.name}_{FREE}_{end}", f"{column.title}, assumption-free, {end}", detail=True,
+                          glossary=FREE, digits=column.digits), cell_at(of_end))
+        for end, of_end in zip(("low", "high"), ends, strict=True)
     )  # fmt: skip
-    return FrameField(low, lambda at: of(at).low), FrameField(high, lambda at: of(at).high)
 
 
 def _counts(ranking: _Ranking) -> tuple[FrameField[int], ...]:

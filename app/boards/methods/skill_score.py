@@ -20,9 +20,7 @@ from app.boards.calibrated import (
     few_units_note,
     hidden_pair_note,
     hidden_tasks_note,
-    named_means,
     rare_places_note,
-    resampled_ends,
     task_intervals,
 )
 from app.boards.cells import CellMatrix, build_cells, filled, quantity, task_roster
@@ -30,7 +28,7 @@ from app.boards.columns import BoardRow, board_table, cell_at, ends_at
 from app.boards.coverage import Roster, rank_among
 from app.boards.opponents import without_owner_meta
 from app.boards.provenance import SERVED_BY_LEAKS
-from app.boards.remembered import ValueColumns, remembered_pairs
+from app.boards.remembered import remembered_pairs
 from app.boards.stability import PointsByTask as Stable
 from app.boards.stability import better_by_metric, family_of, stability_meta
 from app.boards.standing import (
@@ -189,7 +187,7 @@ def compute(manifest: Manifest, spec: SkillScore, scores: ScoreTable, *, with_pa
     unsaid = _unsaid(everyone, scores)
     counts = _counts(counted, unsaid, is_asked=manifest.part.asks_what_was_seen())
     fields = (*_effects(spec, measured, by_task, scored, cells, units), *times.fields(), *counts)
-    depends = units.meta(by_task.logs.values)
+    depends = units.meta(by_task.logs)
     notes = (*notes_of(spec, counted), *among.roster.notes("tasks"), *times.notes(), *_on_unsaid(everyone, unsaid),
              *units.notes(depends["dependence"]["design_effect"]), *_on_intervals(spec, scored, units))  # fmt: skip
     meta = {**meta_of(spec, everyone), **times.meta(), **depends}
@@ -374,7 +372,7 @@ class ByTask:
     """
 
     wins: FloatArray
-    logs: ValueColumns
+    logs: FloatArray
     mean_ranks: FloatArray | None = None
 
     @classmethod
@@ -383,7 +381,7 @@ class ByTask:
 
         `raw` [n_tasks, n_entrants] are the errors themselves, given if their mean ranks are wanted, too.
         """
-        logs = ValueColumns(np.log(relative.errors))
+        logs = np.log(relative.errors)
         if len(relative.cells.entrants) < 2:
             return cls(np.full(relative.errors.shape, np.nan), logs)
         # Ratios keep the order of errors only for a positive baseline: one below 0 reverses it, one of 0 clips all
@@ -395,7 +393,7 @@ class ByTask:
 
     def points(self) -> Mapping[str, FloatArray]:
         """Return everybody's points for each effect, [n_entrants]."""
-        return {"win_rate": self.wins.mean(axis=0), "skill_score": skill(self.logs.values.mean(axis=0))}
+        return {"win_rate": self.wins.mean(axis=0), "skill_score": skill(self.logs.mean(axis=0))}
 
     def rank_by(self, spec: SkillScore) -> str:
         """Return the effect that ranks: never the win rate for a single entrant, who has none."""
@@ -416,7 +414,7 @@ def _ranked(
     named = draw_named_tasks(spec.uncertainty, units.names) if among.roster.ranked else None
     if named is not None and units.number() >= MIN_DRAWN_UNITS:
         is_rate = rank_by == "win_rate"
-        means = named.means(by_task.wins) if is_rate else named_means(by_task.logs, named)
+        means = named.means(by_task.wins if is_rate else by_task.logs)
         spread = DrawnSpread.of_units(means if is_rate else skill(means), units.number(), are_ranks=is_rate)
     return rank_by, by_task.points()[rank_by], spread
 
@@ -429,9 +427,9 @@ def _by_task(among: Among, by_task: ByTask, rank_by: str) -> Stable:
     relative = among.relative
     tasks, names = [relative.cells.tasks[at] for at in np.flatnonzero(relative.kept)], relative.cells.entrants
     if rank_by == "win_rate":
-        better = -by_task.logs.values
+        better = -by_task.logs
         return Stable(names, tasks, by_task.wins, points_of=lambda own: win_shares(-own), better=better)
-    return Stable(names, tasks, -by_task.logs.values, points_of=lambda better: -np.log(np.maximum(-better, 1e-300)))
+    return Stable(names, tasks, -by_task.logs, points_of=lambda better: -np.log(np.maximum(-better, 1e-300)))
 
 
 @dataclass(frozen=True)
@@ -493,7 +491,8 @@ class Effects:
         drawn, level = {}, spec.uncertainty.level
         if resamples is not None:
             of_wins = np.stack(percentile_interval(resampled_shares(by_task.wins, resamples), level))
-            drawn = {"win_rate": of_wins, "skill_score": resampled_ends(by_task.logs, resamples, level, skill)}
+            of_skill = np.stack(percentile_interval(skill(resamples.means(by_task.logs)), level))
+            drawn = {"win_rate": of_wins, "skill_score": of_skill}
         return cls(by_task.points(), drawn, by_task.rank_by(spec))
 
 
