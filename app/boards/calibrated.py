@@ -174,7 +174,7 @@ def hidden_tasks_note(n_tasks: int, within: Range, *, said: str = "", is_beside:
             f"Scores have no declared range, and {said or f'{n_tasks} tasks'} may not include one that is far off. The "
             "intervals are widened for it: they hold where one in ten is off by six standard deviations of the others. "
             "Where it is off by ten, an interval of 95 % from 10 would hold in only 85 of 100 cases. Comparisons are "
-            f"not widened: {FAR_EQUALS}."
+            f"not widened: {_far_equals(n_tasks)}."
         )
 
 
@@ -182,10 +182,19 @@ def _may_be_far(n_units: float, within: Range) -> bool:
     return MIN_UNITS <= n_units < MANY_TASKS and not within.is_bounded
 
 
-FAR_EQUALS = (
-    "two equals, of which one is off by six on one task in ten, would be told apart in 10 of 100 cases from 10, in 8 "
-    "from 20"
-)
+FAR: Mapping[int, tuple[int, int]] = {5: (91, 8), 10: (87, 10), 20: (91, 8)}
+"""Over so many tasks, one in ten off by six: in how many of 100 cases intervals hold, and equals are told apart."""
+
+
+def _simulated(n_units: float) -> int:
+    return max((n for n in FAR if n <= n_units), default=min(FAR))
+
+
+def _far_equals(n_units: float) -> str:
+    n = _simulated(n_units)
+    fewer = "" if n <= n_units else ", the fewest that were simulated"
+    what = "two equals, of which one is off by six on one task in ten"
+    return f"{what}, would be told apart in {FAR[n][1]} of 100 cases from {n}{fewer}"
 
 
 def hidden_pair_note(n_units: float, within: Range) -> Iterator[str]:
@@ -199,10 +208,11 @@ def hidden_pair_note(n_units: float, within: Range) -> Iterator[str]:
     if within.is_bounded:
         yield from rare_note("tasks", n_units)
     if _may_be_far(n_units, within):
+        n = _simulated(n_units)
         yield (
             "Unlike intervals of scores, comparisons are not widened for a task that is far off. Where one in ten is "
-            "off by six standard deviations of the others, an interval of a difference of 95 % from 10 holds in 87 of "
-            f"100 cases, from 20 in 91; {FAR_EQUALS}."
+            f"off by six standard deviations of the others, an interval of a difference of 95 % from {n} holds in "
+            f"{FAR[n][0]} of 100 cases; {_far_equals(n_units)}."
         )
 
 

@@ -205,7 +205,8 @@ class Roster:
         if counted := [self._gap(name) for name in lacking if self.coverages[name].is_counted]:
             yield (
                 f"Ranked although results are missing, by the board's rule for gaps: {sentences(counted)}. Such an "
-                "entrant may be first only if it would be with the worst value in each gap, too."
+                "entrant may not be first if, with the worst value in each of its gaps, it would be behind the best of "
+                "those who have more results."
             )
 
     def _gap(self, name: str) -> str:

@@ -128,12 +128,12 @@ def _words(spec: Leaderboard, evidence: BoardEvidence, choice: Choice, chosen: C
     n_known, asked = len(entrants), set(choice.names(entrants))
     needed = " and ".join(name for name in chosen.entrants if name not in asked)
     if choice.entrants:
-        without = f"; scores are relative to {needed}, not ranked here" if needed else ""
+        without = f"; computed beside {needed}, not ranked here" if needed else ""
         yield f"{len(asked):,} of {n_known:,} entrants ({len(choice.entrants)} named{without})"
     elif choice.matching or choice.described:
         why = [f"“{choice.matching}” in the name"] if choice.matching else []
         why += [choice.described] if choice.described else []
-        why += [f"scores are relative to {needed}, not ranked here"] if needed else []
+        why += [f"computed beside {needed}, not ranked here"] if needed else []
         yield f"{len(asked):,} of {n_known:,} entrants ({', '.join(why)})"
     if chosen.tasks is not None:
         named = sentences([*map(group_in_words, choice.groups), *choice.tasks] or list(chosen.tasks))
@@ -149,13 +149,15 @@ def _words(spec: Leaderboard, evidence: BoardEvidence, choice: Choice, chosen: C
 def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[str]) -> Table:
     """Return the board with the choice in its title, its notes, its meta and, for the CSV, in every row."""
     in_words = "; ".join(words)
-    note = f"{LABEL}: {in_words}. Ranks, rank intervals and scores are computed anew for it."
+    has_ranges = any(row.get("rank_low") is not None for row in board.records())
+    what = "Ranks, rank intervals and scores" if has_ranges else "Ranks and scores, without rank intervals,"
+    note = f"{LABEL}: {in_words}. {what} are computed anew for it."
     meta = {**board.meta, "choice": _as_json(choice, in_words)}
     if meta.get("statement") and (choice.entrants or choice.matching or choice.described):
         meta["statement"] = [*meta["statement"], FEWER]
     if choice.baseline:
         note += " A score is one less a ratio to the baseline, so who can be told apart depends on it, too."
-    note += f" {AFTERWARDS}" if choice.is_made else ""
+    note += f" {AFTERWARDS}" if choice.is_made and has_ranges else ""
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(
         board,

@@ -290,13 +290,21 @@ def other_owners(names: Sequence[str], owners: Sequence[Hashable], leader: int) 
             yield f"without {who} ({theirs})", places
 
 
-def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
-    """Return the fewest tasks without which another is ahead, and who; None where it takes half of them, or in groups.
+def _single_task(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+    for at, task in enumerate(by.tasks):
+        scores = _scores(by, (np.arange(len(by.tasks)) != at).astype(np.float64))
+        if len(by.tasks) > 2 and scores[leader] < scores.max() - TIE:
+            return 1, {"what": f"without {count(1, by.noun)} ({task})", "first": by.names[int(scores.argmax())]}
+    return None
 
-    Of one rival that is exact: the tasks on which the first gains most on it.
+
+def _fewest_tasks(by: PointsByTask, leader: int) -> tuple[int, dict[str, str]] | None:
+    """Return the fewest tasks without which another is ahead, and who; None where it takes half of them.
+
+    Of one rival that is exact: the tasks on which the first gains most on it. In groups only single tasks are tried.
     """
     if by.groups:
-        return None
+        return _single_task(by, leader)
     ahead = by.points[:, [leader]] - by.points
     order = np.argsort(-ahead, axis=0, kind="stable")
     left = ahead.sum(axis=0) - np.cumsum(np.take_along_axis(ahead, order, axis=0), axis=0)

@@ -565,7 +565,10 @@ def letters_table(board: Table, pairwise: Table | None) -> Table:
         notes.append(f"Compared with nobody, for want of a rank: {first_few(unranked, NAMED, in_words)}.")
     if not letters:
         notes.append("Nobody has letters: there would be too many groups to read.")
-    notes += [f"Only the best {len(rows)} of {len(ranked)} are compared here."] if len(rows) < len(ranked) else []
+    if len(rows) < len(ranked):
+        notes.append(
+            f"Only the best {len(rows)} of {len(ranked)} are here: bars end with them, and who else is not counted."
+        )
     notes += [f"Only the best {MOST} have letters."] if letters and len(rows) > MOST else []
     plot = {"kind": "ranks", "label": "entrant", "x": "score", "low": "score_low", "high": "score_high",
             "groups": "letters"}  # fmt: skip

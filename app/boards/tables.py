@@ -313,9 +313,10 @@ def _with(fields: Sequence[FrameField[Any]], cells: Sequence[CellColumn]) -> tup
 
 
 def pairwise_notes(n_shown: int, n_entrants: int) -> tuple[str, ...]:
-    """Say when not every entrant is compared.
+    """Say when not every entrant is in a table of pairs.
 
     >>> pairwise_notes(200, 300), pairwise_notes(3, 3)
-    (('The 200 best of 300 entrants are compared.',), ())
+    (('Pairs are listed of the 200 best of 300 entrants; all are tested.',), ())
     """
-    return (f"The {n_shown} best of {n_entrants} entrants are compared.",) if n_shown < n_entrants else ()
+    is_all = n_shown >= n_entrants
+    return () if is_all else (f"Pairs are listed of the {n_shown} best of {n_entrants} entrants; all are tested.",)

@@ -215,6 +215,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     drawn = None if contenders.drawn is None else _spread(given, contenders.drawn * (given.unit * sheet.n_tasks))
     ours = given.calibrated or _of_points(given, sheet, level)
     ends = None if drawn is None else np.stack(percentile_interval(drawn, level))
+    everyone = range(len(sheet.cells.entrants))
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
     depends = sheet.units.meta(_within_strata(points, given.strata))
@@ -230,7 +231,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (
         *_notes(sheet, given),
         *sheet.units.notes(depends["dependence"]["design_effect"]),
-        *_on_intervals(spec, given, contenders),
+        *(_on_intervals(spec, given, contenders) if any(ours(at).low is not None for at in everyone) else ()),
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)

@@ -254,7 +254,7 @@ def _ahead(pair: tuple[str, str], own: FloatArray, n_tasks: int) -> Iterator[str
     behind = int((own < 0).sum())
     yield f"{in_words(pair[0])} is ahead on {ahead} of {count(len(own), 'task')}, {in_words(pair[1])} on {behind}."
     if len(own) < n_tasks:
-        yield f"Tasks that one of them lacks are left out: {n_tasks - len(own)}."
+        yield f"Tasks that one or both lack are left out: {n_tasks - len(own)}."
 
 
 def _deciding(pair: tuple[str, str], mean: float, deciding: Sequence[str], n_tasks: int) -> Iterator[str]:
@@ -472,6 +472,6 @@ def _told_apart(entrants: Sequence[str], pairwise: Table | None) -> Iterator[str
             named = names_in_words(alike, "or")
             yield f"The data do not tell {in_words(better)} from {named}, all pairs of the board tested at once."
     if lone := [name for name in entrants if name not in compared]:
-        whom = "it" if len(lone) == 1 else "them"
-        yield f"Nothing is said of {names_in_words(lone)}: the board has no pairs with {whom}."
+        whose = "its row says" if len(lone) == 1 else "their rows say"
+        yield f"No pair with {names_in_words(lone, 'or')} is listed: what is known is what {whose}."
     yield from caveats_of(pairwise)

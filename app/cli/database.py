@@ -6,6 +6,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from datetime import UTC
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -22,7 +23,7 @@ from app.db import dumps, transfer
 from app.db.dumps import Note
 from app.db.dumps import verify as verified
 from app.db.embedded import Addresses, has_cluster, running_addresses
-from app.db.engine import make_engine, refuse_pooler
+from app.db.engine import make_engine, make_session_factory, refuse_pooler, run_in_transaction
 from app.db.migrate import (
     can_rewrite,
     check_schema,
@@ -129,7 +130,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands to the command line."""
     group = typer.Typer(no_args_is_help=True, help="Administer the database.")
     group.command("upgrade")(upgrade_database)
-    import_module("app.cli.rebuild").register(group)
+    group.command("rebuild")(rebuild)
     import_module("app.cli.retention").register(group)
     group.command("check")(check)
     group.command("url")(show_url)
@@ -309,8 +310,22 @@ def import_folder(
         bring_up(addresses)
         read = transfer.import_folder(folder, addresses.owner)
     note(f"Imported {sum(each.n_rows for each in read.tables.values()):,} rows of plumbline {read.release}.")
-    import_module("app.cli.rebuild").rebuild()
+    rebuild()
     note("plumbline db check reads the seals of the audit record.")
+
+
+def rebuild() -> None:
+    """Make the packed evidence anew from the rows, which are the truth; what is the same stays. Safe while it runs."""
+    rows = import_module("app.store.rows")
+    with open_migrated(Settings.from_env(), as_owner=True) as database_url:
+        engine = make_engine(database_url, pool_size=1)
+        sessions = make_session_factory(engine)
+        with sessions() as session:
+            numbers = rows.all_submissions(session)
+        anew = (partial(rows.rebuild_submission, submission=number) for number in numbers)
+        n_changed = sum(run_in_transaction(sessions, each) for each in anew)
+        engine.dispose()
+    note(f"{len(numbers)} submissions examined, {n_changed} of them repacked.")
 
 
 def _described(of: Note) -> str:

@@ -30,6 +30,8 @@ MAX_SENTENCES = 3
 
 LEAST_P = 1e-4
 
+MANY_TIMES = 1000.0
+
 LEAST_SIZE = 1e-6
 """Of a difference in standard errors: below it is rounding, and no amount of data is enough."""
 
@@ -319,7 +321,8 @@ def evidence_needed(pair: PairRows) -> Sequence[str]:
     said += "; if they do not differ, no amount is enough"
     if not low <= 0.0 <= high:
         most = times(min(abs(low), abs(high)))
-        said = f"plausibly {two_digits(least)} to {two_digits(most)} times"
+        up_to = f"to {two_digits(most)} times" if most < MANY_TIMES else "times or far more"
+        said = f"plausibly {two_digits(least)} {up_to}"
     return (
         f"To detect this difference with {100 * float(power['power']):g} % probability would take about "
         f"{'twice' if two_digits(as_seen) == '2' else f'{two_digits(as_seen)} times'} the data ({said}).",

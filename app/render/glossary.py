@@ -187,8 +187,9 @@ UNCERTAINTY = (
     GlossaryEntry(
         "may_be_first",
         "May be first",
-        "Yes, unless another entrant is shown to be better. Its rank range then begins at 1. All pairs are tested at "
-        "once: at a level of 95 %, in at most 5 % of such data sets somebody who is truly first is not among them.\n\n"
+        "Yes, unless another entrant is shown to be better, or the rule for missing results excludes it. Its rank "
+        "range then begins at 1. All pairs are tested at once: at a level of 95 %, in at most 5 % of such data sets "
+        "somebody who is truly first is not among them, but for what the board's notes name.\n\n"
         "Where a board has a rule for what is missing, everybody is ranked by it. But nobody may be first by leaving "
         "out bad results: an entrant with gaps that would be behind the best of those who delivered more, with the "
         "worst value in each of its own gaps, may not be first. Its rank interval then begins at 2 or later, even "
@@ -218,7 +219,8 @@ UNCERTAINTY = (
         "p (first)",
         "How compatible the data are with this entrant being first, alone or not; 0.05 or less is ruled out at 95 %. "
         "It is a p-value, not a probability of being first: of five equal entrants each may have 1.\n\n"
-        "An entrant that is first in truth has 0.05 or less in at most 5 % of such data sets, and 0.01 or less in 1 %. "
+        "An entrant that is first in truth has 0.05 or less in at most 5 % of such data sets, and 0.01 or less in 1 %, "
+        "but for what the board's notes name. "
         "All pairs are tested at once, cautiously: the number is at least the p-value of the pair that decides it, "
         "also where there is one pair, and with 1,000 resamples at least 0.006. Who may not be first by the rule for "
         "gaps has none: the rule decides whatever a test says; nor has an entrant that is alone on its board, nor "
@@ -273,18 +275,19 @@ UNCERTAINTY = (
         "Separable",
         "Yes when the difference between the two scores is shown, with all pairs of the board tested at once, or when "
         "the rule for gaps decides, as a column of its own then says. At 95 %: on at most one board in twenty, some "
-        "pair is called separable by a test although it is equal. The square, the groups of "
-        "the board and the page A against B say the same.",
+        "pair is called separable by a test although it is equal, but for what the board's notes name. The square, the "
+        "groups of the board and the page A against B say the same.",
         None,
         "Romano & Wolf 2005, Exact and approximate stepdown methods for multiple hypothesis testing",
     ),
     GlossaryEntry(
         "decided_by",
         "Decided by",
-        "A test of the difference, the rule for gaps, or both: who lacks results and with the worst value in each gap "
-        "would be behind is separable whatever a test says. Difference, interval and p are those of the board's scores "
-        "all the same; which of the two is before the other says the column beside. Where the rule alone decides the "
-        "square says > or <. Rank intervals reach down over all that no test shows to be worse.",
+        "A test of the difference, the rule for gaps, or both: who lacks results and, with the worst value in each "
+        "gap, would be behind the best of those who have more is separable from that one, whatever a test says. "
+        "Difference, interval and p are those of the board's scores all the same; which of the two is before the other "
+        "says the column beside. Where the rule alone decides the square says > or <. Rank intervals reach down over "
+        "all that no test shows to be worse.",
     ),
     GlossaryEntry(
         "equivalent",

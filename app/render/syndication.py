@@ -116,7 +116,9 @@ def board_picture(table: Table, benchmark: str, snapshot: int, filtered: str = "
     asked += _wrapped(" ".join(table.meta.get("statement", ())))
     head = LINE * len(asked)
     height = ROW * (len(rows) + 3) + 2 * PAD + head
-    caption = f"snapshot {snapshot}; {len(ranked):,} ranked; in brackets the ranks that each may have"
+    caption = f"snapshot {snapshot}; {len(ranked):,} ranked"
+    if any(row.get("rank_low") is not None for row in ranked):
+        caption += "; in brackets the ranks that each may have"
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="640" height="{height:.0f}" role="img" '
         f"aria-label={quoteattr(title)}>",

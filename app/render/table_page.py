@@ -1067,7 +1067,7 @@ def _units(dependence: Mapping[str, Any]) -> tuple[str, str]:
     if dependence.get("unit") == "family":
         effective = dependence.get("n_effective", n_units)
         return (
-            f"{n_tasks:,} tasks of {n_units:,} families",
+            f"{count(int(n_tasks or 0), 'task')} of {count(n_units, 'family')}",
             f"Families, unequal in size, are the units: worth about {effective:.0f} of equal size"
             if round(effective) < n_units
             else "Families are the units: tasks of a family tend to agree",

@@ -173,7 +173,8 @@ def test_a_choice_is_labelled_wherever_it_is_shown() -> None:
     assert board.name == "explore/board"
     assert board.title.endswith("a reader's choice")
     assert board.notes[0].startswith(f"{LABEL}: {message}.")
-    assert AFTERWARDS in board.notes[0]
+    assert board.notes[0].endswith("Ranks and scores, without rank intervals, are computed anew for it.")
+    assert AFTERWARDS in explored(benchmark("borda"), Choice(matching="org/")).notes[0]
     assert (board.meta["choice"]["label"], board.meta["choice"]["said"]) == (LABEL, message)
     assert {row["choice"] for row in board.records()} == {message}
 

@@ -633,7 +633,7 @@ def pairwise(
 def _notes(n_contenders: int, metric: str) -> Iterator[str]:
     yield f"Differences of {metric}."
     if n_contenders > MAX_COMPARED:
-        yield f"The {MAX_COMPARED} best of {n_contenders} contenders are compared."
+        yield f"Pairs are listed of the {MAX_COMPARED} best of {n_contenders} contenders; all are tested."
 
 
 # The notes below a board of method `estimate`: failures, labels, what has no interval.

@@ -161,7 +161,8 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
 
 
 def _on_single(sizes: Mapping[str, int]) -> Iterator[str]:
-    if single := [name for name, size in sizes.items() if size < MIN_DRAWN_UNITS]:
+    single = [name for name, size in sizes.items() if size < MIN_DRAWN_UNITS]
+    if single and len(single) < len(sizes):
         names = ", ".join(single)
         yield f"Of one task only, so its chance is in no interval, rank or comparison; they hold for it: {names}."
 

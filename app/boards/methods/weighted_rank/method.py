@@ -1025,10 +1025,16 @@ def calibrated_ranks(
     of_values = list(zip(*by_metric, strict=True))
     if spec.ranking_rule == 1:
         return CalibratedRanks([NO_ORDINAL] * n_estimators, of_values, drawn.n_units)
-    low, high = ends_of_ranks(again, scores, rank_level(level, drawn.n_units))
+    lows, highs = ends_of_ranks(again, scores, rank_level(level, drawn.n_units))
     most = max(float(again.max()), float(scores.max()))
-    ends = zip(np.maximum(low, 1.0).tolist(), np.minimum(high, most).tolist(), strict=True)
-    cells = [CalibratedCells(*each, RANKED_AGAIN, drawn.n_units) for each in ends]
+    ends = zip(np.maximum(lows, 1.0).tolist(), np.minimum(highs, most).tolist(), strict=True)
+    # Components that are the same in every resample say nothing of how far a rank may move.
+    counts = np.array(list(spec.weights.values())) > 0.0
+    is_equal = (np.ptp(drawn.values[:, :, counts], axis=0) == 0.0).all(axis=1)
+    cells = [
+        CalibratedCells(how=ALL_EQUAL) if equal else CalibratedCells(low, high, RANKED_AGAIN, drawn.n_units)
+        for (low, high), equal in zip(ends, is_equal.tolist(), strict=True)
+    ]
     return CalibratedRanks(cells, of_values, drawn.n_units)
 
 
