@@ -68,7 +68,7 @@ def test_whom_scores_are_relative_to_is_not_ranked_among_the_found(published: Si
     ).json()
 
     assert [row["entrant"] for row in answer["rows"]] == ["Good"]
-    assert "(“Goo” in the name, scores are relative to Base, not ranked here)" in answer["notes"][0]
+    assert "(“Goo” in the name, computed beside Base, not ranked here)" in answer["notes"][0]
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_who_is_named_is_who_is_ranked(published: Site, board: str, searched: st
     assert {row["entrant"] for row in two["rows"]} == {"Good", "Great"}
     assert {row["rank"] for row in two["rows"] if row["rank"] is not None} == {1, 2}
     assert "2 of 3 entrants (2 named" in two["notes"][0]
-    assert ("relative to Base, not ranked here" in two["notes"][0]) == (board == "skill")
+    assert ("computed beside Base, not ranked here" in two["notes"][0]) == (board == "skill")
 
 
 def test_a_choice_of_task_and_entrants_is_ranked_on_it(published: Site) -> None:
