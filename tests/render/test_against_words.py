@@ -1,7 +1,9 @@
 """What a sentence about two entrants says they differ by: the board's own score, in its own units."""
 
 from dataclasses import replace
+from itertools import combinations
 
+import numpy as np
 import pytest
 
 from app.boards.example import benchmark, rows
@@ -12,8 +14,9 @@ from app.boards.methods.mean_win_rate import MeanWinRate
 from app.boards.registry import compute_board
 from app.boards.standing import letters_table
 from app.boards.task_values import side_by_side
-from app.manifest.model import Leaderboard
+from app.manifest.model import Leaderboard, Task
 from app.render.against import chances, evidence_needed, find_pair, measured_by, ruled_out, verdict
+from app.values.scores import Coded
 from app.values.table import Table
 
 ERRORS = {"Good": [0.1, 0.2, 0.3], "Poor": [0.8, 0.9, 0.7]}
@@ -131,3 +134,27 @@ def test_two_that_differ_by_rounding_alone_take_more_data_than_there_can_be() ->
     (said,) = evidence_needed(replace(pair, forth={**pair.forth, **equal}))
 
     assert "if they do not differ, no amount is enough" in said
+
+
+def test_beyond_the_sixtieth_nobody_has_letters_and_all_that_have_some_agree_with_the_pairs() -> None:
+    """Two sorts, far apart and alike within: those with a letter in common are those that no pair separates."""
+    rng = np.random.default_rng(1)
+    of_all = {
+        f"M{at:02}": [float(error) for error in (1.0 if at < 40 else 9.0) + 0.1 * rng.random(20)] for at in range(70)
+    }
+    board = Mean(name="b", method="mean", metric="error", missing="drop")
+    names = tuple(f"t{at:02}" for at in range(20))
+    declared = benchmark(board).model_copy(update={"tasks": [Task(id=name) for name in names]})
+    given = rows(of_all)
+    tables = compute_board(declared, board, replace(given, task=Coded(names, given.task.codes), item=None))
+    assert tables.pairwise is not None
+    lettered = letters_table(tables.leaderboard, tables.pairwise)
+    apart = {(row["entrant_a"], row["entrant_b"]) for row in tables.pairwise.records() if row["separable"]}
+    of_each = {str(row["entrant"]): row["letters"] for row in lettered.records()}
+
+    assert [letters is None for letters in of_each.values()] == [False] * 60 + [True] * 10
+    assert "Only the best 60 have letters." in lettered.notes
+    assert len(apart) == 2 * 40 * 30
+    named = [name for name, letters in of_each.items() if letters]
+    for a, b in combinations(named, 2):
+        assert bool(set(str(of_each[a])) & set(str(of_each[b]))) == ((a, b) not in apart)
