@@ -85,9 +85,6 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
         f"{fails} of the seeds fail, others {rate}; beside {rate * (1 - fails):.2f}": (beside(rate, fails), (5, 8, 16))
         for fails, rate in ((0.5, 0.4), (0.6, 0.5), (0.7, 0.5), (0.8, 0.5), (0.9, 0.5), (0.95, 1.0))
     },
-    # What a seed would do that did not fail is unseen, and the imagined one at 0.35 is far below it.
-    "0.7 of the seeds fail, others 1.0; beside 0.30": (beside(1.0, 0.7), (5, 8, 16)),
-    "0.726 of the seeds fail, others 1.0; beside 0.274": (beside(1.0, 0.726), (5,)),
     **{
         f"mirrored: {fails} of the seeds always succeed, others {1 - rate:.1f}": (
             (Seeds(rate, fails=fails).mirrored(), Seeds(rate * (1 - fails)).mirrored()),
@@ -96,6 +93,12 @@ COLLAPSING: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
         for fails, rate in ((0.7, 0.5), (0.9, 0.5))
     },
 }
+
+UNSEEN: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
+    "0.7 of the seeds fail, others 1.0; beside 0.30": (beside(1.0, 0.7), (5, 8, 16)),
+    "0.726 of the seeds fail, others 1.0; beside 0.274": (beside(1.0, 0.726), (5,)),
+}
+"""What a seed would do that did not fail is unseen, and the imagined one at 0.35 is far below it: boards say so."""
 
 DIFFERENT: Mapping[str, tuple[Sides, tuple[int, ...]]] = {
     "0.5 against 0.8, ICC 0.02": ((Seeds(0.5, 0.02), Seeds(0.8, 0.02)), (5, 8)),
@@ -149,7 +152,7 @@ def share_separated(sides: Sides, n_seeds: int, n_datasets: int = N_DATASETS) ->
 
 def main(n_datasets: int = N_DATASETS) -> None:
     """Print the tables as Markdown."""
-    for title, worlds in (("equal entrants", {**SMOOTH, **COLLAPSING}), ("different entrants", DIFFERENT)):
+    for title, worlds in (("equal entrants", {**SMOOTH, **COLLAPSING, **UNSEEN}), ("different entrants", DIFFERENT)):
         print(f"| two {title} | 5 seeds | 8 | 16 |\n|---|---|---|---|")
         for world, (sides, at) in worlds.items():
             cells = [f"{100 * share_separated(sides, n, n_datasets):.1f} %" if n in at else "" for n in (5, 8, 16)]

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +13,7 @@ from app.boards.calibrated import (
     CellsAt,
     DrawnSpread,
     Precision,
+    carried,
     draw_named_tasks,
     few_units_note,
     rare_note,
@@ -206,7 +206,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
         points,
         sheet.n_delivered[given.ranked],
         given.resamples,
-        given.strata,
+        _strata_of(sheet, given),
         order[:, given.ranked],
         given.within.high - given.within.low,
     )
@@ -218,7 +218,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     everyone = range(len(sheet.cells.entrants))
     fields = (*with_calibrated(given.column, ends_at(shown, ends), ours), *given.fields, *_counts(sheet))
     pairs = contenders.compared(spec, standing)
-    depends = sheet.units.meta(_within_strata(points, given.strata))
+    depends = sheet.units.meta(_within_strata(points, contenders.strata))
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
             "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **depends,
             **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta}  # fmt: skip
@@ -241,10 +241,38 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     return BoardTables(board, pairs_beside(spec, partial(pairs.table, spec, of_pairs, len(names))))
 
 
-def _within_strata(points: FloatArray, strata: Sequence[int]) -> FloatArray:
-    """Return points [n_tasks, n_ranked] less their mean in each group of tasks, which is fixed."""
-    parts = np.split(points, np.cumsum(strata)[:-1]) if strata else [points]
-    return np.concatenate([part - part.mean(axis=0) for part in parts])
+@dataclass(frozen=True)
+class Stratum:
+    """Tasks that are resampled among themselves: their positions, worth how many units, and what they count."""
+
+    tasks: IntArray
+    n_units: float
+    share: float
+
+    @property
+    def size(self) -> int:
+        """Return how many tasks they are."""
+        return len(self.tasks)
+
+
+def _strata_of(sheet: Sheet, given: Points) -> Sequence[Stratum]:
+    """Return the groups of tasks, one of all where there are none; by a reader's weights it is worth fewer."""
+    cuts = np.cumsum(given.strata)[:-1].tolist() if given.strata else []
+    each = np.split(np.arange(sheet.n_tasks), cuts)
+    counts = np.ones(sheet.n_tasks) if given.weights is None else given.weights
+    return [
+        Stratum(at, sheet.n_weighed or sheet.units.only(at).number(), float(counts[at].sum() / counts.sum()))
+        for at in each
+    ]
+
+
+def _within_strata(points: FloatArray, strata: Sequence[Stratum]) -> FloatArray:
+    """Return points [n_tasks, n_ranked] less their mean in each group of tasks; 0 in one of a single unit."""
+    within = np.zeros_like(points)
+    for group in strata:
+        if group.n_units >= MIN_DRAWN_UNITS or len(strata) == 1:
+            within[group.tasks] = points[group.tasks] - points[group.tasks].mean(axis=0)
+    return within
 
 
 def _by_task(spec: TaskBoard, sheet: Sheet, given: Points) -> PointsByTask:
@@ -293,7 +321,7 @@ class _Contenders:
     points: FloatArray
     delivered: IntArray
     resamples: Resamples | None
-    strata: Sequence[int]
+    strata: "Sequence[Stratum]"
     order: FloatArray
     widest: float
 
@@ -322,23 +350,20 @@ class _Contenders:
 
     def _spread(self, spec: TaskBoard) -> DrawnSpread | None:
         """Return the mean points with tasks drawn by their names; none of whom a task was not asked of."""
-        units, strata = self.sheet.units, self.strata or [len(self.tasks)]
-        named, weighed = draw_named_tasks(spec.uncertainty, units.names), self.sheet.n_weighed
-        ends = np.cumsum([0, *strata]).tolist()
-        drawn = [units.only(range(*each)).number() for each in pairwise(ends)] if weighed is None else [weighed]
-        n_units = units.number()
+        named, n_units = draw_named_tasks(spec.uncertainty, self.sheet.units.names), self.sheet.units.number()
+        sizes, drawn, shares = zip(*((each.size, each.n_units, each.share) for each in self.strata), strict=True)
         if named is None or min(n_units, max(drawn)) < MIN_DRAWN_UNITS:
             return None
-        means = stratified_means(named, strata, self.points, drawn)
-        is_one = len(strata) == 1
+        means = stratified_means(named, sizes, self.points, drawn, shares)
+        is_one = len(drawn) == 1
         # A family may lie in several groups.
-        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(ends))
+        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(carried(drawn, shares)))
         precision = Precision(freedom, Precision.of_units(drawn[0]).inflation if is_one else 1.0)
         not_asked = self.sheet.roster.not_asked(self.names).tolist()
         return DrawnSpread(means, [None if n else precision for n in not_asked], are_ranks=spec.is_of_opponents)
 
-    def _freedom(self, ends: Sequence[int]) -> float:
-        """Return the degrees of freedom of differences over groups of tasks, which begin and end at `ends`.
+    def _freedom(self, factors: FloatArray) -> float:
+        """Return the degrees of freedom of differences over groups of tasks, whose variances have these `factors`.
 
         The median over pairs of the best: groups of two tasks may have most of a difference's variance, and little to
         know it by. Source: Satterthwaite 1946; docs/statistics.md.
@@ -346,11 +371,11 @@ class _Contenders:
         best = np.argsort(-self.points.sum(axis=0), kind="stable")[:MAX_COMPARED]
         above = np.triu_indices(len(best), 1)
         variances, freedom = list[FloatArray](), list[float]()
-        for group in (slice(*each) for each in pairwise(ends)):
-            units, points = self.sheet.units.only(range(group.start, group.stop)), self.points[group][:, best]
-            if (n_units := units.number()) >= MIN_DRAWN_UNITS:
-                variances.append(units.variances(points - points.mean(axis=0))[above])
-                freedom.append(n_units - 1.0)
+        for group, factor in zip(self.strata, factors.tolist(), strict=True):
+            if group.n_units >= MIN_DRAWN_UNITS:
+                units, points = self.sheet.units.only(group.tasks), self.points[group.tasks][:, best]
+                variances.append(units.variances(points - points.mean(axis=0))[above] * factor)
+                freedom.append(group.n_units - 1.0)
         of_each = np.array(variances)
         total = of_each.sum(axis=0)
         varies = total > 0.0

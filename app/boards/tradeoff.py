@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from app.boards.standing import separable_pairs
+from app.boards.standing import caveats_of, separable_pairs
 from app.manifest.model import Direction
 from app.names import names_in_words
 from app.values.table import Cell, Column, Table
@@ -156,6 +156,7 @@ def tradeoff_table(board: Table, axes: TradeoffColumns | None, pairs: Table | No
         f"{sum(bool(row[5]) for row in rows)} of {len(spots):,} are on the front.",
     ]
     notes += [f"Left out of the front, {why}: {names_in_words(names)}." for why, names in _apart(complete).items()]
+    notes += caveats_of(pairs) if decided else ()
     is_day = board.meta.get("entrant_fields", {}).get(axes.x.name) == "date"
     meta = {"plot": plot, "x": axes.x.name, "y": axes.y.name}
     columns = tuple(_columns(axes))

@@ -96,7 +96,8 @@ SCORES = (
         "group_mean",
         "Mean over groups of tasks",
         "Tasks are averaged within their group, then the groups: each group counts the same, however many tasks it "
-        "has. Intervals resample the tasks within each group.",
+        "has. Intervals resample the tasks, or families of tasks, within each group. One that is worth fewer than two "
+        "of these is taken to vary as those within the others do.",
         "mean over groups of (mean over the group's tasks of the metric)",
         "MTEB's mean over task types: Muennighoff et al. 2023",
     ),
@@ -112,9 +113,9 @@ SCORES = (
     GlossaryEntry(
         "advantage",
         "Advantage",
-        "On a board of means: the mean over tasks of how much better A is than B, in the metric's own unit; "
-        "on a board "
-        "of points or ranks, in those. Above 0, A is better, whichever way the metric points.",
+        "How much better A is than B by the score of the board: the difference of the two scores, in the metric's own "
+        "unit where these are means, over tasks or over groups of tasks, and in points or ranks where they are those. "
+        "Above 0, A is better, whichever way the metric points.",
     ),
     GlossaryEntry(
         "median_time",
@@ -174,7 +175,8 @@ UNCERTAINTY = (
         "The rank comes from the point scores, and equal scores share it, unless the board names what breaks ties. "
         "In brackets: the best and the worst rank that this entrant may have. Every opponent that is shown to be "
         "better takes a rank from above, every one that is shown to be worse one from below. All pairs of the board "
-        "are compared at once: with the stated level all brackets hold their true ranks together, ties and all. What "
+        "are compared at once: with the stated level all brackets hold their true ranks together, ties and all, "
+        "but for what the board's notes name. What "
         "two results imply counts too: who is better than one who is better than a third is better than the third. "
         "Who may be first, the groups, the letters and separable are read from the same results: whoever's bracket "
         "begins at 1 may be first, and nobody else. The rule for missing results takes ranks from above alone: who may "

@@ -985,7 +985,8 @@ def _other_boards(table: Table) -> Iterator[str | FoldedLine]:
     if lost:
         yield _folded("Somebody else is first", first_few(lost, MOST_LOST, _who_leads, "; "), len(lost))
     if chosen:
-        yield f"No variant, since its tasks are chosen after the fact, and as few as possible: {_who_leads(chosen[0])}."
+        why = "No variant, since its tasks are chosen after the fact, and as few as possible"
+        yield f"{'A single task is enough' if found['n_fewest'] == 1 else why}: {_who_leads(chosen[0])}."
     if found.get("shared"):
         shared = found["shared"]
         yield _folded("The first place is shared", first_few(shared, MOST_LOST, between="; "), len(shared))

@@ -300,6 +300,9 @@ def _require_units(name: str, array: FloatArray) -> None:
 
 # The spread of an average over independent parts, such as tasks or groups of tasks, from the spread of each part.
 
+MIN_GROUP_UNITS = 2.0
+"""A group worth fewer says nothing of how much it varies."""
+
 PRIOR_FREEDOM = 2.0
 """How many degrees of freedom the common variance within groups counts for beside the variance of a single group."""
 
@@ -353,8 +356,8 @@ def grouped_spread(
 ) -> Spread:
     """Return the spread of Σ share × mean of a group, [...], of tasks [..., n_tasks] that lie group by group.
 
-    Groups are fixed, and a group of one task is known exactly: its chance is in no number. `sizes` counts the tasks of
-    each group, `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by
+    Groups are fixed; one of fewer than two units is taken to vary as the common one. `sizes` counts the tasks of each
+    group, `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by
     chance that a group's variance is at least its average with the common one, which counts for PRIOR_FREEDOM. Without
     a group of two tasks there are no degrees of freedom. With `family` [n_tasks] families are the units within groups;
     where one lies in several groups, the error is at least that of its sums over all of them.
@@ -364,7 +367,7 @@ def grouped_spread(
 
     >>> spread = grouped_spread(np.array([0.1, 0.3, 0.7, 0.9, 0.5]), [2, 2, 1], np.full(3, 1 / 3))
     >>> float(spread.point), round(float(spread.error), 4)
-    (0.5, 0.0471)
+    (0.5, 0.0667)
     """
     cuts = np.cumsum(sizes)[:-1]
     groups = np.split(values, cuts, axis=-1)
@@ -374,14 +377,15 @@ def grouped_spread(
         members = [np.unique(each, return_inverse=True)[1].reshape(-1) for each in np.split(family, cuts)]
         units = np.array([_effective(np.bincount(each)) for each in members])
         parts = side_by_side([family_spread(*of) for of in zip(groups, members, units.tolist(), strict=True)])
-    several = units > 1.0
+    several = units >= MIN_GROUP_UNITS
     freedom = np.where(several, parts.df, 0.0)
     total = np.maximum(freedom.sum(axis=-1, keepdims=True), 1.0)
     variance = parts.error**2 * units
     common = (variance * freedom).sum(axis=-1, keepdims=True) / total
     shrunk = (freedom * variance + PRIOR_FREEDOM * common) / (freedom + PRIOR_FREEDOM)
-    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), 0.0) / units)
-    averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
+    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), common) / units)
+    known_by = np.where(several, np.maximum(freedom, 1.0), total)
+    averaged = averaged_spread(replace(parts, error=error, df=known_by), shares)
     df = averaged.df if several.any() else np.zeros_like(averaged.df)
     if family is not None:
         averaged = replace(averaged, error=np.maximum(averaged.error, _across_groups(groups, shares, family)))

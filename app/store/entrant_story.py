@@ -3,7 +3,7 @@
 No statistics: what snapshots published and what submissions state.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from app.boards.standing import score_column
 from app.db.models import Entrant, Entry, Snapshot, Submission, SubmissionEvent, Token
 from app.manifest.model import Manifest
+from app.names import sentences
 from app.store import snapshots
 from app.store.snapshots import walk_back
 from app.values.table import Cell, Column, Table
@@ -47,15 +48,29 @@ def standing_table(session: Session, manifest: Manifest, snapshot: Snapshot, nam
         Column("rank_if_worst", "Rank if worst", "integer", optional=True, glossary="rank_if"),
         Column("rank_if_best", "Rank if best", "integer", optional=True, glossary="rank_if"),
     )
-    rows = [
-        row
-        for board in manifest.leaderboards
-        if (table := snapshots.load_table(session, snapshot.id, f"leaderboard/{board.name}")) is not None
-        for row in _on_board(board.name, table, name)
-    ]
+    loaded = {
+        b.name: snapshots.load_table(session, snapshot.id, f"leaderboard/{b.name}") for b in manifest.leaderboards
+    }
+    boards = {board: table for board, table in loaded.items() if table is not None}
+    rows = [row for board, table in boards.items() for row in _on_board(board, table, name)]
     titles = {board.name: board.title for board in manifest.leaderboards if board.title}
     about = {"shown_as": {"board": titles}} if titles else {}
-    return Table("standing", f"{name} on the boards", columns, tuple(rows), (f"Snapshot {snapshot.number}.",), about)
+    notes = (f"Snapshot {snapshot.number}.", *_on_first(rows, columns, titles), *_on_imagined(boards, name, titles))
+    return Table("standing", f"{name} on the boards", columns, tuple(rows), notes, about)
+
+
+def _on_first(rows: Sequence[tuple[Cell, ...]], columns: Sequence[Column], titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield on which boards no test, but the rule for gaps, says that it may not be first."""
+    records = [dict(zip((column.name for column in columns), row, strict=True)) for row in rows]
+    out = (str(each["board"]) for each in records if each["may_be_first"] is False and each["first_p"] is None)
+    if ruled := [titles.get(board, board) for board in out]:
+        yield f"Excluded as first by the rule for missing results: {sentences(ruled)}."
+
+
+def _on_imagined(boards: Mapping[str, Table], name: str, titles: Mapping[str, str]) -> Iterator[str]:
+    """Yield on which boards comparisons count a seed of it that nobody ran."""
+    if found := [titles.get(board, board) for board, table in boards.items() if name in table.meta.get("imagined", ())]:
+        yield f"Its seeds are all equal, so comparisons count one more, imagined one: {sentences(found)}."
 
 
 def _on_board(board: str, table: Table, name: str) -> Iterator[tuple[Cell, ...]]:

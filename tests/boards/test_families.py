@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 
+from app.boards.calibrated import carried, draw_named_tasks, stratified_means
 from app.boards.registry import compute_board
 from app.boards.units import TaskUnits, count_alike
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
-from app.manifest.model import Manifest
+from app.manifest.model import Manifest, Uncertainty
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
@@ -168,3 +169,18 @@ def test_a_task_in_two_families_is_refused() -> None:
     with pytest.raises(ManifestRejected) as refused:
         manifest_of({"t00": "a"}, tasks=("t00", "t00", "t01"))
     assert any("one family" in problem.message for problem in refused.value.problems)
+
+
+def test_groups_of_one_family_vary_as_the_units_of_the_others_do() -> None:
+    """Four groups of one family beside one of ten tasks: two equals are told apart in 71 % if those count as exact."""
+    rng = np.random.default_rng(7)
+    units, shares = [1.0, 1.0, 1.0, 1.0, 10.0], [0.2] * 5
+    drawn = draw_named_tasks(Uncertainty(n_resamples=2000), [*("abcd"), *map(str, range(10))])
+    assert drawn is not None
+    values = rng.normal(size=(14, 400)) * np.repeat([14 * 0.2, 14 * 0.02], [4, 10])[:, None]
+    means = stratified_means(drawn, [1, 1, 1, 1, 10], values, units, shares)
+
+    # Four units at a fifth each, and one group's mean of ten: variances in units of one task's.
+    assert means.var(axis=0).mean() == pytest.approx(4 * 0.04 + 0.04 / 10, rel=0.1)
+    assert carried(units, shares)[-1] == pytest.approx(41.0)
+    assert carried([1.0, 1.0], [0.5, 0.5]).tolist() == [1.0, 1.0]

@@ -95,14 +95,13 @@ def test_a_group_counts_once_however_many_tasks_it_has() -> None:
     assert actual == {"X": (1, 2.25), "Z": (2, 2.0), "Y": (None, None)}
 
 
-def test_a_group_of_one_task_has_no_spread_and_the_board_says_so() -> None:
+def test_a_group_of_one_task_varies_as_the_others_and_the_board_says_so() -> None:
     """Each resample has the same task there; where all groups are so there is no interval."""
     actual = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
     flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
 
-    assert (
-        "Of one task only, so its chance is in no interval, rank or comparison; they hold for it: two." in actual.notes
-    )
+    said = "Worth fewer than two tasks: two. They are taken to vary as much as those within the other groups do."
+    assert said in actual.notes
     assert {row["rank_low"] for row in flat.records()} == {None}
     assert all(row["group_mean_x_lower"] is not None for row in actual.records() if row["rank"] is not None)
 

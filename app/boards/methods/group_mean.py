@@ -87,7 +87,7 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
                   calibrated=_calibrated(spec, sheet, metric, sizes, shares),
-                  of_pairs=tuple(_on_single(sizes)))  # fmt: skip
+                  of_pairs=tuple(_on_single(sizes, sheet)))  # fmt: skip
     return assemble(spec, sheet, weighted)
 
 
@@ -160,11 +160,13 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
 
 
-def _on_single(sizes: Mapping[str, int]) -> Iterator[str]:
-    single = [name for name, size in sizes.items() if size < MIN_DRAWN_UNITS]
+def _on_single(sizes: Mapping[str, int], sheet: Sheet) -> Iterator[str]:
+    """Yield which groups are too small to vary, and by what their chance is known, if by anything."""
+    parts = np.split(np.arange(sheet.n_tasks), np.cumsum(list(sizes.values()))[:-1])
+    single = [name for name, at in zip(sizes, parts, strict=True) if sheet.units.only(at).number() < MIN_DRAWN_UNITS]
     if single and len(single) < len(sizes):
-        names = ", ".join(single)
-        yield f"Of one task only, so its chance is in no interval, rank or comparison; they hold for it: {names}."
+        named = f"Worth fewer than two {sheet.units.plural}: {', '.join(single)}."
+        yield f"{named} They are taken to vary as much as those within the other groups do."
 
 
 METHOD = TableMethod(GroupMean, compute)
