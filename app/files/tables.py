@@ -134,7 +134,7 @@ class NumberBounds:
             hint = "; write decimals with a point" if re.fullmatch(r"\s*-?\d+,\d+\s*", text) else ""
             return f"not a number{hint}"
         if np.isnan(value):
-            return "NaN is not a number here; leave the cell empty if it may be"
+            return "NaN is not a number here; leave the cell empty where there is none"
         if np.isinf(value):
             return f"the number is infinite or too large for a 64-bit float; at most {LARGEST:g} in size is allowed"
         if abs(value) > LARGEST:

@@ -221,7 +221,7 @@ def test_the_tolerance_of_a_sum_is_the_manifests(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cell", "message"),
     [
-        ("NaN", "NaN is not a number here; leave the cell empty if it may be"),
+        ("NaN", "NaN is not a number here; leave the cell empty where there is none"),
         ("inf", "the number is infinite or too large for a 64-bit float; at most 1e+50 in size is allowed"),
         ("1e999", "the number is infinite or too large for a 64-bit float; at most 1e+50 in size is allowed"),
         ("1.00001", "above 1, the largest allowed; rounding beyond it by up to 1e-06 is cut"),
