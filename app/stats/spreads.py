@@ -383,9 +383,11 @@ def grouped_spread(
     variance = parts.error**2 * units
     common = (variance * freedom).sum(axis=-1, keepdims=True) / total
     shrunk = (freedom * variance + PRIOR_FREEDOM * common) / (freedom + PRIOR_FREEDOM)
-    error = np.sqrt(np.where(several, np.maximum(variance, shrunk), common) / units)
-    known_by = np.where(several, np.maximum(freedom, 1.0), total)
-    averaged = averaged_spread(replace(parts, error=error, df=known_by), shares)
+    own = np.where(several, np.maximum(variance, shrunk), 0.0) * shares**2 / units
+    # What groups of one unit add is known by the groups that the common variance comes from, and no better.
+    carried = variance * freedom / total * np.where(several, 0.0, shares**2 / units).sum()
+    error = np.sqrt(own + carried) / shares
+    averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
     df = averaged.df if several.any() else np.zeros_like(averaged.df)
     if family is not None:
         averaged = replace(averaged, error=np.maximum(averaged.error, _across_groups(groups, shares, family)))

@@ -100,7 +100,7 @@ def test_a_group_of_one_task_varies_as_the_others_and_the_board_says_so() -> Non
     actual = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
     flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
 
-    said = "Worth fewer than two tasks: two. They are taken to vary as much as those within the other groups do."
+    said = "Worth fewer than two tasks: two. These are taken to vary as much as those within the other groups do."
     assert said in actual.notes
     assert {row["rank_low"] for row in flat.records()} == {None}
     assert all(row["group_mean_x_lower"] is not None for row in actual.records() if row["rank"] is not None)

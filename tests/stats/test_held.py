@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from scipy.special import ndtr
+from scipy.special import ndtr, stdtrit
 
 from app.boards.measured import Estimate
 from app.kinds.predictions.measure import Spreading, calibrated_average
@@ -126,3 +126,12 @@ def test_unweighted_areas_are_what_they_were_without_the_allowance_for_weights()
 
     assert float(spread.df) == pytest.approx(18.0)
     assert float(spread.n_units) == pytest.approx(8.0)
+
+
+@pytest.mark.parametrize("sizes", [(2, 1, 1, 1), (3, 1, 1, 1, 1, 1, 1), (8, 6, 2, 2, 8, 3, 1)])
+def test_groups_of_one_unit_are_known_no_better_than_what_their_variance_comes_from(sizes: tuple[int, ...]) -> None:
+    """As independent estimates of their own, groups of one beside one of two left 79 % of 95 % intervals right."""
+    drawn = np.random.default_rng(3).normal(size=(4000, sum(sizes)))
+    spread = grouped_spread(drawn, sizes, np.full(len(sizes), 1 / len(sizes)))
+
+    assert np.mean(np.abs(spread.point) <= -stdtrit(spread.df, 0.025) * spread.error) >= 0.935

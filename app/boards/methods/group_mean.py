@@ -166,7 +166,9 @@ def _on_single(sizes: Mapping[str, int], sheet: Sheet) -> Iterator[str]:
     single = [name for name, at in zip(sizes, parts, strict=True) if sheet.units.only(at).number() < MIN_DRAWN_UNITS]
     if single and len(single) < len(sizes):
         named = f"Worth fewer than two {sheet.units.plural}: {', '.join(single)}."
-        yield f"{named} They are taken to vary as much as those within the other groups do."
+        yield f"{named} These are taken to vary as much as those within the other groups do."
+    elif single:
+        yield f"Each group is worth fewer than two {sheet.units.plural}: too few for intervals and ranges of ranks."
 
 
 METHOD = TableMethod(GroupMean, compute)
