@@ -16,7 +16,7 @@ from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.betting import betting_interval
 from app.stats.calibrated import ALL_EQUAL, FEW_UNITS, GAMMA, MIN_UNITS, STUDENT, TOO_FEW_UNITS, WILSON, intervals
 from app.stats.resample import NamedResamples, unit_keys
-from app.stats.spreads import SHARE, Range, Spread, family_spread, task_spread, weighed_spread
+from app.stats.spreads import SHARE, Range, Spread, family_spread, task_spread, variance_factors, weighed_spread
 from app.values.frame import CalibratedCells
 from app.values.table import finite
 
@@ -374,8 +374,8 @@ def stratified_means(
     `values` are [n_tasks, n_entrants] in any unit, the tasks stratum by stratum; a stratum keeps its share of the
     tasks. `units` [n_strata] are their effective numbers of units, `shares` [n_strata] what each counts in the mean:
     with several strata each one's replicates are spread as widely as its own few units and those strata call for that
-    have too few to vary (`carried`), so that a mean over them needs no further `Precision.inflation`. A NaN makes its
-    column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
+    have too few to vary (`variance_factors`), so that a mean over them needs no further `Precision.inflation`. A NaN
+    makes its column NaN. Source: Davison & Hinkley 1997, section 3.2; Rubin 1981 for the weights.
 
     >>> drawn = draw_named_tasks(Uncertainty(n_resamples=100), ["a", "b", "c"])
     >>> values = np.array([[3.0], [6.0], [6.0]])
@@ -388,7 +388,7 @@ def stratified_means(
         of_stratum = NamedResamples(drawn.keys[start:end], drawn.n_resamples)
         parts.append(of_stratum.means(values[start:end]) * ((end - start) / len(values)))
     if len(parts) > 1:
-        factors = carried(units, shares).tolist()
+        factors = variance_factors(units, shares).tolist()
         parts = [_widened(*of) for of in zip(parts, units, factors, strict=True)]
     means: FloatArray = np.sum(parts, axis=0)
     return means
@@ -400,27 +400,6 @@ def _widened(replicates: FloatArray, n_units: float, factor: float) -> FloatArra
     inflation = Precision.of_units(n_units).inflation * factor if n_units >= MIN_DRAWN_UNITS else 0.0
     widened: FloatArray = (replicates - middle) * np.sqrt(inflation) + middle
     return widened
-
-
-def carried(units: Sequence[float], shares: Sequence[float]) -> FloatArray:
-    """Return by how much the variance of each stratum's part of a mean is larger for strata of one unit, [n_strata].
-
-    `units` [n_strata] are effective numbers of units, `shares` [n_strata] what strata count in the mean. Strata of
-    fewer than two units say nothing of how much they vary: they are taken to vary as the units of the others do, whose
-    variances are pooled by their degrees of freedom. Ones where all or none are such; never null.
-    Source: the average of the other strata for one with a single primary unit, Wolter 2007, Introduction to variance
-    estimation, section 2.5, and Lumley 2010, Complex surveys, section 3.2.
-
-    >>> carried([1.0, 10.0], [0.5, 0.5]).round(6).tolist()
-    [1.0, 11.0]
-    """
-    n_units, of_mean = np.array(units), np.array(shares)
-    several = n_units >= MIN_DRAWN_UNITS
-    freedom = np.where(several, n_units - 1.0, 0.0)
-    if not several.any():
-        return np.ones(len(n_units))
-    alone = (of_mean[~several] ** 2).sum()
-    return np.asarray(1.0 + alone * freedom / freedom.sum() * n_units / of_mean**2)
 
 
 def pooled(weights: FloatArray, replicates: Sequence[FloatArray], parts: Sequence[Precision]) -> Precision:

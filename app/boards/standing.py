@@ -110,15 +110,18 @@ class Contrasts:
     @property
     def tested(self) -> BoolArray:
         """Say which pairs of two are tested, [n_shown, n_shown]: both are known, and no rule decides."""
-        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-        return np.asarray(is_known if self.ruled is None else is_known & ~self.ruled)
+        return self._of_two if self.ruled is None else self._of_two & ~self.ruled
+
+    @cached_property
+    def _of_two(self) -> BoolArray:
+        """Say which pairs are of two entrants that are both known, [n_shown, n_shown]."""
+        return np.asarray(self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_))
 
     @cached_property
     def words(self) -> IntArray:
         """Return what A is, [n_shown, n_shown], as positions in WORDS."""
-        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
-        equivalent = np.zeros_like(is_known) if self.equivalent is None else self.equivalent
-        return np.select([~is_known, self.separated, self.separated.T, equivalent], [0, 1, 2, 3], 4)
+        equivalent = np.zeros_like(self.is_known) if self.equivalent is None else self.equivalent
+        return np.select([~self._of_two, self.separated, self.separated.T, equivalent], [0, 1, 2, 3], 4)
 
     @cached_property
     def decided_by(self) -> IntArray:
@@ -147,7 +150,7 @@ class Contrasts:
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
-        is_known = self.is_known & ~np.eye(len(self.is_known), dtype=np.bool_)
+        is_known = self._of_two
         low, high = (np.clip(self.differences + way * self.margins, -self.widest, self.widest) for way in (-1.0, 1.0))
         squares = [np.where(is_known, values, np.nan) for values in (low, high, self.beats, self.p_values)]
         separable = np.where(is_known, 1 + (self.separated | self.separated.T), 0).astype(np.int8)

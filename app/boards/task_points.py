@@ -13,7 +13,6 @@ from app.boards.calibrated import (
     CellsAt,
     DrawnSpread,
     Precision,
-    carried,
     draw_named_tasks,
     few_units_note,
     rare_note,
@@ -36,7 +35,7 @@ from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.stats.calibrated import MIN_UNITS, effective_number
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import TIE, Resamples, percentile_interval
-from app.stats.spreads import EVERYWHERE, Range, weigh
+from app.stats.spreads import EVERYWHERE, Range, variance_factors, weigh
 from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -357,7 +356,7 @@ class _Contenders:
         means = stratified_means(named, sizes, self.points, drawn, shares)
         is_one = len(drawn) == 1
         # A family may lie in several groups.
-        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(carried(drawn, shares)))
+        freedom = min(n_units - 1.0, drawn[0] - 1.0 if is_one else self._freedom(variance_factors(drawn, shares)))
         precision = Precision(freedom, Precision.of_units(drawn[0]).inflation if is_one else 1.0)
         not_asked = self.sheet.roster.not_asked(self.names).tolist()
         return DrawnSpread(means, [None if n else precision for n in not_asked], are_ranks=spec.is_of_opponents)

@@ -351,6 +351,27 @@ def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
     )
 
 
+def variance_factors(units: Sequence[float] | FloatArray, shares: Sequence[float] | FloatArray) -> FloatArray:
+    """Return by how much the variance of each stratum's part of a mean is larger for strata of one unit, [n_strata].
+
+    `units` [n_strata] are effective numbers of units, `shares` [n_strata] what strata count in the mean. Strata of
+    fewer than two units say nothing of how much they vary: each is taken for one that varies as the units of the others
+    do, whose variances are pooled by their degrees of freedom. Ones where all or none are such; never null.
+    Source: the average of the other strata for one with a single primary unit, Wolter 2007, Introduction to variance
+    estimation, section 2.5, and Lumley 2010, Complex surveys, section 3.2.
+
+    >>> variance_factors([1.0, 10.0], [0.5, 0.5]).round(6).tolist()
+    [1.0, 11.0]
+    """
+    n_units, of_mean = np.array(units), np.array(shares)
+    several = n_units >= MIN_GROUP_UNITS
+    freedom = np.where(several, n_units - 1.0, 0.0)
+    if not several.any():
+        return np.ones(len(n_units))
+    alone = (of_mean[~several] ** 2).sum()
+    return np.asarray(1.0 + alone * freedom / freedom.sum() * n_units / of_mean**2)
+
+
 def grouped_spread(
     values: FloatArray, sizes: Sequence[int], shares: FloatArray, family: IntArray | None = None
 ) -> Spread:
@@ -385,8 +406,8 @@ def grouped_spread(
     shrunk = (freedom * variance + PRIOR_FREEDOM * common) / (freedom + PRIOR_FREEDOM)
     own = np.where(several, np.maximum(variance, shrunk), 0.0) * shares**2 / units
     # What groups of one unit add is known by the groups that the common variance comes from, and no better.
-    carried = variance * freedom / total * np.where(several, 0.0, shares**2 / units).sum()
-    error = np.sqrt(own + carried) / shares
+    more = np.where(several, (variance_factors(units, shares) - 1.0) * variance, 0.0) * shares**2 / units
+    error = np.sqrt(own + more) / shares
     averaged = averaged_spread(replace(parts, error=error, df=np.maximum(freedom, 1.0)), shares)
     df = averaged.df if several.any() else np.zeros_like(averaged.df)
     if family is not None:

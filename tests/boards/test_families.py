@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from app.boards.calibrated import carried, draw_named_tasks, stratified_means
+from app.boards.calibrated import draw_named_tasks, stratified_means
 from app.boards.registry import compute_board
 from app.boards.units import TaskUnits, count_alike
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.manifest.model import Manifest, Uncertainty
 from app.stats.arrays import FloatArray
+from app.stats.spreads import variance_factors
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Table
 
@@ -182,5 +183,5 @@ def test_groups_of_one_family_vary_as_the_units_of_the_others_do() -> None:
 
     # Four units at a fifth each, and one group's mean of ten: variances in units of one task's.
     assert means.var(axis=0).mean() == pytest.approx(4 * 0.04 + 0.04 / 10, rel=0.1)
-    assert carried(units, shares)[-1] == pytest.approx(41.0)
-    assert carried([1.0, 1.0], [0.5, 0.5]).tolist() == [1.0, 1.0]
+    assert variance_factors(units, shares)[-1] == pytest.approx(41.0)
+    assert variance_factors([1.0, 1.0], [0.5, 0.5]).tolist() == [1.0, 1.0]
