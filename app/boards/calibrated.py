@@ -152,8 +152,8 @@ def few_units_note(
         f"interval of a share; Wilson's, which is shown, is shorter there."
     )
     yield (
-        f"The results of {whose} are worth fewer than eight independent {units}: these say little about how much they "
-        f"differ.{rate if is_rate else ''}"
+        f"The results of {whose} are worth fewer than eight independent {units}: so few say little about how much "
+        f"{units} vary, on which intervals and tests rest.{rate if is_rate else ''}"
     )
 
 

@@ -424,15 +424,19 @@ def _apart_as_ratios(means: FloatArray, errors: FloatArray, spreads: FloatArray,
     return np.where(np.isnan(reach), np.nan, np.where(a > 0.0, factor * worse - better, np.inf))
 
 
-def uncertainty_meta(spec: Leaderboard, n_units: int) -> dict[str, Any]:
+def uncertainty_meta(spec: Leaderboard, n_units: int, n_together: int | None = None) -> dict[str, Any]:
     """Return how intervals were computed, for a table's `meta`; where there are none, None and the reason.
+
+    `n_together` are the most units that are resampled among themselves, all where it is None.
 
     >>> from app.boards.methods.mean import Mean
     >>> uncertainty_meta(Mean(name="main", method="mean", metric="error"), 1)["interval_reason"]
     'too_few_clusters'
     """
     drawn = spec.uncertainty
-    reason = "not_asked_for" if not drawn.n_resamples else "too_few_clusters" if n_units < MIN_DRAWN_UNITS else None
+    reason = "not_asked_for" if not drawn.n_resamples else None
+    if reason is None and (n_units if n_together is None else n_together) < MIN_DRAWN_UNITS:
+        reason = "too_few_clusters"
     return {
         "interval": "percentile bootstrap over tasks" if reason is None else None,
         "interval_reason": reason,

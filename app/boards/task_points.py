@@ -219,7 +219,8 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     pairs = contenders.compared(spec, standing)
     depends = sheet.units.meta(_within_strata(points, contenders.strata))
     meta = {"method": spec.method, "metric": spec.metric, "rank_by": given.column.name,
-            "n_entrants": len(sheet.cells.entrants), **uncertainty_meta(spec, sheet.n_tasks), **depends,
+            "n_entrants": len(sheet.cells.entrants),
+            **uncertainty_meta(spec, sheet.n_tasks, max(given.strata or [sheet.n_tasks])), **depends,
             **power_meta(standing, abs(given.unit) * sheet.n_tasks), **given.meta}  # fmt: skip
     of_first: dict[str, Any] = {}
     if spec.explored is None:
@@ -230,7 +231,7 @@ def assemble(spec: TaskBoard, sheet: Sheet, given: Points) -> BoardTables:
     notes = (
         *_notes(sheet, given),
         *sheet.units.notes(depends["dependence"]["design_effect"]),
-        *(_on_intervals(spec, given, contenders) if any(ours(at).low is not None for at in everyone) else ()),
+        *(_on_intervals(spec, given, contenders, standing) if any(ours(at).low is not None for at in everyone) else ()),
         *pairs.notes(),
     )
     board = board_table(spec, fields, _placed(sheet, given, contenders, standing), notes, meta | of_first)
@@ -508,9 +509,14 @@ def _counts(sheet: Sheet) -> tuple[FrameField[int], ...]:
     return (FrameField(leaked, cell_at(sheet.cells.leaked.sum(axis=0))),)
 
 
-def _on_intervals(spec: TaskBoard, given: Points, contenders: _Contenders) -> Iterator[str]:
+def _on_intervals(
+    spec: TaskBoard, given: Points, contenders: _Contenders, standing: BoardStanding | None
+) -> Iterator[str]:
     sheet, names = contenders.sheet, contenders.names
     n_units = sheet.n_weighed or sheet.units.number()
+    if standing is not None and standing.all_pairs is not None:
+        # Over groups, few tasks of one may have most of what is known of the spread.
+        n_units = min(n_units, float(np.nanmin(standing.all_pairs.freedom)) + 1.0)
     yield from few_units_note([(name, n_units) for name in names], sheet.units.plural, spec.uncertainty.level)
     yield from _on_rare(spec, given, contenders)
     if spec.is_of_opponents and len(names) > 1:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from scipy.special import stdtrit
 
 from app.boards.provenance import COPIED
-from app.boards.standing import BY_RULE
+from app.boards.standing import BY_BOTH, BY_RULE
 from app.boards.statement import flags_in_words
 from app.manifest.model import Direction, Manifest
 from app.names import in_words
@@ -113,7 +113,11 @@ def verdict(pair: PairRows, measured: ComparedQuantity) -> str:
         return _not_separated(pair, measured, effect)
     if is_by_rule(pair.forth):
         return _by_rule(pair, measured, effect)
-    return f"{_difference(pair, measured, effect, 'is better than')}."
+    said = f"{_difference(pair, measured, effect, 'is better than')}."
+    if pair.forth.get("decided_by") != BY_BOTH:
+        return said
+    first, then = map(in_words, _in_order(pair))
+    return f"{said} The rule for missing results puts {first} before {then}, too."
 
 
 def _difference(pair: PairRows, measured: ComparedQuantity, effect: str, is_before: str) -> str:
@@ -146,10 +150,14 @@ def is_before(row: Record, effect: Column | None) -> bool:
     return (number_in(row, effect.name) > 0.0) != (effect.direction == "minimize")
 
 
+def _in_order(pair: PairRows) -> tuple[str, str]:
+    """Return the names of two that the board tells apart, the better one first."""
+    return (pair.a, pair.b) if is_before(pair.forth, effect_column(pair.table)) else (pair.b, pair.a)
+
+
 def _by_rule(pair: PairRows, measured: ComparedQuantity, effect: str) -> str:
     """Return who is before whom by the rule for missing results, and the difference of the board's scores."""
-    names = (pair.a, pair.b) if is_before(pair.forth, effect_column(pair.table)) else (pair.b, pair.a)
-    first, then = map(in_words, names)
+    first, then = map(in_words, _in_order(pair))
     said = f"{first} is before {then} on {measured.title} by the rule for missing results alone."
     if "verdict" not in pair.forth:
         return said

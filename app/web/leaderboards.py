@@ -316,7 +316,7 @@ def _page(
     query = urlencode([("a", a), ("b", b), *kept])
     exports = [(word, f"{home}/against.{word.lower()}?{query}") for word in ("CSV", "JSON")]
     fixed = [] if view.snapshot is None else [("snapshot", str(view.snapshot.number))]
-    here = urlencode([("a", a), ("b", b)]) if compared else ""
+    chosen = [("a", a), ("b", b)] if compared else []
     against = AgainstPage(
         title=f"{a} against {b}, {board}" if compared else f"A against B, {board}",
         slug=view.slug,
@@ -334,8 +334,8 @@ def _page(
         notes=view.table.notes,
         facts=view.facts,
         snapshot=view.snapshot,
-        here=f"{home}/against{'?' if here else ''}{here}",
-        permalink=f"{home}/against?{urlencode([('a', a), ('b', b), *fixed])}",
+        here=f"{home}/against{'?' if chosen else ''}{urlencode(chosen)}",
+        permalink=f"{home}/against{'?' if chosen or fixed else ''}{urlencode([*chosen, *fixed])}",
     )
     return page_answer(against)
 
@@ -349,7 +349,11 @@ def _by_rank(names: Sequence[str], ranked: Table | None) -> list[str]:
 
 def _tables(compared: ComparedTables) -> list[Panel]:
     metrics = None if compared.comparisons is None else _headed_by_names(compared.comparisons, compared.pair)
-    titled = [(compared.pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
+    # Their notes on all comparisons stand above.
+    pairwise = replace(
+        compared.pairwise, notes=tuple(note for note in compared.pairwise.notes if note not in compared.sentences)
+    )
+    titled = [(pairwise, "The difference"), (metrics, "Every metric"), (compared.tests, "Tests")]
     return [Panel(title, replace(table, title=title)) for table, title in titled if table is not None]
 
 

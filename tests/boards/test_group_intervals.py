@@ -8,18 +8,19 @@ import pytest
 from app.boards.registry import compute_board
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
+from app.values.table import Table
 from bench.families import share_of_groups
 from tests.cases.boards import declare
 
-TASKS = ("t0", "t1", "t2", "t3", "t4")
+TASKS = tuple(f"t{at}" for at in range(12))
 VALUES = np.array([[0.92, 0.95, 0.91, 0.2, 0.4], [0.9, 0.94, 0.93, 0.3, 0.35]])
 OF_TWO, OF_ONE = "{easy: [t0, t1, t2], hard: [t3, t4]}", "{easy: [t0, t1, t2], a: [t3], b: [t4]}"
 MOVED = np.array([0.0, 0.0, 0.0, 5.0, -3.0])
 
 
-def ends(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> list[dict[str, Any]]:
-    """Return point, low, high and the reason of each entrant's mean over groups, in the order of the entrants."""
-    tasks = ", ".join(f"{{id: {task}}}" for task in TASKS)
+def board_of(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> Table:
+    """Return the board of the means over groups of A and B, whose values are [2, n_tasks]."""
+    tasks = ", ".join(f"{{id: {task}}}" for task in TASKS[: values.shape[1]])
     board = f"metric: x, method: group_mean, groups: {groups}"
     manifest = declare("evaluation_summary", f"{{x: {{direction: {way}{within}}}}}", board, tasks=f"[{tasks}]")
     n_entrants, n_tasks = values.shape
@@ -29,8 +30,12 @@ def ends(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = 
         Coded(("A", "B"), entrant), Coded(TASKS, task), ("x",), values.reshape(-1, 1), nothing.astype(bool),
         nothing, nothing,
     )  # fmt: skip
-    shown = compute_board(manifest, manifest.leaderboards[0], rows).leaderboard.records()
-    by_name = {str(row["entrant"]): row for row in shown}
+    return compute_board(manifest, manifest.leaderboards[0], rows).leaderboard
+
+
+def ends(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> list[dict[str, Any]]:
+    """Return point, low, high and the reason of each entrant's mean over groups, in the order of the entrants."""
+    by_name = {str(row["entrant"]): row for row in board_of(values, within, groups, way).records()}
     names = {"point": "", "low": "_calibrated_low", "high": "_calibrated_high", "how": "_calibrated_how"}
     return [{key: by_name[who][f"group_mean_x{end}"] for key, end in names.items()} for who in ("A", "B")]
 
@@ -60,9 +65,21 @@ ALL_OF_ONE = "{a: [t0], b: [t1], c: [t2], d: [t3], e: [t4]}"
 
 
 def test_groups_of_one_task_alone_have_no_interval() -> None:
-    """There is nothing that could vary, and the cell says so."""
+    """There is nothing that could vary, and the cell says so, and the board why."""
     for row in ends(VALUES, groups=ALL_OF_ONE):
         assert (row["low"], row["high"]) == (None, None)
+    meta = board_of(VALUES, groups=ALL_OF_ONE).meta
+    assert (meta["interval"], meta["interval_reason"]) == (None, "too_few_clusters")
+
+
+def test_units_are_few_where_little_is_known_of_the_spread() -> None:
+    """Of two groups that weigh the same, one of two tasks has most of the spread, which one difference tells."""
+    values = np.random.default_rng(3).normal(size=(2, 12))
+    names = [f"t{at}" for at in range(12)]
+    for n_first, is_said in ((6, False), (2, True)):
+        groups = f"{{a: [{', '.join(names[:n_first])}], b: [{', '.join(names[n_first:])}]}}"
+        notes = board_of(values, groups=groups).notes
+        assert any("worth fewer than eight" in note for note in notes) is is_said, notes
 
 
 def test_equals_over_small_groups_are_not_told_apart() -> None:

@@ -91,7 +91,8 @@ def test_who_is_partial_has_its_bounds_and_is_not_said_to_differ_by_nothing(duel
     board = {row["entrant"]: row for row in duel.http.get(f"{HOME}/skill.json").json()["rows"]}["Part"]
 
     assert message.startswith("Good’s skill score on scaled error is higher than Part’s by ")
-    assert re.search(r" by 0\.484 \(95 % interval of this pair alone: 0\.\d+ to 0\.\d+\)\.$", message), message
+    assert re.search(r" by 0\.484 \(95 % interval of this pair alone: 0\.\d+ to 0\.\d+\)\. ", message), message
+    assert message.endswith(". The rule for missing results puts Good before Part, too.")
     assert cells[-2:] == [str(board["rank_if_worst"]), str(board["rank_if_best"])]
     assert "7 of 8" in cells
 
@@ -117,6 +118,22 @@ def test_the_page_shows_the_sentence_and_the_form_and_the_square_leads_to_it(due
     assert (empty.status_code, "<button>Compare</button>" in empty.text) == (200, True)
     assert 'href="against?a=Good&amp;b=Base' in duel.http.get(f"{HOME}/error/pairwise?snapshot=1").text
     assert duel.http.get(f"{HOME}/error/against?a=Good&b=Base&snapshot=9").status_code == 404
+
+
+def test_what_must_be_known_of_all_pairs_is_said_once(duel: Site) -> None:
+    """Eight tasks may lack one that is far off: that stands under the sentence, not again over the rows."""
+    page = duel.http.get(f"{HOME}/accuracy/against", params={"a": "Good", "b": "Base"}).text
+
+    assert page.count("Unlike intervals of scores") == 1
+
+
+def test_a_page_without_a_pair_links_to_no_rows(duel: Site) -> None:
+    """There are none before two are chosen: every address of data would be refused."""
+    page = duel.http.get(f"{HOME}/accuracy/against").text
+
+    assert "against.csv" not in page
+    assert "a=&amp;b=" not in page
+    assert f"{HOME}/accuracy/against?snapshot=" in page
 
 
 def test_of_many_the_best_are_compared_and_who_is_not_among_them_is_told_so(shared_site: Site) -> None:
