@@ -13,7 +13,7 @@ from heapq import heappushpop
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import nctdtrinc, ndtr, ndtri, stdtr, stdtrit
+from scipy.special import chdtri, nctdtrinc, ndtr, ndtri, stdtr, stdtrit
 
 from app.stats.arrays import (
     BoolArray,
@@ -453,12 +453,14 @@ def to_be_found(reach: FloatArray, freedom: FloatArray, power: float) -> FloatAr
     `reach` is the size in standard errors that the test needs, `freedom` its degrees; both are of any one shape, and
     NaN gives NaN. Source: the noncentral t distribution; Cohen 1988, Statistical power analysis.
 
-    >>> to_be_found(np.array([8.57]), np.array([15.0]), 0.8).round(2).tolist()
-    [9.97]
+    >>> to_be_found(np.array([8.57, 1e6]), np.array([15.0, 1.0]), 0.8).round(2).tolist()
+    [9.97, 1281551.57]
     """
-    many = freedom > MOST_EXACT
-    exact = nctdtrinc(np.where(many, MOST_EXACT, freedom), 1.0 - power, reach)
-    return np.asarray(np.where(many, reach + ndtri(power), exact))
+    many, is_far = freedom > MOST_EXACT, reach > FARTHEST
+    exact = nctdtrinc(np.where(many, MOST_EXACT, freedom), 1.0 - power, np.where(is_far, FARTHEST, reach))
+    # So far out chance in the difference is nothing beside chance in its standard error.
+    far = reach * np.sqrt(chdtri(freedom, 1.0 - power) / freedom)
+    return np.asarray(np.where(many, reach + ndtri(power), np.where(is_far, far, exact)))
 
 
 def times_the_units(size: float, critical: float, freedom: float, power: float) -> float:
@@ -485,6 +487,9 @@ def times_the_units(size: float, critical: float, freedom: float, power: float) 
 
 MOST_EXACT = 1e4
 """Beyond so many degrees of freedom the noncentral t is a normal around its centre."""
+
+FARTHEST = 1e3
+"""From so many standard errors on the noncentral t is computed by its limit: scipy's takes minutes, and holds the GIL."""
 
 EFFECT = 4.0
 """The variance of differences between entrants, in variances of a difference on one unit, for which looks are sharpest.

@@ -11,6 +11,7 @@ from scipy import stats
 from app.stats.arrays import FloatArray, InvalidArgument
 from app.stats.compiled import Studentized, pair_variances, transposed
 from app.stats.rank_sets import (
+    FARTHEST,
     WIDER,
     AllPairs,
     RankSets,
@@ -429,3 +430,12 @@ def test_a_difference_that_is_to_be_found_is_found_in_eighty_of_a_hundred(n_unit
 
     assert found(n_units, errors / np.sqrt(n_units)) == pytest.approx(0.8, abs=0.03)
     assert found(round(times * n_units), errors / 2.0 / np.sqrt(n_units)) == pytest.approx(0.8, abs=0.05)
+
+
+@pytest.mark.parametrize("freedom", [0.3, 1.0, 7.0, 500.0])
+def test_far_out_the_limit_of_the_noncentral_t_goes_on_where_it_stops(freedom: float) -> None:
+    """So few units as two need a reach for which its own computation takes minutes."""
+    before, after, far = to_be_found(np.array([FARTHEST, FARTHEST * (1.0 + 1e-9), 1e15]), np.full(3, freedom), 0.8)
+
+    assert after / before == pytest.approx(1.0, abs=2e-4)
+    assert far / 1e15 == pytest.approx(before / FARTHEST, rel=2e-4)
