@@ -8,7 +8,7 @@ seeds are used nowhere else.
 """
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from app.boards.registry import compute_board
 from app.boards.standing import BoardStanding, stand
 from app.boards.units import TaskUnits
 from app.kinds.parse import parse_manifest
-from app.manifest.model import Uncertainty
+from app.manifest.model import Leaderboard, Manifest, Uncertainty
 from app.stats.arrays import FloatArray
 from app.values.scores import Coded, ScoreTable
 
@@ -28,7 +28,11 @@ N_DATASETS, N_EACH, ICC, LEVEL, FIRST_SEED = 2_000, 4, 0.5, 0.95, 20_500_000
 SIZES = ((5, 20), (5, 40), (5, 100), (20, 20), (20, 32), (20, 40), (50, 40))
 """Entrants and tasks."""
 EXAMPLES, ICCS = ("fev-bench", "mteb-eng-v2"), (0.25, 0.5, 0.75, 1.0)
-GROUP_SIZES = ((8, 8, 3, 2, 10, 9, 1), (2, 2, 2, 12), (10, 10, 10), (1, 1, 1, 1, 10), (1, 1, 4, 4))
+GROUP_SIZES = ((8, 8, 3, 2, 10, 9, 1), (2, 2, 2, 12), (10, 10, 10), (1, 2, 2, 3, 4), (1, 1, 2, 2, 2, 2, 2))
+NOISY: Sequence[Sequence[str]] = (
+    (), ("PairClassification",), ("PairClassification", "STS", "Summarization"), ("Summarization",)
+)  # fmt: skip
+"""Groups of MTEB's mean over task types that vary twice as much as the others."""
 GROUPS = """
 schema_version: 1
 slug: groups
@@ -96,16 +100,46 @@ def share_of_groups(sizes: Sequence[int], n_entrants: int, n_datasets: int = N_D
     groups = [f"g{at}: [{', '.join(part)}]" for at, part in enumerate(np.split(tasks, np.cumsum(sizes)[:-1]))]
     declared = ", ".join(f"{{id: {task}}}" for task in tasks)
     manifest = parse_manifest(GROUPS.format(tasks=declared, groups=", ".join(groups)).encode())
-    entrant = np.repeat(np.arange(n_entrants), len(tasks))
+
+    def draw(at: int) -> FloatArray:
+        return np.random.default_rng([FIRST_SEED, n_entrants, *sizes, at]).normal(size=(n_entrants, len(tasks)))
+
+    return _share_told(manifest, manifest.leaderboards[0], tasks, n_datasets, draw)
+
+
+def _share_told(
+    manifest: Manifest, board: Leaderboard, tasks: Sequence[str], n_datasets: int, draw: Callable[[int], FloatArray]
+) -> float:
+    """Return the share of data sets, [n_entrants, n_tasks] each, on whose board any two are separable."""
+    n_entrants, n_tasks = draw(0).shape
+    entrant = np.repeat(np.arange(n_entrants), n_tasks)
     nothing, names = np.zeros(len(entrant), dtype=np.int64), tuple(f"e{at}" for at in range(n_entrants))
-    empty = ScoreTable(Coded(names, entrant), Coded(tuple(tasks), np.tile(np.arange(len(tasks)), n_entrants)), ("x",),
-                       np.zeros((len(entrant), 1)), nothing.astype(bool), nothing, nothing)  # fmt: skip
+    empty = ScoreTable(Coded(names, entrant), Coded(tuple(tasks), np.tile(np.arange(n_tasks), n_entrants)),
+                       board.metric_names(), np.zeros((len(entrant), 1)),
+                       nothing.astype(bool), nothing, nothing)  # fmt: skip
     n_found = 0
     for at in range(n_datasets):
-        scores = np.random.default_rng([FIRST_SEED, n_entrants, *sizes, at]).normal(size=(len(entrant), 1))
-        board = compute_board(manifest, manifest.leaderboards[0], replace(empty, values=scores)).leaderboard
-        n_found += any(row["rank_low"] > 1 for row in board.records())
+        rows = compute_board(manifest, board, replace(empty, values=draw(at).reshape(-1, 1))).leaderboard.records()
+        n_found += any(row["rank_low"] > 1 for row in rows)
     return n_found / n_datasets
+
+
+def share_of_noisy(noisy: Sequence[str], icc: float, n_entrants: int, n_datasets: int) -> float:
+    """Return the share for MTEB's mean over task types, with its families, where some groups vary twice as much."""
+    manifest = parse_manifest((ROOT / "examples" / "mteb-eng-v2" / "manifest.yaml").read_bytes())
+    board = manifest.leaderboard("mean-task-type")
+    of_task = {task: group for group, tasks in board.groups_of_tasks(()).items() for task in tasks}
+    tasks = list(of_task)
+    place, apart = TaskUnits.of(manifest, tasks).place, [2.0 if of_task[task] in noisy else 1.0 for task in tasks]
+
+    def draw(at: int) -> FloatArray:
+        rng = np.random.default_rng([FIRST_SEED, n_entrants, len(noisy), round(100 * icc), at])
+        of_family = rng.normal(size=(n_entrants, int(place.max()) + 1))[:, place]
+        own = rng.normal(size=(n_entrants, len(tasks)))
+        # Small, so that every score lies within the range that the metric has.
+        return np.asarray(0.5 + 0.01 * np.array(apart) * (np.sqrt(icc) * of_family + np.sqrt(1.0 - icc) * own))
+
+    return _share_told(manifest, board, tasks, n_datasets, draw)
 
 
 def main(n_datasets: int = N_DATASETS) -> None:
@@ -127,6 +161,13 @@ def main(n_datasets: int = N_DATASETS) -> None:
         for n_entrants in (2, 20):
             share = share_of_groups(sizes, n_entrants, n_datasets // 2)
             print(f"| {n_entrants} | {', '.join(map(str, sizes))} | {100 * share:.1f} % |", flush=True)
+    print("\n| equal entrants | groups that vary twice as much | ICC | any two separable |\n|---|---|---|---|")
+    for noisy in NOISY:
+        for icc in (0.5, 1.0):
+            for n_entrants in (2, 20):
+                share = share_of_noisy(noisy, icc, n_entrants, n_datasets // 2)
+                named = ", ".join(noisy) or "none"
+                print(f"| {n_entrants} | {named} | {icc:g} | {100 * share:.1f} % |", flush=True)
 
 
 if __name__ == "__main__":

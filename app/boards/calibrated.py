@@ -58,14 +58,13 @@ def task_intervals(
     *,
     scale: Callable[[FloatArray], FloatArray] | None = None,
     spread: SpreadOf | None = None,
-    n_units: float | None = None,
     units: TaskUnits | None = None,
 ) -> CellsAt:
     """Return a function from an entrant's position to the interval of its mean over tasks.
 
     `values` are [n_tasks, n_entrants] in any unit. `scale` turns a mean into the published number; if it is decreasing,
-    the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean; `n_units` is the
-    effective number of units of values from `app.stats.spreads.weigh`. With `units` families of tasks are the units.
+    the ends swap. `spread` is that of the mean of tasks [..., n_tasks], if it is not the plain mean. With `units`
+    families of tasks are the units; where they have weights, values are those of `app.stats.spreads.weigh`.
     A column with NaN has no interval, and neither has a mean of fewer than MIN_UNITS units or of equal values; the
     reason is given.
     Raises InvalidArgument, as `intervals` does. Source: `app.stats.calibrated.intervals`.
@@ -74,11 +73,13 @@ def task_intervals(
     >>> (round(at(0).low, 2), round(at(0).high, 2), at(0).n_units, at(1).low)
     (0.0, 1.0, 2.0, None)
     """
-    if units is not None and not units.are_tasks:
-        n_units = units.number() if n_units is None else n_units
-        of_mean = spread or partial(family_spread, family=units.place, n_units=n_units)
+    n_units = None if units is None or (units.are_tasks and units.weights is None) else units.number()
+    if spread is not None or n_units is None or units is None:
+        of_mean = spread or task_spread
+    elif units.are_tasks:
+        of_mean = partial(weighed_spread, n_units=n_units)
     else:
-        of_mean = spread or (task_spread if n_units is None else partial(weighed_spread, n_units=n_units))
+        of_mean = partial(family_spread, family=units.place, n_units=n_units)
     known: BoolArray = ~np.asarray(np.isnan(values).any(axis=0))
     low, high = np.full((2, values.shape[1]), np.nan)
     if len(values) >= MIN_UNITS and known.any():
@@ -319,7 +320,7 @@ class Precision:
 
     @classmethod
     def of_units(cls, n_units: float) -> "Precision":
-        """Return the precision of a mean of `n_units` units, at least two; a fraction where they weigh differently."""
+        """Return the precision of a mean of `n_units` units, above one; a fraction where they weigh differently."""
         return cls(n_units - 1.0, (n_units + 1.0) / (n_units - 1.0))
 
 
@@ -397,7 +398,7 @@ def stratified_means(
 def _widened(replicates: FloatArray, n_units: float, factor: float) -> FloatArray:
     """Return replicates of a stratum as far apart as its few units call for, and what it carries of others."""
     middle = replicates.mean(axis=0)
-    inflation = Precision.of_units(n_units).inflation * factor if n_units >= MIN_DRAWN_UNITS else 0.0
+    inflation = Precision.of_units(n_units).inflation * factor if n_units > 1.0 else 0.0
     widened: FloatArray = (replicates - middle) * np.sqrt(inflation) + middle
     return widened
 

@@ -32,10 +32,10 @@ from app.boards.units import NO_UNITS, TaskUnits
 from app.manifest.model import Leaderboard, Manifest, MetricName, Name, Task
 from app.names import count, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
-from app.stats.calibrated import MIN_UNITS, effective_number
+from app.stats.calibrated import MIN_UNITS
 from app.stats.pairs import PairStatistics, borda_points, compare_wins, ranks_beside
 from app.stats.resample import TIE, Resamples, percentile_interval
-from app.stats.spreads import EVERYWHERE, Range, variance_factors, weigh
+from app.stats.spreads import EVERYWHERE, MOST_ASSUMED, Range, assumed_share, variance_factors, weigh
 from app.values.frame import FrameField, with_calibrated
 from app.values.scores import ScoreTable
 from app.values.table import Column, Table
@@ -167,11 +167,6 @@ class Sheet:
         """Return the number of tasks."""
         return len(self.cells.tasks)
 
-    @property
-    def n_weighed(self) -> float | None:
-        """Return the effective number of units that a reader weighs; None where all weigh the same."""
-        return None if self.weights is None else self.units.number(self.weights)
-
     def means(self) -> FloatArray:
         """Return the mean of the metric over all tasks, [n_entrants]; NaN for an entrant that lacks one."""
         values = self.cells.values if self.weights is None else weigh(self.cells.values, self.weights)
@@ -260,17 +255,14 @@ def _strata_of(sheet: Sheet, given: Points) -> Sequence[Stratum]:
     cuts = np.cumsum(given.strata)[:-1].tolist() if given.strata else []
     each = np.split(np.arange(sheet.n_tasks), cuts)
     counts = np.ones(sheet.n_tasks) if given.weights is None else given.weights
-    return [
-        Stratum(at, sheet.n_weighed or sheet.units.only(at).number(), float(counts[at].sum() / counts.sum()))
-        for at in each
-    ]
+    return [Stratum(at, sheet.units.only(at).number(), float(counts[at].sum() / counts.sum())) for at in each]
 
 
 def _within_strata(points: FloatArray, strata: Sequence[Stratum]) -> FloatArray:
     """Return points [n_tasks, n_ranked] less their mean in each group of tasks; 0 in one of a single unit."""
     within = np.zeros_like(points)
     for group in strata:
-        if group.n_units >= MIN_DRAWN_UNITS or len(strata) == 1:
+        if group.n_units > 1.0 or len(strata) == 1:
             within[group.tasks] = points[group.tasks] - points[group.tasks].mean(axis=0)
     return within
 
@@ -304,8 +296,7 @@ def _score(spec: TaskBoard, given: Points) -> dict[str, Any]:
 
 def _of_points(given: Points, sheet: Sheet, level: float) -> CellsAt:
     points, unit = np.where(given.ranked, given.points, np.nan), given.unit * sheet.n_tasks
-    return task_intervals(points, given.within, level, scale=lambda mean: mean * unit, n_units=sheet.n_weighed,
-                          units=sheet.units)  # fmt: skip
+    return task_intervals(points, given.within, level, scale=lambda mean: mean * unit, units=sheet.units)
 
 
 @dataclass(frozen=True)
@@ -352,7 +343,7 @@ class _Contenders:
         """Return the mean points with tasks drawn by their names; none of whom a task was not asked of."""
         named, n_units = draw_named_tasks(spec.uncertainty, self.sheet.units.names), self.sheet.units.number()
         sizes, drawn, shares = zip(*((each.size, each.n_units, each.share) for each in self.strata), strict=True)
-        if named is None or min(n_units, max(drawn)) < MIN_DRAWN_UNITS:
+        if named is None or n_units < MIN_DRAWN_UNITS or assumed_share(drawn, shares) > MOST_ASSUMED:
             return None
         means = stratified_means(named, sizes, self.points, drawn, shares)
         is_one = len(drawn) == 1
@@ -372,10 +363,10 @@ class _Contenders:
         above = np.triu_indices(len(best), 1)
         variances, freedom = list[FloatArray](), list[float]()
         for group, factor in zip(self.strata, factors.tolist(), strict=True):
-            if group.n_units >= MIN_DRAWN_UNITS:
+            if group.n_units > 1.0:
                 units, points = self.sheet.units.only(group.tasks), self.points[group.tasks][:, best]
                 variances.append(units.variances(points - points.mean(axis=0))[above] * factor)
-                freedom.append(group.n_units - 1.0)
+                freedom.append(max(group.n_units - 1.0, 1.0))
         of_each = np.array(variances)
         total = of_each.sum(axis=0)
         varies = total > 0.0
@@ -513,7 +504,7 @@ def _on_intervals(
     spec: TaskBoard, given: Points, contenders: _Contenders, standing: BoardStanding | None
 ) -> Iterator[str]:
     sheet, names = contenders.sheet, contenders.names
-    n_units = sheet.n_weighed or sheet.units.number()
+    n_units = sheet.units.number()
     if standing is not None and standing.all_pairs is not None:
         # Over groups, few tasks of one may have most of what is known of the spread.
         n_units = min(n_units, float(np.nanmin(standing.all_pairs.freedom)) + 1.0)
@@ -525,10 +516,7 @@ def _on_intervals(
 
 def _on_rare(spec: TaskBoard, given: Points, contenders: _Contenders) -> Iterator[str]:
     """Yield in which world intervals and comparisons fail, which pairs need to say, too."""
-    sheet, n_opponents = contenders.sheet, len(contenders.names) - 1
-    n_units = sheet.n_weighed or sheet.units.number()
-    if given.weights is not None and not sheet.n_weighed:
-        n_units = min(n_units, effective_number(given.weights))
+    n_units, n_opponents = contenders.sheet.units.number(), len(contenders.names) - 1
     if n_units >= MIN_UNITS and spec.is_of_opponents:
         yield from rare_places_note(n_opponents, n_units)
     elif n_units >= MIN_UNITS and given.within.is_bounded:
@@ -566,7 +554,7 @@ def read_sheet(manifest: Manifest, spec: TaskBoard, scores: ScoreTable) -> Sheet
     owners = manifest.asked.facts.owners_of(cells.entrants)
     weights, others = task_weights(spec, cells.tasks), partial(better_by_metric, manifest, spec, scores)
     ends = (worst, best)
-    units = TaskUnits.of(manifest, cells.tasks)
+    units = replace(TaskUnits.of(manifest, cells.tasks), weights=weights)
     return Sheet(cells, sign * cells.values, roster, ends, weights, manifest.slug, units, owners, others,
                  family_of(manifest))  # fmt: skip
 

@@ -5,7 +5,7 @@ how much wider that makes a difference of two entrants.
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -26,12 +26,13 @@ class TaskUnits:
     """What each of a board's tasks is drawn with, [n_tasks]: the name of its family, or its own where it has none.
 
     `n_alike` counts the tasks that share the beginning of their name, or a data set, with another; 0 where families are
-    declared.
+    declared. `weights` [n_tasks] are what tasks count in the score; None where all count the same.
     """
 
     names: tuple[str, ...]
     are_declared: bool = False
     n_alike: int = 0
+    weights: FloatArray | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, manifest: Manifest, tasks: Sequence[str]) -> "TaskUnits":
@@ -76,10 +77,11 @@ class TaskUnits:
 
     def only(self, kept: Sequence[int] | IntArray) -> "TaskUnits":
         """Return the units of the tasks at some positions."""
-        return TaskUnits(tuple(self.names[at] for at in kept), self.are_declared, self.n_alike)
+        weights = None if self.weights is None else self.weights[np.asarray(kept)]
+        return TaskUnits(tuple(self.names[at] for at in kept), self.are_declared, self.n_alike, weights)
 
-    def number(self, weights: FloatArray | None = None) -> float:
-        """Return the effective number of units of tasks with some weights [n_tasks], by default equal ones.
+    def number(self) -> float:
+        """Return the effective number of units, by what their tasks count.
 
         Source: Kish 1965, section 8.2, of what each unit weighs; docs/statistics.md for what it holds.
 
@@ -88,9 +90,9 @@ class TaskUnits:
         """
         if not self.names:
             return 0.0
-        if self.are_tasks and weights is None:
+        if self.are_tasks and self.weights is None:
             return float(len(self.names))
-        return effective_number(np.bincount(self.place, weights).astype(np.float64))
+        return effective_number(np.bincount(self.place, self.weights).astype(np.float64))
 
     def sums(self, values: FloatArray) -> FloatArray:
         """Return the sum over the tasks of each unit, [n_units, n_columns], of values [n_tasks, n_columns]."""

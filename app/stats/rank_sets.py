@@ -489,7 +489,7 @@ MOST_EXACT = 1e4
 """Beyond so many degrees of freedom the noncentral t is a normal around its centre."""
 
 FARTHEST = 1e3
-"""From so many standard errors on the noncentral t is computed by its limit: scipy's takes minutes, and holds the GIL."""
+"""From so many standard errors on the noncentral t is its limit: scipy's takes minutes, and holds the interpreter."""
 
 EFFECT = 4.0
 """The variance of differences between entrants, in variances of a difference on one unit, for which looks are sharpest.

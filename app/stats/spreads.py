@@ -300,8 +300,8 @@ def _require_units(name: str, array: FloatArray) -> None:
 
 # The spread of an average over independent parts, such as tasks or groups of tasks, from the spread of each part.
 
-MIN_GROUP_UNITS = 2.0
-"""A group worth fewer says nothing of how much it varies."""
+MOST_ASSUMED = 0.5
+"""Of the variance of a mean over strata: the share that may be of strata of one unit, which show none."""
 
 PRIOR_FREEDOM = 2.0
 """How many degrees of freedom the common variance within groups counts for beside the variance of a single group."""
@@ -354,9 +354,9 @@ def averaged_spread(parts: Spread, weights: FloatArray) -> Spread:
 def variance_factors(units: Sequence[float] | FloatArray, shares: Sequence[float] | FloatArray) -> FloatArray:
     """Return by how much the variance of each stratum's part of a mean is larger for strata of one unit, [n_strata].
 
-    `units` [n_strata] are effective numbers of units, `shares` [n_strata] what strata count in the mean. Strata of
-    fewer than two units say nothing of how much they vary: each is taken for one that varies as the units of the others
-    do, whose variances are pooled by their degrees of freedom. Ones where all or none are such; never null.
+    `units` [n_strata] are effective numbers of units, `shares` [n_strata] what strata count in the mean. A stratum of
+    one unit says nothing of how much it varies: it is taken for one that varies as the units of the others do, whose
+    variances are pooled by their degrees of freedom. Ones where all or none are such; never null.
     Source: the average of the other strata for one with a single primary unit, Wolter 2007, Introduction to variance
     estimation, section 2.5, and Lumley 2010, Complex surveys, section 3.2.
 
@@ -364,7 +364,7 @@ def variance_factors(units: Sequence[float] | FloatArray, shares: Sequence[float
     [1.0, 11.0]
     """
     n_units, of_mean = np.array(units), np.array(shares)
-    several = n_units >= MIN_GROUP_UNITS
+    several = n_units > 1.0
     freedom = np.where(several, n_units - 1.0, 0.0)
     if not several.any():
         return np.ones(len(n_units))
@@ -372,15 +372,28 @@ def variance_factors(units: Sequence[float] | FloatArray, shares: Sequence[float
     return np.asarray(1.0 + alone * freedom / freedom.sum() * n_units / of_mean**2)
 
 
+def assumed_share(units: Sequence[float] | FloatArray, shares: Sequence[float] | FloatArray) -> float:
+    """Return which share of a mean's variance is of strata of one unit, were all units alike; it is never null.
+
+    `units` [n_strata] and `shares` [n_strata] as of `variance_factors`.
+    Source: the variance of a stratified mean, Cochran 1977, section 5.3.
+
+    >>> round(assumed_share([1.0, 10.0], [0.5, 0.5]), 3)
+    0.909
+    """
+    each = np.square(shares) / np.array(units)
+    return float(each[np.array(units) <= 1.0].sum() / each.sum())
+
+
 def grouped_spread(
     values: FloatArray, sizes: Sequence[int], shares: FloatArray, family: IntArray | None = None
 ) -> Spread:
     """Return the spread of Σ share × mean of a group, [...], of tasks [..., n_tasks] that lie group by group.
 
-    Groups are fixed; one of fewer than two units is taken to vary as the common one. `sizes` counts the tasks of each
-    group, `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by
-    chance that a group's variance is at least its average with the common one, which counts for PRIOR_FREEDOM. Without
-    a group of two tasks there are no degrees of freedom. With `family` [n_tasks] families are the units within groups;
+    Groups are fixed; one of a single unit is taken to vary as the common one. `sizes` counts the tasks of each group,
+    `shares` [n_groups] are the weights of the groups, which sum to one. So few tasks may lie together by chance that a
+    group's variance is at least its average with the common one, which counts for PRIOR_FREEDOM. Where all are of one
+    unit there are no degrees of freedom. With `family` [n_tasks] families are the units within groups;
     where one lies in several groups, the error is at least that of its sums over all of them.
     Raises InvalidArgument as `mean_spread` and `averaged_spread` do.
     Source: Cochran 1977, Sampling techniques, section 5.3, for the error; the least variance by simulation:
@@ -398,7 +411,7 @@ def grouped_spread(
         members = [np.unique(each, return_inverse=True)[1].reshape(-1) for each in np.split(family, cuts)]
         units = np.array([_effective(np.bincount(each)) for each in members])
         parts = side_by_side([family_spread(*of) for of in zip(groups, members, units.tolist(), strict=True)])
-    several = units >= MIN_GROUP_UNITS
+    several = units > 1.0
     freedom = np.where(several, parts.df, 0.0)
     total = np.maximum(freedom.sum(axis=-1, keepdims=True), 1.0)
     variance = parts.error**2 * units

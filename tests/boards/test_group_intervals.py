@@ -14,8 +14,8 @@ from tests.cases.boards import declare
 
 TASKS = tuple(f"t{at}" for at in range(12))
 VALUES = np.array([[0.92, 0.95, 0.91, 0.2, 0.4], [0.9, 0.94, 0.93, 0.3, 0.35]])
-OF_TWO, OF_ONE = "{easy: [t0, t1, t2], hard: [t3, t4]}", "{easy: [t0, t1, t2], a: [t3], b: [t4]}"
-MOVED = np.array([0.0, 0.0, 0.0, 5.0, -3.0])
+OF_TWO, OF_ONE = "{easy: [t0, t1, t2], hard: [t3, t4]}", "{easy: [t0, t1], hard: [t2, t3], a: [t4]}"
+MOVED = np.array([0.0, 0.0, 0.0, 0.0, 6.0])
 
 
 def board_of(values: FloatArray, within: str = "", groups: str = OF_TWO, way: str = "maximize") -> Table:
@@ -53,12 +53,12 @@ def test_a_constant_that_is_added_moves_the_ends_by_itself() -> None:
         assert [moved["low"] - 50.0, moved["high"] - 50.0] == pytest.approx([row["low"], row["high"]])
 
 
-def test_a_group_of_one_task_adds_nothing_to_the_width() -> None:
-    """Its chance is in no interval, as a note says: whatever that task's value is, the width is the same."""
+def test_the_value_in_a_group_of_one_task_adds_nothing_to_the_width() -> None:
+    """What it adds is that of the other groups, as a note says: whatever its value is, the width is the same."""
     first, other = (ends(values, groups=OF_ONE)[0] for values in (VALUES, VALUES + MOVED))
 
     assert other["high"] - other["low"] == pytest.approx(first["high"] - first["low"])
-    assert other["point"] == pytest.approx(first["point"] + 2 / 3)
+    assert other["point"] == pytest.approx(first["point"] + 2.0)
 
 
 ALL_OF_ONE = "{a: [t0], b: [t1], c: [t2], d: [t3], e: [t4]}"

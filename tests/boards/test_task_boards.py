@@ -95,15 +95,20 @@ def test_a_group_counts_once_however_many_tasks_it_has() -> None:
     assert actual == {"X": (1, 2.25), "Z": (2, 2.0), "Y": (None, None)}
 
 
-def test_a_group_of_one_task_varies_as_the_others_and_the_board_says_so() -> None:
-    """Each resample has the same task there; where all groups are so there is no interval."""
+def test_where_most_of_the_spread_is_of_a_group_of_one_task_nobody_is_told_apart() -> None:
+    """What one task shows of chance is nothing; the compatible interval, within groups, is as its system has it."""
     actual = board(manifest("method: group_mean, groups: {one: [a, b], two: [c]}"), CELLS)
     flat = board(manifest("method: group_mean, groups: {one: [a], two: [c]}"), CELLS)
 
-    said = "Worth fewer than two tasks: two. These are taken to vary as much as those within the other groups do."
+    said = (
+        "Of one task alone: two. A single one shows no spread, and most of that of the scores would be theirs: there "
+        "are no intervals and ranges of ranks."
+    )
     assert said in actual.notes
-    assert {row["rank_low"] for row in flat.records()} == {None}
-    assert all(row["group_mean_x_lower"] is not None for row in actual.records() if row["rank"] is not None)
+    assert {row["rank_low"] for table in (actual, flat) for row in table.records()} == {None}
+    rows = [row for row in actual.records() if row["rank"] is not None]
+    assert {row["group_mean_x_calibrated_how"] for row in rows} == {"too_few_units"}
+    assert all(row["group_mean_x_lower"] is not None for row in rows)
 
 
 @pytest.mark.parametrize("method", ["mean_win_rate", "mean_rank", "group_mean, groups: {all: [a, b, c]}"])

@@ -11,16 +11,19 @@ from typing import Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
+from scipy.special import ndtr, ndtri
 
-from app.boards.calibrated import MIN_DRAWN_UNITS, CellsAt, range_of, task_intervals
+from app.boards.calibrated import MIN_DRAWN_UNITS, NOTHING, CellsAt, range_of, task_intervals
 from app.boards.columns import cell_at
 from app.boards.tables import BoardTables, TableMethod
 from app.boards.task_points import Points, Sheet, TaskBoard, assemble, read_sheet
+from app.boards.units import TaskUnits
 from app.manifest.model import Manifest, Metric, Name, Task, TaskName
 from app.stats.arrays import FloatArray
+from app.stats.calibrated import TOO_FEW_UNITS
 from app.stats.resample import GroupResamples, board_generator
-from app.stats.spreads import grouped_spread
-from app.values.frame import FrameField
+from app.stats.spreads import MOST_ASSUMED, assumed_share, grouped_spread
+from app.values.frame import CalibratedCells, FrameField
 from app.values.scores import ScoreTable
 from app.values.table import Column
 
@@ -80,6 +83,7 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
     sizes = _sizes(spec, sheet)
     shares = _shares(spec, list(sizes))
     weights = np.concatenate([np.full(n, sheet.n_tasks * shares[name] / n) for name, n in sizes.items()])
+    sheet = replace(sheet, units=replace(sheet.units, weights=weights))
     metric = manifest.metrics[spec.metric]
     sign = 1.0 if metric.direction == "maximize" else -1.0
     points = np.where(sheet.complete, sheet.better * weights[:, None], 0.0)
@@ -87,7 +91,7 @@ def compute(manifest: Manifest, spec: GroupMean, scores: ScoreTable) -> BoardTab
                   tuple(_of_groups(metric, sheet, sizes)), tuple(_notes(sizes, shares)), list(sizes.values()),
                   {"groups": dict(sizes)}, weights=weights, within=range_of(metric),
                   calibrated=_calibrated(spec, sheet, metric, sizes, shares),
-                  of_pairs=tuple(_on_single(sizes, sheet)))  # fmt: skip
+                  of_pairs=tuple(_on_single(shares, sizes, sheet.units)))  # fmt: skip
     return assemble(spec, sheet, weighted)
 
 
@@ -98,6 +102,9 @@ def _calibrated(
     values = np.where(sheet.complete, sheet.cells.values, np.nan)
     weights = np.array([shares[name] for name in sizes])
     units = sheet.units
+    if assumed_share(_worth(sizes, units), weights) > MOST_ASSUMED:
+        without = CalibratedCells(None, None, TOO_FEW_UNITS, units.number())
+        return lambda at: without if sheet.complete[at] else NOTHING
     family = None if units.are_tasks else units.place
     spread = partial(grouped_spread, sizes=list(sizes.values()), shares=weights, family=family)
     return task_intervals(values, range_of(metric), spec.uncertainty.level, spread=spread, units=units)
@@ -160,15 +167,34 @@ def _notes(sizes: Mapping[str, int], shares: Mapping[str, float]) -> Iterator[st
         yield f"Groups, with what each counts: {', '.join(f'{name} {100 * s:.3g} %' for name, s in shares.items())}."
 
 
-def _on_single(sizes: Mapping[str, int], sheet: Sheet) -> Iterator[str]:
-    """Yield which groups are too small to vary, and by what their chance is known, if by anything."""
-    parts = np.split(np.arange(sheet.n_tasks), np.cumsum(list(sizes.values()))[:-1])
-    single = [name for name, at in zip(sizes, parts, strict=True) if sheet.units.only(at).number() < MIN_DRAWN_UNITS]
-    if single and len(single) < len(sizes):
-        named = f"Worth fewer than two {sheet.units.plural}: {', '.join(single)}."
-        yield f"{named} These are taken to vary as much as those within the other groups do."
-    elif single:
-        yield f"Each group is worth fewer than two {sheet.units.plural}: too few for intervals and ranges of ranks."
+def _on_single(shares: Mapping[str, float], sizes: Mapping[str, int], units: TaskUnits) -> Iterator[str]:
+    """Yield which groups are of one unit, which shows no chance, and what is said instead, and how wrong it may be.
+
+    Source: the level of a normal test whose variance lacks three times the part that is assumed.
+    """
+    worth = _worth(sizes, units)
+    single = [name for name, number in zip(sizes, worth, strict=True) if number <= 1.0]
+    if not single:
+        return
+    one, assumed = "family" if units.are_declared else "task", assumed_share(worth, list(shares.values()))
+    named = f"Of one {one} alone: {', '.join(single)}."
+    if assumed > MOST_ASSUMED:
+        yield (
+            f"{named} A single one shows no spread, and most of that of the scores would be theirs: there are no "
+            "intervals and ranges of ranks."
+        )
+        return
+    wrong = 200.0 * float(ndtr(ndtri(0.025) / np.sqrt(1.0 + 3.0 * assumed)))
+    yield (
+        f"{named} It is taken to vary as those within the other groups do, which makes {100.0 * assumed:.0f} % of the "
+        f"variance. If it varies twice as much, two equals are told apart in about {wrong:.0f} of 100 cases, not 5."
+    )
+
+
+def _worth(sizes: Mapping[str, int], units: TaskUnits) -> list[float]:
+    """Return the effective number of units of each group."""
+    parts = np.split(np.arange(len(units.names)), np.cumsum(list(sizes.values()))[:-1])
+    return [units.only(at).number() for at in parts]
 
 
 METHOD = TableMethod(GroupMean, compute)

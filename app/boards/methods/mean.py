@@ -113,12 +113,10 @@ def compute(manifest: Manifest, spec: Mean, scores: ScoreTable) -> BoardTables:
         drawn = ranking.for_everybody(np.stack(percentile_interval(resamples.means(values), level)))
     standing = _standing(spec, ranking, values)
     placed = _placed(ranking, standing)
-    ours = task_intervals(
-        ranking.for_everybody(values), ranking.within, level, n_units=ranking.n_weighed, units=ranking.units
-    )
+    ours = task_intervals(ranking.for_everybody(values), ranking.within, level, units=ranking.units)
     free = _assumption_free(ranking, column, values, level)
     fields = (*with_calibrated(column, ends_at(ranking.means, drawn), ours), *free, *_counts(ranking))
-    n_units = ranking.n_weighed or ranking.units.number()
+    n_units = ranking.units.number()
     few = few_units_note([(name, n_units) for name in ranked.entrants], ranking.units.plural, level,
                          is_rate=ranking.within == SHARE)  # fmt: skip
     depends = ranking.units.meta(values)
@@ -145,7 +143,7 @@ def _standing(spec: Mean, ranking: "_Ranking", values: FloatArray) -> BoardStand
     if not ranking.roster.ranked:
         return None
     named = draw_named_tasks(spec.uncertainty, ranking.units.names)
-    sign, n_units = ranking.sign, ranking.n_weighed or ranking.units.number()
+    sign, n_units = ranking.sign, ranking.units.number()
     spread = DrawnSpread.of_units(sign * named.means(values), n_units) if named and n_units >= MIN_DRAWN_UNITS else None
     points, level = sign * values.mean(axis=0), spec.uncertainty.level
     widest = ranking.within.high - ranking.within.low
@@ -158,8 +156,8 @@ class _Ranking:
     """Every entrant's values, which entrants are ranked, and which tasks [n_tasks] the ranked are compared on.
 
     `means` are over the tasks that an entrant has, NaN without any; `sign` makes larger better. `within` is the range
-    of the values; with `n_weighed`, the effective number, they include a reader's weights, and only means are within.
-    `units` are those of the kept tasks. `n_failures` [n_entrants] are counted before anything absent was filled.
+    of the values; where `units`, those of the kept tasks, have a reader's weights, values include these, and only means
+    are within. `n_failures` [n_entrants] are counted before anything absent was filled.
     """
 
     cells: CellMatrix
@@ -171,7 +169,6 @@ class _Ranking:
     within: Range
     n_failures: IntArray
     units: TaskUnits
-    n_weighed: float | None = None
 
     def for_everybody(self, of_ranked: FloatArray) -> FloatArray:
         """Return numbers of the ranked [..., n_ranked] for everybody [..., n_entrants], NaN for the others."""
@@ -181,7 +178,7 @@ class _Ranking:
 
     def bounds(self, entrant: str) -> tuple[int, int] | None:
         """Return the ranks of an entrant if the values it lacks were worst and best; None if it lacks none."""
-        if not self.roster.coverages[entrant].n_lacking or self.n_weighed is not None:
+        if not self.roster.coverages[entrant].n_lacking or self.units.weights is not None:
             return None
         among = [self.sign * self.means[self.cells.column(name)] for name in self.roster.ranked if name != entrant]
         own = self.cells.values[:, self.cells.column(entrant)]
@@ -205,10 +202,9 @@ def _find(manifest: Manifest, spec: Mean, scores: ScoreTable) -> _Ranking:
     sign = 1.0 if metric.direction == "maximize" else -1.0
     ends = (metric.worst, metric.best)
     means = means_of_present(cells.values)
-    units = TaskUnits.of(manifest, [cells.tasks[at] for at in np.flatnonzero(kept)])
-    n_weighed = None if weights is None else units.number(weights[kept])
+    units = replace(TaskUnits.of(manifest, cells.tasks), weights=weights).only(np.flatnonzero(kept))
     n_failures = np.asarray(missing.sum(axis=0) - roster.not_asked(cells.entrants))
-    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units, n_weighed)
+    return _Ranking(cells, roster, kept, means, sign, ends, range_of(metric), n_failures, units)
 
 
 def _placed(ranking: _Ranking, standing: BoardStanding | None) -> list[tuple[BoardRow, int]]:
@@ -231,7 +227,7 @@ def _assumption_free(
     Empty where the calibrated interval holds without it, no range is declared, or tasks have a reader's weights.
     """
     place = ranking.units.place
-    is_asked = may_hide("tasks", len(np.unique(place))) and ranking.within.is_bounded and ranking.n_weighed is None
+    is_asked = may_hide("tasks", len(np.unique(place))) and ranking.within.is_bounded and ranking.units.weights is None
     if not is_asked or not ranking.roster.ranked:
         return ()
     ends = ranking.for_everybody(assumption_free(values, place, ranking.within, level))
