@@ -6,28 +6,18 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 import httpx2
 
 from plumbline.calls import (
-    UNDER_WAY,
     Files,
     Run,
     address_of,
-    pauses,
     submission_request,
     table_request,
     token_of,
     upload_request,
 )
-from plumbline.cli.remote import (
-    BUSY,
-    MAX_ATTEMPTS,
-    TIMEOUT,
-    RemoteRequest,
-    ServerRefused,
-    Unreachable,
-    accepted,
-    wait_s,
-)
+from plumbline.cli.remote import RemoteRequest, accepted, client_options, json_of, tries
 from plumbline.documents import DryRun, RunFields, Submission, Table
 from plumbline.frame import frame_of
+from plumbline.retries import UNDER_WAY, pauses
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,10 +27,8 @@ class AsyncClient:
     """A plumbline server, as seen by one holder of a token; reading needs none."""
 
     def __init__(self, server: str | None = None, token: str | None = None) -> None:
-        secret = token_of(token)
-        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {secret}"} if secret else {})
         self._address = address_of(server).rstrip("/")
-        self._client = httpx2.AsyncClient(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+        self._client = httpx2.AsyncClient(**client_options(token_of(token)))
 
     async def __aenter__(self) -> "AsyncClient":
         return self
@@ -90,37 +78,10 @@ class AsyncClient:
             await asyncio.to_thread(context.__exit__, None, None, None)
 
     async def _send(self, request: RemoteRequest) -> Any:
-        response = accepted(await self._tried(request))
-        try:
-            return response.json()
-        except ValueError:
-            message = f"{self._address} answered no JSON, not as a plumbline server does"
-            raise ServerRefused(message, [], n_problems=0, status=response.status_code) from None
-
-    async def _tried(self, request: RemoteRequest) -> httpx2.Response:
-        """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
-        for attempt in range(1, MAX_ATTEMPTS + 1):
-            is_last = attempt == MAX_ATTEMPTS
+        for this in tries(self._address, request):
+            await asyncio.sleep(this.pause_s)
             try:
-                response = await self._once(request)
+                this.response = await self._client.request(**request.call(self._address))
             except httpx2.TransportError as error:
-                if is_last or not (request.repeatable or isinstance(error, httpx2.ConnectError)):
-                    text = f"{self._address} does not answer: {error or type(error).__name__}"
-                    raise Unreachable(text) from error
-                await asyncio.sleep(wait_s(attempt, None))
-                continue
-            if is_last or response.status_code not in BUSY:
-                return response
-            await asyncio.sleep(wait_s(attempt, response.headers.get("Retry-After")))
-        raise AssertionError("the last try returns or raises")
-
-    async def _once(self, request: RemoteRequest) -> httpx2.Response:
-        return await self._client.request(
-            request.method,
-            self._address + request.path,
-            params=request.params,
-            headers=request.headers,
-            json=request.json,
-            data=request.form,
-            files=request.files() if request.files else None,
-        )
+                this.error = error
+        return json_of(self._address, accepted(this.response))

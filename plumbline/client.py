@@ -1,18 +1,16 @@
 """The client that waits for its answers, and the functions of the module `plumbline`, which use one."""
 
-import time
 from typing import TYPE_CHECKING, Unpack, cast
 
 from plumbline.calls import (
-    UNDER_WAY,
     Files,
     Run,
     address_of,
-    pauses,
     submission_request,
     table_request,
     token_of,
     upload_request,
+    verdict_of,
 )
 from plumbline.cli.remote import RemoteServer
 from plumbline.documents import DryRun, RunFields, Submission, Table
@@ -25,7 +23,7 @@ if TYPE_CHECKING:
 class Client:
     """A plumbline server, as seen by one holder of a token; reading needs none.
 
-    Every method raises `app.errors.PlumblineError`: `Refused` with every problem that the server found, `Unreachable`.
+    Every method raises a `PlumblineError`: `ServerRefused` with every problem that the server found, or `Unreachable`.
     """
 
     def __init__(self, server: str | None = None, token: str | None = None) -> None:
@@ -52,7 +50,7 @@ class Client:
 
     def submit(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> Submission:
         """Send results: files or folders. Returns at once with the checks; `wait` has the verdict."""
-        with upload_request(benchmark, files, Run(**run), is_dry=False) as request:
+        with upload_request(benchmark, files, Run(**run)) as request:
             return cast(Submission, self._server.send_for_json(request))
 
     def dry_run(self, benchmark: str, files: Files, **run: Unpack[RunFields]) -> DryRun:
@@ -66,10 +64,7 @@ class Client:
 
     def wait(self, number: int, *, timeout_s: float | None = None) -> Submission:
         """Return a submission as soon as nothing more happens to it by itself. Raises TimeoutError."""
-        waiting = pauses(timeout_s)
-        while (found := self.submission(number))["status"] in UNDER_WAY:
-            time.sleep(next(waiting))
-        return found
+        return cast(Submission, verdict_of(self._server, number, timeout_s=timeout_s))
 
 
 def board(benchmark: str, name: str, *, snapshot: int | None = None, server: str | None = None) -> "pd.DataFrame":

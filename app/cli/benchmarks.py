@@ -7,7 +7,6 @@ from inspect import Parameter, signature
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
@@ -15,6 +14,7 @@ from app.cli import drafts, roles, secret_labels
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
 from app.kinds.registry import KINDS
+from plumbline.calls import path_of_benchmark
 from plumbline.cli.output import note, say
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
@@ -61,10 +61,10 @@ def update(
     slug = parse_manifest(content).slug
     with RemoteServer(server, token) as remote:
         if draft:
-            answer = remote.send_yaml("PUT", f"/benchmarks/{slug}/draft", content, repeatable=True)
+            answer = remote.send_yaml("PUT", f"{path_of_benchmark(slug)}/draft", content, repeatable=True)
             say(f"Version {answer['version']} of {slug} is a draft: {remote.address}{answer['url']}")
             return
-        answer = remote.send_yaml("PUT", f"/benchmarks/{slug}", content, repeatable=False)
+        answer = remote.send_yaml("PUT", path_of_benchmark(slug), content, repeatable=False)
         say(f"{slug} now has manifest version {answer['version']}: {remote.address}/benchmarks/{slug}")
 
 
@@ -76,7 +76,7 @@ def put_labels(
     token: TokenOption = None,
 ) -> None:
     """Put the labels of a prediction benchmark, once; no address of the server gives them back."""
-    for each in _put_table(f"/benchmarks/{slug}/labels", file, server, token):
+    for each in _put_table(f"{path_of_benchmark(slug)}/labels", file, server, token):
         say(f"{slug} has labels of {each['n_items']:,} items of task {each['task']}.")
 
 
@@ -88,7 +88,7 @@ def put_items(
     token: TokenOption = None,
 ) -> None:
     """Put the items of a benchmark's grid: columns item and, where tasks have items of their own, task."""
-    for each in _put_table(f"/benchmarks/{slug}/items", file, server, token):
+    for each in _put_table(f"{path_of_benchmark(slug)}/items", file, server, token):
         whose = f"task {each['task']}" if each["task"] else "every task"
         say(f"The grid of {slug} has {each['n_items']:,} items of {whose}.")
 
@@ -153,7 +153,7 @@ def retire(
 ) -> None:
     """Take no more submissions to a benchmark, for ever. Its boards and addresses stay."""
     with RemoteServer(server, token) as remote:
-        path = f"/benchmarks/{quote(slug, safe='')}/retire"
+        path = f"{path_of_benchmark(slug)}/retire"
         remote.send(RemoteRequest("POST", path, json={"reason": reason}, repeatable=False))
         say(f"{slug} is retired: {remote.address}/benchmarks/{slug}")
 
@@ -169,7 +169,7 @@ def retitle(
     """Give a benchmark another title or description, without another version of its manifest."""
     order = {"title": title, "description": description}
     with RemoteServer(server, token) as remote:
-        path = f"/benchmarks/{quote(slug, safe='')}/title"
+        path = f"{path_of_benchmark(slug)}/title"
         answer = remote.send_for_json(
             RemoteRequest("PUT", path, json={k: v for k, v in order.items() if v is not None})
         )

@@ -7,9 +7,8 @@ be revoked.
 """
 
 import sys
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,12 +22,11 @@ from app.prereg.prereg import sha256_hex
 from app.rights.tokens import create_token, free_name, list_tokens, renew_token, revoke_token
 from app.store.benchmarks import count_benchmarks
 from app.yaml import read_yaml
+from plumbline.calls import Run, path_of_benchmark, upload_request, verdict_of
 from plumbline.cli.output import make_console, note, show_error
-from plumbline.cli.remote import UNDER_WAY, RemoteRequest, RemoteServer, ServerRefused, get_submission
+from plumbline.cli.remote import RemoteRequest, RemoteServer, ServerRefused
 
 LOADER = "Example loader"
-
-PAUSE_S = 0.2
 
 CONFLICT = 409
 
@@ -159,16 +157,14 @@ def _send_yaml(remote: RemoteServer, path: str, file: Path) -> None:
 
 def _send_labels(remote: RemoteServer, slug: str, labels: Path) -> None:
     with labels.open("rb") as file:
-        remote.send(RemoteRequest("PUT", f"/benchmarks/{slug}/labels", files=lambda: [("file", (labels.name, file))]))
+        path = f"{path_of_benchmark(slug)}/labels"
+        remote.send(RemoteRequest("PUT", path, files=lambda: [("file", (labels.name, file))]))
 
 
 def _submit(remote: RemoteServer, slug: str, submission: ExampleSubmission) -> int | None:
     """Submit the files of one submission; None when an earlier loading owns its entrants already."""
-    form = {} if submission.prereg is None else {"prereg_sha256": sha256_hex(submission.prereg.read_bytes())}
-    form |= {} if submission.entrant is None else {"entrant": submission.entrant}
-    with ExitStack() as stack:
-        files = [("files", (path.name, stack.enter_context(path.open("rb")))) for path in submission.files]
-        request = RemoteRequest("POST", f"/benchmarks/{slug}/submissions", form=form, files=lambda: files)
+    cited = None if submission.prereg is None else sha256_hex(submission.prereg.read_bytes())
+    with upload_request(slug, submission.files, Run(prereg_sha256=cited, entrant=submission.entrant)) as request:
         try:
             return int(remote.send_for_json(request)["id"])
         except ServerRefused as refusal:
@@ -184,18 +180,12 @@ def _describe(remote: RemoteServer, example: Example) -> None:
         return
     with example.entrants.open("rb") as file:
         sent = [("file", (example.entrants.name, file))]
-        request = RemoteRequest("POST", f"/benchmarks/{example.folder.name}/entrants", files=lambda: sent)
-        remote.send(request)
+        remote.send(RemoteRequest("POST", f"{path_of_benchmark(example.folder.name)}/entrants", files=lambda: sent))
 
 
 def _wait_for_all(remote: RemoteServer, numbers: Sequence[int], progress: Progress, tend: Callable[[], None]) -> None:
-    bar = progress.add_task("Publishing", total=len(numbers))
-    waiting = list(numbers)
-    while waiting:
-        tend()
-        time.sleep(PAUSE_S)
-        waiting = [number for number in waiting if get_submission(remote, number)["status"] in UNDER_WAY]
-        progress.update(bar, completed=len(numbers) - len(waiting))
+    for number in progress.track(numbers, description="Publishing"):
+        verdict_of(remote, number, tell=lambda _: tend())
 
 
 # The contents of an example folder: a manifest, registrations, results, and which of them belong together.

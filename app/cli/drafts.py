@@ -30,6 +30,7 @@ from app.render.html import render, render_page
 from app.render.saved import ICON, assets
 from app.render.table_page import TablePage, TableView
 from app.values.table import Table
+from plumbline.calls import path_of_benchmark
 from plumbline.cli.folders import zipped_folders
 from plumbline.cli.output import note, noticed, say, show_error
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
@@ -185,7 +186,7 @@ def _ask_server(manifest: Manifest, content: bytes, server: str, token: str | No
     """Send the manifest as a dry run: as a new benchmark, or as a version of the one that is there."""
     with RemoteServer(server, token) as remote:
         known = {each["slug"] for each in remote.get_json("/benchmarks.json")}
-        method, path = ("PUT", f"/benchmarks/{manifest.slug}") if manifest.slug in known else ("POST", "/benchmarks")
+        method, path = ("PUT", path_of_benchmark(manifest.slug)) if manifest.slug in known else ("POST", "/benchmarks")
         headers = {"Content-Type": "application/yaml"}
         answer = remote.send_for_json(
             RemoteRequest(method, path, params={"dry_run": "true"}, headers=headers, content=content)

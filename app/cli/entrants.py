@@ -2,12 +2,12 @@
 
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
 
 import typer
 
 from app.errors import NotFound
 from app.render.text import path_of_name
+from plumbline.calls import path_of_benchmark
 from plumbline.cli.output import say
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
@@ -40,7 +40,7 @@ def fields(
 
     All of the file is taken, or nothing. Needs a token of the entrants' owner, or of the benchmark's steward.
     """
-    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants"
+    path = f"{path_of_benchmark(benchmark)}/entrants"
     with RemoteServer(server, token) as remote, file.open("rb") as content:
         request = RemoteRequest("POST", path, files=lambda: [("file", (file.name, content))], repeatable=False)
         _say_changed(remote.send_for_json(request))
@@ -55,7 +55,7 @@ def card(
     token: TokenOption = None,
 ) -> None:
     """Say what an entrant is by the front matter of its model card, such as a README.md of the Hugging Face Hub."""
-    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{path_of_name(entrant)}/card"
+    path = f"{path_of_benchmark(benchmark)}/entrants/{path_of_name(entrant)}/card"
     with RemoteServer(server, token) as remote:
         answer = remote.send(RemoteRequest("PUT", path, content=file.read_bytes())).json()
         _say_changed(answer)
@@ -77,7 +77,7 @@ def move(
     token: TokenOption = None,
 ) -> None:
     """Make another token the owner of an entrant or of a reserved name. Needs a token of the benchmark's steward."""
-    path = f"/benchmarks/{quote(benchmark, safe='')}/entrants/{path_of_name(entrant)}/owner"
+    path = f"{path_of_benchmark(benchmark)}/entrants/{path_of_name(entrant)}/owner"
     with RemoteServer(server, token) as remote:
         order = {"token_id": _number(remote, owner), "reason": reason}
         answer = remote.send(RemoteRequest("PUT", path, json=order)).json()
@@ -93,7 +93,7 @@ def release(
     token: TokenOption = None,
 ) -> None:
     """Give a name free that a registration reserved. Needs the registrant's token, or a steward's of the benchmark."""
-    path = f"/benchmarks/{quote(benchmark, safe='')}/reservations/{path_of_name(entrant)}/release"
+    path = f"{path_of_benchmark(benchmark)}/reservations/{path_of_name(entrant)}/release"
     with RemoteServer(server, token) as remote:
         answer = remote.send_for_json(RemoteRequest("POST", path, json={"reason": reason}, repeatable=False))
         say(f"{answer['entrant']} in {answer['benchmark']} is no longer reserved for {answer['reserved_for']}.")

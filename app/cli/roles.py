@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 
 from app.names import ROLE_NAMES, RoleName
+from plumbline.calls import path_of_benchmark
 from plumbline.cli.output import say, show
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
@@ -66,7 +67,7 @@ def list_all(slug: Slug, *, server: ServerOption = DEFAULT_SERVER, token: TokenO
 
 
 def _path(slug: str) -> str:
-    return f"/benchmarks/{quote(slug, safe='')}/roles"
+    return f"{path_of_benchmark(slug)}/roles"
 
 
 def _cell(value: Any) -> str:

@@ -10,6 +10,7 @@ from app.files.uploads import Limits, SentFile
 from app.kinds.labels import Opening
 from app.kinds.parse import parse_manifest
 from app.store.labels import labels_of, scoring_of
+from plumbline.calls import path_of_benchmark
 from plumbline.cli.output import note, say
 from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption, TokenOption
 
@@ -31,7 +32,7 @@ def close(
 ) -> None:
     """Close a benchmark of private labels for good: nothing more is scored, and the private part decides."""
     with RemoteServer(server, token) as remote:
-        remote.send_for_json(RemoteRequest("POST", f"/benchmarks/{slug}/close", json={"reason": reason}))
+        remote.send_for_json(RemoteRequest("POST", f"{path_of_benchmark(slug)}/close", json={"reason": reason}))
         say(f"Closed {slug}; its private part is published next: {remote.address}/benchmarks/{slug}/commitment")
 
 

@@ -11,8 +11,8 @@ from sqlalchemy.orm import Session
 from app.db.models import Benchmark, Submission, SubmissionEvent
 from app.store import audit, current, labels, retention
 from app.store.sql import one_of
+from plumbline.retries import UNDER_WAY
 
-UNDER_WAY = ("received", "evaluated")
 STUCK_S = 300.0
 """Submissions pending longer than this are listed: by then the sweep has queued them sixty times."""
 MOST_LISTED = 1000

@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 import typer
 
+from plumbline.calls import TABLE_TYPES, table_request
 from plumbline.cli.output import note
-from plumbline.cli.remote import DEFAULT_SERVER, RemoteRequest, RemoteServer, ServerOption
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, not_from_plumbline
 
 
 def register(app: typer.Typer) -> None:
@@ -28,13 +29,11 @@ def export(
     server: ServerOption = DEFAULT_SERVER,
 ) -> None:
     """Save a board exactly as it is published."""
-    path = f"/benchmarks/{benchmark}/leaderboards/{board}{'/pairwise' if pairwise else ''}.{file_format}"
-    headers = {"Accept": "text/csv" if file_format == "csv" else "application/json"}
-    params = None if snapshot is None else {"snapshot": str(snapshot)}
+    request = table_request(benchmark, board, is_pairs=pairwise, snapshot=snapshot, file_format=file_format)
     with RemoteServer(server) as remote:
-        response = remote.send(RemoteRequest("GET", path, params=params, headers=headers))
-        if not response.headers.get("Content-Type", "").startswith(headers["Accept"]):
-            raise remote.not_from_plumbline(response)
+        response = remote.send(request)
+        if not response.headers.get("Content-Type", "").startswith(TABLE_TYPES[file_format]):
+            raise not_from_plumbline(remote.address, response)
     content = response.content
     if output is None:
         sys.stdout.buffer.write(content)

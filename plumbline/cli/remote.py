@@ -1,17 +1,15 @@
 """The commands' side of the HTTP API: sends requests, tries again where that is safe, and turns problem
-documents into the errors that the server raised. Used by every command that talks to a server.
+documents into the errors that the server raised. Used by every command that talks to a server, and by the clients.
 """
 
-import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 import httpx2
 import typer
 
-from plumbline.cli.output import make_console
 from plumbline.errors import Cause, PlumblineError, Problem, Rejected
 from plumbline.retries import pause_s
 
@@ -69,14 +67,26 @@ class RemoteRequest:
     files: Callable[[], list[tuple[str, Any]]] | None = None
     repeatable: bool = True
 
+    def call(self, address: str) -> dict[str, Any]:
+        """Return the arguments of one try: those of `request`, which both of httpx2's clients have."""
+        return {
+            "method": self.method,
+            "url": address + self.path,
+            "params": self.params,
+            "headers": self.headers,
+            "content": self.content,
+            "json": self.json,
+            "data": self.form,
+            "files": self.files() if self.files else None,
+        }
+
 
 class RemoteServer:
     """A plumbline server, as seen by one holder of a token."""
 
     def __init__(self, address: str, token: str | None = None) -> None:
-        headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
         self.address = address.rstrip("/")
-        self._client = httpx2.Client(headers=headers, timeout=TIMEOUT, follow_redirects=True)
+        self._client = httpx2.Client(**client_options(token))
 
     def __enter__(self) -> "RemoteServer":
         return self
@@ -95,50 +105,51 @@ class RemoteServer:
 
     def send_for_json(self, request: RemoteRequest) -> Any:
         """Send a request and return the JSON answer. Raises Refused for an answer that is none."""
-        response = self.send(request)
-        try:
-            return response.json()
-        except ValueError:
-            raise self.not_from_plumbline(response) from None
-
-    def not_from_plumbline(self, response: httpx2.Response) -> ServerRefused:
-        """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
-        kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
-        message = f"{self.address} answered with {kind}, unlike a plumbline server; is another program listening there?"
-        return ServerRefused(message, [], n_problems=0, status=response.status_code)
+        return json_of(self.address, self.send(request))
 
     def send(self, request: RemoteRequest) -> httpx2.Response:
-        """Send a request; a busy server and, where it does no harm, a broken connection are tried again."""
-        for attempt in range(1, MAX_ATTEMPTS):
+        """Send a request, see `tries`, and return an answer that says yes."""
+        for this in tries(self.address, request):
+            time.sleep(this.pause_s)
             try:
-                response = self._send_once(request)
+                this.response = self._client.request(**request.call(self.address))
             except httpx2.TransportError as error:
-                if not (request.repeatable or isinstance(error, httpx2.ConnectError)):
-                    raise self._unreachable(error) from error
-                time.sleep(wait_s(attempt, None))
-                continue
-            if response.status_code not in BUSY:
-                return accepted(response)
-            time.sleep(wait_s(attempt, response.headers.get("Retry-After")))
-        try:
-            return accepted(self._send_once(request))
-        except httpx2.TransportError as error:
-            raise self._unreachable(error) from error
+                this.error = error
+        return accepted(this.response)
 
-    def _send_once(self, request: RemoteRequest) -> httpx2.Response:
-        return self._client.request(
-            request.method,
-            self.address + request.path,
-            params=request.params,
-            headers=request.headers,
-            content=request.content,
-            json=request.json,
-            data=request.form,
-            files=request.files() if request.files else None,
-        )
 
-    def _unreachable(self, error: httpx2.TransportError) -> Unreachable:
-        return Unreachable(f"{self.address} does not answer: {error or type(error).__name__}")
+def client_options(token: str | None) -> dict[str, Any]:
+    """Return what both of httpx2's clients are made with."""
+    headers = {"Accept": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    return {"headers": headers, "timeout": TIMEOUT, "follow_redirects": True}
+
+
+@dataclass
+class Try:
+    """One try of a request, after a pause; whoever sends it says what came of it, `response` or `error`."""
+
+    pause_s: float
+    response: httpx2.Response = field(init=False)
+    error: httpx2.TransportError | None = None
+
+
+def tries(address: str, request: RemoteRequest) -> Iterator[Try]:
+    """Yield each try, until the last one has the answer. Raises Unreachable.
+
+    A busy server and, where it does no harm, a broken connection are tried again.
+    """
+    pause = 0.0
+    for attempt in range(1, MAX_ATTEMPTS + 1):
+        is_last = attempt == MAX_ATTEMPTS
+        yield (this := Try(pause))
+        if this.error is None:
+            if is_last or this.response.status_code not in BUSY:
+                return
+            pause = wait_s(attempt, this.response.headers.get("Retry-After"))
+        elif is_last or not (request.repeatable or isinstance(this.error, httpx2.ConnectError)):
+            raise Unreachable(f"{address} does not answer: {this.error or type(this.error).__name__}") from this.error
+        else:
+            pause = wait_s(attempt, None)
 
 
 def wait_s(attempt: int, retry_after: str | None) -> float:
@@ -146,6 +157,21 @@ def wait_s(attempt: int, retry_after: str | None) -> float:
     if retry_after is not None and retry_after.isdigit():
         return min(LONGEST_PAUSE_S, float(retry_after))
     return pause_s(attempt, first_s=FIRST_PAUSE_S, longest_s=LONGEST_PAUSE_S)
+
+
+def json_of(address: str, response: httpx2.Response) -> Any:
+    """Return the JSON of an answer. Raises Refused for one that is none."""
+    try:
+        return response.json()
+    except ValueError:
+        raise not_from_plumbline(address, response) from None
+
+
+def not_from_plumbline(address: str, response: httpx2.Response) -> ServerRefused:
+    """Return the error for an answer of another kind than was asked for, such as a proxy's page."""
+    kind = response.headers.get("Content-Type", "nothing").partition(";")[0]
+    message = f"{address} answered with {kind}, unlike a plumbline server; is another program listening there?"
+    return ServerRefused(message, [], n_problems=0, status=response.status_code)
 
 
 def accepted(response: httpx2.Response) -> httpx2.Response:
@@ -181,28 +207,3 @@ def _problem_document(response: httpx2.Response) -> dict[str, Any]:
     except ValueError:
         return {}
     return document if isinstance(document, dict) else {}
-
-
-# Waits until a server has judged a submission; used by `submit` and by the loading of the examples.
-
-UNDER_WAY = frozenset({"received", "evaluated"})
-
-LONGEST_LOOK_S = 2.0
-
-
-def wait_for_verdict(remote: RemoteServer, submission_id: int) -> dict[str, Any]:
-    """Return the submission as soon as nothing more happens to it by itself."""
-    console = make_console(sys.stderr)
-    with console.status("Waiting for the server") as status:
-        n_looks = 0
-        while (submission := get_submission(remote, submission_id))["status"] in UNDER_WAY:
-            status.update(f"{submission['status']}: {submission['reason']}")
-            n_looks += 1
-            time.sleep(pause_s(n_looks, first_s=FIRST_PAUSE_S, longest_s=LONGEST_LOOK_S))
-    return submission
-
-
-def get_submission(remote: RemoteServer, submission_id: int) -> dict[str, Any]:
-    """Return the state of a submission."""
-    submission: dict[str, Any] = remote.get_json(f"/submissions/{submission_id}.json")
-    return submission

@@ -2,26 +2,17 @@
 
 import json
 import sys
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, BinaryIO
+from typing import Annotated, Any
 
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
 
-from plumbline.cli.folders import zipped_folders
+from plumbline.calls import Run, upload_request, verdict_of
 from plumbline.cli.output import check_table, make_console, note, noticed, say, show
-from plumbline.cli.remote import (
-    DEFAULT_SERVER,
-    RemoteRequest,
-    RemoteServer,
-    ServerOption,
-    TokenOption,
-    wait_for_verdict,
-)
+from plumbline.cli.remote import DEFAULT_SERVER, RemoteServer, ServerOption, TokenOption
 from plumbline.errors import FieldRejected, Problem
 
 PUBLISHED, NOT_ADMITTED = 0, 1
@@ -36,27 +27,6 @@ EXIT_CODES = {
 
 ResultFile = typer.Argument(exists=True, readable=True, help="Result files: csv, json, jsonl, zip; or folders of them.")
 PreregFile = typer.Option(exists=True, dir_okay=False, readable=True, help="The prereg, a YAML file.")
-
-
-@dataclass(frozen=True)
-class Package:
-    """What one submission sends: result files, the prereg, and the form's other fields."""
-
-    benchmark: str
-    files: tuple[Path, ...]
-    prereg: Path | None = None
-    fields: Mapping[str, str] | None = None
-    dry_run: bool = False
-
-    def parts(self) -> list[tuple[str, Path]]:
-        """Return the form's files, each with its field."""
-        prereg = [] if self.prereg is None else [("prereg", self.prereg)]
-        return [("files", path) for path in self.files] + prereg
-
-    @property
-    def n_bytes(self) -> int:
-        """Size of all files."""
-        return sum(path.stat().st_size for _, path in self.parts())
 
 
 def register(app: typer.Typer) -> None:
@@ -85,12 +55,10 @@ def submit(
     Exit codes: 0 published (with --no-wait: received), 1 not admitted (so ends a power or debug run, which is stored
     and never ranked), 2 refused, 3 the server cannot be reached.
     """
-    fields = {"prereg_sha256": prereg_sha256, "entrant": entrant, "metadata": metadata, "claims": claims}
-    given = {name: text for name, text in fields.items() if text is not None}
-    _check_fields(given, prereg)
-    with zipped_folders(files) as sent, RemoteServer(server, token) as remote:
-        package = Package(benchmark, tuple(sent), prereg, given, dry_run)
-        answer = upload(remote, package)
+    run = Run(prereg=prereg, prereg_sha256=prereg_sha256, entrant=entrant, metadata=metadata, claims=claims)
+    _check_fields(run.fields(), prereg)
+    with RemoteServer(server, token) as remote:
+        answer = upload(remote, benchmark, files, run, is_dry=dry_run)
         show(check_table(answer["checks"]))
         for warning in answer.get("warnings") or ():
             note(noticed(warning))
@@ -100,64 +68,19 @@ def submit(
         raise typer.Exit(EXIT_CODES.get(answer["status"], PUBLISHED) if no_wait else _follow(remote, answer))
 
 
-def upload(remote: RemoteServer, package: Package) -> dict[str, Any]:
-    """Send a package with a progress bar and return the server's answer."""
-    with upload_bar(package) as advance, ExitStack() as stack:
-        key = uuid.uuid4().hex
+def upload(remote: RemoteServer, benchmark: str, files: list[Path], run: Run, *, is_dry: bool) -> dict[str, Any]:
+    """Send results with a progress bar, from the start again at each try, and return the server's answer."""
+    columns = (TextColumn("Sending"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    bar = Progress(*columns, console=make_console(sys.stderr))
+    task = bar.add_task("", total=None)
 
-        def parts() -> list[tuple[str, Any]]:
-            advance(None)
-            opened = [(field, path.name, stack.enter_context(path.open("rb"))) for field, path in package.parts()]
-            return [(field, (name, _Counted(file, advance))) for field, name, file in opened]
+    def begin(n_bytes: int) -> Callable[[int], object]:
+        bar.reset(task, total=n_bytes)
+        return partial(bar.advance, task)
 
-        request = RemoteRequest(
-            "POST",
-            f"/benchmarks/{package.benchmark}/submissions",
-            params={"dry_run": "true"} if package.dry_run else None,
-            headers={"Idempotency-Key": key},
-            form=package.fields,
-            files=parts,
-        )
+    with upload_request(benchmark, files, run, is_dry=is_dry, begin=begin) as request, bar:
         answer: dict[str, Any] = remote.send_for_json(request)
     return answer
-
-
-@contextmanager
-def upload_bar(package: Package) -> Iterator[Callable[[int | None], None]]:
-    """Show a bar; the yielded function moves it by so many bytes, or back to the start with None."""
-    columns = (TextColumn("Sending"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
-    with Progress(*columns, console=make_console(sys.stderr)) as progress:
-        task = progress.add_task("", total=package.n_bytes)
-
-        def advance(n_bytes: int | None) -> None:
-            if n_bytes is None:
-                progress.reset(task)
-            else:
-                progress.advance(task, n_bytes)
-
-        yield advance
-
-
-class _Counted:
-    """A file that counts how much of it was read; httpx2 streams it in pieces."""
-
-    def __init__(self, file: BinaryIO, advance: Callable[[int | None], None]) -> None:
-        self._file = file
-        self._advance = advance
-
-    def read(self, n_bytes: int = -1) -> bytes:
-        chunk = self._file.read(n_bytes)
-        self._advance(len(chunk))
-        return chunk
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def seek(self, offset: int, whence: int = 0) -> int:
-        return self._file.seek(offset, whence)
-
-    def tell(self) -> int:
-        return self._file.tell()
 
 
 def _check_fields(fields: Mapping[str, str], prereg: Path | None) -> None:
@@ -192,7 +115,8 @@ def _say_dry_run(answer: Mapping[str, Any]) -> int:
 
 
 def _follow(remote: RemoteServer, answer: Mapping[str, Any]) -> int:
-    verdict = wait_for_verdict(remote, int(answer["id"]))
+    with make_console(sys.stderr).status("Waiting for the server") as status:
+        verdict = verdict_of(remote, answer["id"], tell=lambda at: status.update(f"{at['status']}: {at['reason']}"))
     if verdict["checks"] != answer["checks"]:
         note("The evaluation changed the checks:")
         show(check_table(verdict["checks"]))

@@ -1,5 +1,6 @@
 """The client side of the API against a server that misbehaves on purpose: broken connections, busy, refusing."""
 
+import asyncio
 import io
 import json
 import socket
@@ -12,7 +13,9 @@ from threading import Thread
 
 import pytest
 
+import plumbline
 from app.cli.__main__ import run
+from plumbline.cli.remote import RemoteRequest, RemoteServer, ServerRefused
 
 DROP = 0
 CHECKS = [{"rule": "prereg", "outcome": "passed", "reason": "The prereg was registered before the run."}]
@@ -344,3 +347,72 @@ def test_a_prereg_is_registered_for_a_benchmark(
     assert [asked for asked, _, _ in script.asked] == ["POST /preregs?benchmark=arm", "POST /preregs"]
     assert "for no benchmark" not in named
     assert "not registered for any benchmark" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("command", "asked"),
+    [
+        (["submit", "{slug}", "{file}", "--no-wait"], "POST /benchmarks/{quoted}/submissions"),
+        (["export", "{slug}", "--board", "sql"], "GET /benchmarks/{quoted}/leaderboards/sql.csv"),
+        (["benchmark", "labels", "{slug}", "{file}"], "PUT /benchmarks/{quoted}/labels"),
+        (["benchmark", "items", "{slug}", "{file}"], "PUT /benchmarks/{quoted}/items"),
+        (["benchmark", "close", "{slug}", "--reason", "over"], "POST /benchmarks/{quoted}/close"),
+    ],
+    ids=lambda words: " ".join(words[:2]) if isinstance(words, list) else "",
+)
+def test_no_slug_ends_its_path(script: Script, scores: Path, command: list[str], asked: str) -> None:
+    """A mistyped one is of no benchmark; it is not the query or another address of a benchmark that is there."""
+    script.answer(404, {"title": "Not found"})
+    words = [word.format(slug="my-bench?a#b/c", file=scores) for word in command]
+    code = run([*words, "--server", script.address])
+
+    assert code == 2
+    assert [path for path, _, _ in script.asked] == [asked.format(quoted="my-bench%3Fa%23b%2Fc")]
+
+
+def sent_by(script: Script, request: RemoteRequest, *, is_awaited: bool) -> object:
+    """Send a request by the client that waits or by the one that is awaited, and return the answer."""
+
+    async def awaited() -> object:
+        async with plumbline.AsyncClient(script.address, "plb_secret") as client:
+            return await client._send(request)
+
+    if is_awaited:
+        return asyncio.run(awaited())
+    with RemoteServer(script.address, "plb_secret") as remote:
+        return remote.send_for_json(request)
+
+
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_both_senders_send_all_of_a_request(script: Script, *, is_awaited: bool) -> None:
+    """Its content, parameters and headers, with the token."""
+    script.answer(200, {"done": True})
+    headers = {"Content-Type": "application/yaml"}
+    request = RemoteRequest("PUT", "/place", params={"a": "1"}, headers=headers, content=b"slug: my-bench")
+    answer = sent_by(script, request, is_awaited=is_awaited)
+    ((asked, sent, body),) = script.asked
+
+    assert answer == {"done": True}
+    assert (asked, body) == ("PUT /place?a=1", b"slug: my-bench")
+    assert (sent["Content-Type"], sent["Authorization"]) == ("application/yaml", "Bearer plb_secret")
+
+
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_both_senders_try_again_and_end_with_the_last_answer(script: Script, *, is_awaited: bool) -> None:
+    """A broken connection and a busy server are tried again; the fourth answer is what the server says."""
+    script.answer(DROP)
+    for _ in range(3):
+        script.answer(503, {"title": "Unavailable", "detail": "Too many at once."}, Retry_After="0")
+
+    with pytest.raises(ServerRefused, match=r"Too many at once\. \(status 503\)"):
+        sent_by(script, RemoteRequest("GET", "/place"), is_awaited=is_awaited)
+    assert (len(script.asked), script.answers) == (4, [])
+
+
+@pytest.mark.parametrize("is_awaited", [False, True])
+def test_both_senders_say_what_answers_in_place_of_a_server(script: Script, *, is_awaited: bool) -> None:
+    """A proxy's page, with its kind and the address that was asked."""
+    script.answer(200, b"<html>", Content_Type="text/html")
+
+    with pytest.raises(ServerRefused, match=f"{script.address} answered with text/html"):
+        sent_by(script, RemoteRequest("GET", "/place"), is_awaited=is_awaited)
