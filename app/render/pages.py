@@ -21,6 +21,7 @@ from app.render.csv_and_json import csv_bytes
 from app.render.drawings import Drawings
 from app.render.html import Links, Page
 from app.render.table_page import FIRST_PLACES, Look, Panel, legend
+from app.render.text import in_format
 from app.store.audit import ListedEvent
 from app.store.benchmarks import BenchmarkSummary
 from app.store.health import Trouble
@@ -481,18 +482,13 @@ class AgainstPage(Page):
     saved_drawings: ClassVar[bool] = False
 
     def data_address(self, ending: str) -> str:
-        """Return where the same rows are in another format."""
-        return self.picture_address(ending)
+        """Return where the same rows, or the picture of the tasks, are in another format."""
+        return in_format(self.permalink, ending)
 
     @property
     def legend(self) -> list[tuple[str, GlossaryEntry]]:
         """Return the meaning of the columns of all tables, each once."""
         return legend([shown.column for table in self.tables for shown in table.columns])
-
-    def picture_address(self, ending: str) -> str:
-        """Return where the picture of the tasks is saved from."""
-        path, mark, query = self.permalink.partition("?")
-        return f"{path}.{ending}{mark}{query}"
 
 
 Json = Mapping[str, Any]

@@ -31,7 +31,7 @@ from app.render.columns import (
 from app.render.drawings import Drawing, Drawings, build_drawings
 from app.render.glossary import brief_of, glossary_entries
 from app.render.html import Links, Page
-from app.render.text import compact, format_number, known_anchor, path_of_name, rows_in_words, two_digits
+from app.render.text import compact, format_number, in_format, known_anchor, path_of_name, rows_in_words, two_digits
 from app.values.facts import FLAGS
 from app.values.registry import GlossaryEntry
 from app.values.table import Cell, Column, Table
@@ -425,8 +425,7 @@ class TablePage(Page):
 
     def data_address(self, ending: str) -> str:
         """Return the address that always gives these rows in another format."""
-        path, mark, query = self.permalink.partition("?")
-        return f"{path}.{ending}{mark}{query}"
+        return in_format(self.permalink, ending)
 
     def picture_address(self, ending: str) -> str:
         """Return where the first places of the board are a picture: with a reader's choice, where one is made."""

@@ -168,6 +168,16 @@ def path_of_name(name: str) -> str:
     return quote(_MERGED.sub("~2F", text), safe=_READABLE)
 
 
+def in_format(address: str, ending: str) -> str:
+    """Return the address of the same rows in another format.
+
+    >>> in_format("/benchmarks/mteb/leaderboards/mean?snapshot=3", "csv")
+    '/benchmarks/mteb/leaderboards/mean.csv?snapshot=3'
+    """
+    path, mark, query = address.partition("?")
+    return f"{path}.{ending}{mark}{query}"
+
+
 def name_in_path(tail: str) -> str:
     """Return the name in an address whose percent signs are decoded already.
 

@@ -60,6 +60,7 @@ from app.web.views import (
     refuse_other_formats,
     split_format,
     table_answer,
+    time_shown,
     view_of,
 )
 
@@ -121,7 +122,7 @@ def list_benchmarks_json(session: SessionDep) -> Response:
                 "n_entrants": b.n_entrants,
                 "n_submissions": b.n_submissions,
                 "snapshot": b.snapshot_number,
-                "published_at": b.published_at.isoformat() if b.published_at else None,
+                "published_at": time_shown(b.published_at),
                 "leaderboards": [board["name"] for board in b.names.leaderboards],
                 **shown_retirement(b.retired),
             }

@@ -13,6 +13,8 @@ from starlette.types import Message, Scope, Send
 from app.program.version import API_VERSION
 from app.render.saved import saved_style
 
+READING = ("GET", "HEAD")
+"""Methods of requests that change nothing."""
 Headers = list[tuple[bytes, bytes]]
 COMPRESS_FROM = 1000
 WITHOUT_DATABASE = (b"plumbline-cause", b"database")

@@ -25,6 +25,7 @@ from app.store import benchmark_rows, benchmarks, rates
 from app.store.audit import Act
 from app.turns import owner_of_token
 from app.web.audit_notes import act_of
+from app.web.cached_answer import READING
 from app.web.cookies import refuse_forged, session_secret
 from app.web.limits import count_guess, is_guessing, limit_nobody, limit_reader, refuse_guesses
 from app.web.state import State, StateDep
@@ -217,7 +218,7 @@ def _working(session: Session, token: Token, request: Request, linked: int | Non
 
 
 def _is_read(request: Request) -> bool:
-    return request.method in ("GET", "HEAD")
+    return request.method in READING
 
 
 # Who reads: of every request its credentials, so that it sees what its sender may and nothing else. What is for

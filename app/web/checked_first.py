@@ -20,6 +20,7 @@ from app.names import clip_for_message
 from app.rights.policy import RIGHTS
 from app.telemetry import ROUTE
 from app.web.audit_notes import note_refusal
+from app.web.cached_answer import READING
 from app.web.caller import ACTIONS, Handler, get_uploader, visible_to_sender
 from app.web.forms import OF_FORMS, taking_forms
 from app.web.requests import OF_TABLES, known_parameters, refuse_unknown
@@ -51,7 +52,7 @@ class CheckedFirst(APIRoute):
 
     def _checked(self) -> Handler:
         handle = self._refusing_unknown(super().get_route_handler())
-        if not self.methods or self.methods <= {"GET", "HEAD"}:
+        if not self.methods or self.methods <= set(READING):
             return visible_to_sender(handle)
         handle = taking_forms(
             _refusing_packed(handle),

@@ -13,6 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from app.errors import Busy
 from app.turns import Turn, Turns
+from app.web.cached_answer import READING
 from app.web.limits import network_of
 from app.web.problems import problem
 from plumbline.retries import RETRY_AFTER_S
@@ -30,7 +31,6 @@ TOO_MANY_WRITES = problem(
     RETRY_AFTER_S,
 )
 UNMEASURED = ("/readyz", "/metrics")
-READING = ("GET", "HEAD")
 
 
 class ConcurrencyLimit:

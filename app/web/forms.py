@@ -19,6 +19,7 @@ from pydantic import BaseModel
 from starlette.responses import RedirectResponse, Response
 from starlette.types import Message, Scope
 
+from app.web.cached_answer import READING
 from app.web.cookies import KEY, local_path, refuse_cross_site
 from app.web.views import NO_STORE, page
 
@@ -46,7 +47,7 @@ def with_method(scope: Scope) -> Scope:
 def is_form(request: Request) -> bool:
     """Say whether a browser sent a write as a form, so that it is answered with a page."""
     takes_pages = "text/html" in request.headers.get("accept", "")
-    return takes_pages and THEN in request.query_params and request.method not in ("GET", "HEAD")
+    return takes_pages and THEN in request.query_params and request.method not in READING
 
 
 def leads_to(request: Request) -> str:

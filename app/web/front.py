@@ -16,7 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from app.program.version import release
 from app.render.csv_and_json import to_json
 from app.telemetry import ROUTE, bind, count_request
-from app.web.cached_answer import SECURITY
+from app.web.cached_answer import READING, SECURITY
 from app.web.forms import with_method
 from app.web.limits import RateLimit, address_of, network_of
 from app.web.page_cache import secured
@@ -32,7 +32,6 @@ HEALTH_START: Message = {
         *SECURITY,
     ],
 }
-READING = ("GET", "HEAD")
 REQUEST_ID = b"x-request-id"
 PLAUSIBLE_ID = re.compile(r"[A-Za-z0-9][\w.:-]{0,63}", re.ASCII)
 # uvicorn reads this much of a body in advance; refusing a body of this size need not close the connection.

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from app.web.cached_answer import Headers
+from app.web.cached_answer import READING, Headers
 from app.web.cookies import SESSION
 
-READS = ("GET", "HEAD")
 ANYBODY: Headers = [(b"access-control-allow-origin", b"*")]
 EXPOSED: Headers = [
     *ANYBODY,
@@ -24,7 +23,7 @@ EXPOSED: Headers = [
 ]
 PREFLIGHT: Headers = [
     *ANYBODY,
-    (b"access-control-allow-methods", b"GET, HEAD"),
+    (b"access-control-allow-methods", ", ".join(READING).encode()),
     (b"access-control-allow-headers", b"Range, If-Range, If-None-Match, Cache-Control"),
     (b"access-control-max-age", b"86400"),
 ]
@@ -48,7 +47,7 @@ class OtherSites:
             await send({"type": "http.response.start", "status": 204, "headers": PREFLIGHT})
             await send({"type": "http.response.body", "body": b""})
             return
-        if scope["method"] not in READS:
+        if scope["method"] not in READING:
             await self._app(scope, receive, send)
             return
         wanted = ONE_RANGE.fullmatch(headers.get(b"range", b"").replace(b" ", b""))
@@ -63,7 +62,7 @@ class OtherSites:
 
 def _is_preflight_of_read(scope: Scope, headers: Mapping[bytes, bytes]) -> bool:
     asked = headers.get(b"access-control-request-method", b"")
-    return scope["method"] == "OPTIONS" and b"origin" in headers and asked.decode("latin-1") in READS
+    return scope["method"] == "OPTIONS" and b"origin" in headers and asked.decode("latin-1") in READING
 
 
 class _Answer:

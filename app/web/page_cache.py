@@ -32,6 +32,7 @@ from app.telemetry import PAGES
 from app.turns import Turn
 from app.web.cached_answer import (
     COMPRESS_FROM,
+    READING,
     SECURITY,
     Ask,
     CachedAnswer,
@@ -571,7 +572,7 @@ def packs(scope: Scope) -> bool:
     """
     headers = dict(scope["headers"])
     return (
-        scope["method"] in ("GET", "HEAD")
+        scope["method"] in READING
         and b"authorization" not in headers
         and accepts_gzip(headers.get(b"accept-encoding", b""))
     )

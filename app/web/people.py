@@ -38,7 +38,7 @@ from app.web.kept_forms import keeping
 from app.web.requests import Body, Line, Reason
 from app.web.state import SessionDep, StateDep
 from app.web.tokens import TokenNumber, about_token
-from app.web.views import NO_STORE, json_answer
+from app.web.views import NO_STORE, json_answer, time_shown
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -114,7 +114,7 @@ def grant(
     benchmark = _lock(session, slug)
     holder = tokens.find_named(session, str(wanted.token))
     is_new = roles.grant(session, benchmark, holder, Role(wanted.role, wanted.until), caller.id)
-    ends = None if wanted.until is None else wanted.until.isoformat()
+    ends = time_shown(wanted.until)
     change = Change(after={"token": holder.id, "role": wanted.role, "until": ends, "is_new": is_new})
     audit.record(session, caller.act, 200, change)
     benchmark_rows.mark_pages_changed(session, benchmark.id)
@@ -156,7 +156,7 @@ def _answer(session: Session, benchmark: Benchmark) -> Response:
     about: dict[str, Any] = {
         "benchmark": benchmark.slug,
         "roles": [
-            {"token": held.token.id, "name": held.token.name, "role": held.role, "until": _shown(held.until)}
+            {"token": held.token.id, "name": held.token.name, "role": held.role, "until": time_shown(held.until)}
             for held in roles.list_roles(session, benchmark.id)
         ],
         "history": [
@@ -166,17 +166,13 @@ def _answer(session: Session, benchmark: Benchmark) -> Response:
                 "name": each.token.name,
                 "role": each.role,
                 "change": "granted" if each.granted else "revoked",
-                "until": _shown(each.until),
+                "until": time_shown(each.until),
                 "by": each.by.name,
             }
             for each in roles.list_grants(session, benchmark.id)
         ],
     }
     return json_answer(about, headers=NO_STORE)
-
-
-def _shown(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()
 
 
 # /invitations: a code that makes one token; /benchmarks/{slug}/join: a token for whoever asks, where it may.
@@ -346,8 +342,8 @@ def _about(invitation: Invitation, slug: str | None, by: str) -> dict[str, Any]:
         "benchmark": slug,
         "token_days": invitation.token_days,
         "made_by": by,
-        "made_at": _shown(invitation.made_at),
-        "expires_at": _shown(invitation.expires_at),
+        "made_at": time_shown(invitation.made_at),
+        "expires_at": time_shown(invitation.expires_at),
         "state": invitations.state_of(invitation),
         "token": invitation.token_id,
     }

@@ -38,6 +38,7 @@ from app.web.kept_forms import UNSENT, KeptForm, keeping
 from app.web.requests import TYPED, YAML_REQUEST, Body, Reason, Text, yaml_body
 from app.web.state import SessionDep, State, StateDep, get_state
 from app.web.views import (
+    NO_STORE,
     around,
     csv_answer,
     json_answer,
@@ -91,7 +92,7 @@ def show_form(slug: str, request: Request, state: StateDep) -> Response:
     """Show the form to whoever is signed in; lead others to the login, and back."""
     caller = signed_in(request, state)
     if caller is None:
-        return RedirectResponse(f"/login?next=/register/{slug}", 303, {"Cache-Control": "no-store"})
+        return RedirectResponse(f"/login?next=/register/{slug}", 303, NO_STORE)
     return _form(slug, request, state, caller, UNSENT)
 
 
@@ -114,7 +115,7 @@ def _form(slug: str, request: Request, state: State, caller: Caller, kept: KeptF
             answered=kept.answered,
             preregs=preregs.list_own(session, slug, caller.id),
         )
-    shown.headers["Cache-Control"] = "no-store"
+    shown.headers.update(NO_STORE)
     return shown
 
 
@@ -470,5 +471,5 @@ def show_submitters(slug: str, request: Request, session: SessionDep) -> Respons
 
 def _fresh(answer: Response) -> Response:
     # What is overdue depends on today, so these pages are never kept.
-    answer.headers["Cache-Control"] = "no-store"
+    answer.headers.update(NO_STORE)
     return answer

@@ -24,8 +24,9 @@ from app.render.csv_and_json import to_json
 from app.render.html import render
 from app.telemetry import REFUSALS
 from app.web import forms
-from app.web.cached_answer import CachedAnswer
+from app.web.cached_answer import READING, CachedAnswer
 from app.web.cookies import session_secret
+from app.web.views import NO_STORE
 from plumbline.retries import RETRY_AFTER_S
 
 logger = logging.getLogger(__name__)
@@ -97,7 +98,7 @@ def _domain_error(request: Request, error: Exception) -> Response:
     is_stranger = not request.headers.get("authorization") and session_secret(request) is None
     if isinstance(error, errors.Unauthenticated) and is_stranger and _is_a_page(request):
         # A page of one's own is reached by signing in, which leads back to it.
-        return RedirectResponse(forms.login_address(request, again=False), 303, {"Cache-Control": "no-store"})
+        return RedirectResponse(forms.login_address(request, again=False), 303, NO_STORE)
     return answer(request, status, str(error), rejected=rejected, headers=headers, asks_login=asks)
 
 
@@ -121,7 +122,7 @@ def _http_error(request: Request, error: Exception) -> Response:
 def _methods(request: Request) -> list[str]:
     """Return every method that the path of a request has."""
     routes: Sequence[BaseRoute] = request.app.routes
-    asked = (("GET", ("GET", "HEAD")), ("POST", ("POST",)), ("PUT", ("PUT",)), ("DELETE", ("DELETE",)))
+    asked = (("GET", READING), ("POST", ("POST",)), ("PUT", ("PUT",)), ("DELETE", ("DELETE",)))
     return [
         name
         for method, names in asked
@@ -160,7 +161,7 @@ def _database_error(request: Request, error: Exception) -> Response:
         detail = LATE.get(getattr(getattr(error, "orig", None), "sqlstate", None), AWAY)
         headers = {"Retry-After": str(RETRY_AFTER_S), "Plumbline-Cause": "database"}
         return answer(request, 503, f"{detail}; nothing was stored. Try again soon.", headers=headers)
-    if isinstance(error, DataError) and request.method in ("GET", "HEAD"):
+    if isinstance(error, DataError) and request.method in READING:
         return answer(request, 404, "No resource can have this address: it contains a character that is never stored.")
     if isinstance(error, DataError):
         return answer(request, 422, "The request contains a text or a number that the database cannot store.")
@@ -223,7 +224,7 @@ def answer(
     problems, n_problems = (rejected.problems, rejected.n_problems) if rejected else ((), 0)
     causes = rejected.causes if rejected else ()
     title = HTTPStatus(status).phrase
-    kept = {"Cache-Control": "no-store", **(headers or {})}
+    kept = {**NO_STORE, **(headers or {})}
     if forms.is_form(request) or _reads_html(request):
         sign_in = forms.login_address(request, again=status == HTTPStatus.FORBIDDEN) if asks_login else None
         page = render("error.html", title=title, detail=detail, problems=problems, n_problems=n_problems,

@@ -459,10 +459,10 @@ def show(submission: str, session: SessionDep) -> Response:
     refuse_other_formats(fmt, "csv", "json")
     stored = submissions.find_submission(session, _number(name))
     if fmt == "json":
-        return json_answer(describe(session, stored), headers={"Cache-Control": "no-store"})
+        return json_answer(describe(session, stored), headers=NO_STORE)
     if fmt == "csv":
         answer = csv_answer(checks_table(describe(session, stored)))
-        answer.headers["Cache-Control"] = "no-store"
+        answer.headers.update(NO_STORE)
         return answer
     kept = submissions.read_tables(session, stored.id)
     manifest = benchmarks.find_declared(session, submissions.slug_of(session, stored)).manifest

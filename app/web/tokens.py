@@ -1,6 +1,5 @@
 """/tokens and /whoami: an admin makes and revokes tokens, their holders renew them, a steward sees whose they are."""
 
-from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Request
@@ -19,7 +18,7 @@ from app.web.description import described
 from app.web.documents import ListedToken, RevokedDocument, RotatedDocument, TokenDocument, WhoamiDocument
 from app.web.requests import Body, Line
 from app.web.state import SessionDep
-from app.web.views import NO_STORE, json_answer
+from app.web.views import NO_STORE, json_answer, time_shown
 
 router = APIRouter(route_class=CheckedFirst, tags=["tokens"])
 
@@ -71,9 +70,9 @@ def list_all(session: SessionDep, caller: Annotated[Caller, may("see the tokens"
             **about_token(token),
             "benchmarks": slugs,
             "entrants": token.entrants if sees_all else None,
-            "created_at": _shown(token.created_at),
-            "used_at": _shown(token.used_at),
-            "revoked_at": _shown(token.revoked_at),
+            "created_at": time_shown(token.created_at),
+            "used_at": time_shown(token.used_at),
+            "revoked_at": time_shown(token.revoked_at),
         }
         for token, slugs in tokens.list_shown(session)
     ]
@@ -104,7 +103,7 @@ def rotate(
     if order.overlap_h == 0:
         sessions.end_all(session, token.id, but=caller.act.session_id)
     audit.record(session, caller.act, 200, Change(after={"token": token.id, "overlap_h": order.overlap_h}))
-    answer = {**about_token(token), "token": text, "former_until": _shown(token.former_until)}
+    answer = {**about_token(token), "token": text, "former_until": time_shown(token.former_until)}
     return json_answer(answer, headers=NO_STORE)
 
 
@@ -133,12 +132,8 @@ def about_token(token: Token) -> dict[str, Any]:
         "id": token.id,
         "name": token.name,
         "role": token.role,
-        "expires_at": _shown(token.expires_at),
+        "expires_at": time_shown(token.expires_at),
         "benchmarks": token.benchmarks,
         "scopes": token.scopes,
         "entrants": token.entrants,
     }
-
-
-def _shown(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat()

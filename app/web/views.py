@@ -4,6 +4,7 @@ as HTML, CSV or JSON.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated, Any
 from urllib.parse import urlencode
 
@@ -89,6 +90,11 @@ NO_STORE = {"Cache-Control": "no-store"}
 def json_answer(document: Any, status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """Return JSON."""
     return Response(to_json(document), status, dict(headers or {}), media_type="application/json")
+
+
+def time_shown(at: datetime | None) -> str | None:
+    """Return a time as documents have it: null where there is none."""
+    return None if at is None else at.isoformat()
 
 
 def csv_answer(table: Table) -> Response:
