@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from types import NoneType, UnionType
 from typing import Annotated, Any, NamedTuple, TypeVar, Union, get_args, get_origin
 
+import yaml
 from pydantic import BaseModel, ValidationError
 
 from app.errors import ManifestRejected, Problem
@@ -522,7 +523,7 @@ def with_part(common: Mapping[str, Value], part: Mapping[str, Value]) -> dict[st
     return ordered
 
 
-# Constants shared by manifest drafts and their check.
+# A manifest as a file, for drafts, imports and their check.
 
 TODO = "TODO"
 """Marks a missing answer in a draft; a manifest that contains it is refused."""
@@ -531,6 +532,22 @@ SCHEMA = "http://127.0.0.1:8000/schemas/manifest.json"
 """Where a server that runs beside an editor serves the schema of manifests."""
 
 SCHEMA_LINE = f"# yaml-language-server: $schema={SCHEMA}\n"
+
+
+def yaml_of(document: Mapping[str, Any]) -> bytes:
+    """Return the file of a manifest that was made from something else, its keys in the order given."""
+    text = yaml.dump(document, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
+    return f"{SCHEMA_LINE}{text}".encode()
+
+
+class _Dumper(yaml.SafeDumper):
+    """Writes equal lists out each time: our reader takes no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
+        super().increase_indent(flow, False)
 
 
 # Earlier versions of a benchmark, against which files written for them are checked: without later additions. Rules,

@@ -3,19 +3,16 @@ run is made of (generators, seeds of series, report) stays with lrdbench; what i
 boards, uncertainty) comes over. Source of the defaults: lrdbench 2.0.
 """
 
-import csv
-import gzip
-import io
 import json
 import math
+import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 import typer
-import yaml
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from app.boards.methods.weighted_rank.records import (
@@ -29,13 +26,24 @@ from app.boards.methods.weighted_rank.records import (
     joined,
     split_identity,
 )
+from app.config import MIB
 from app.errors import ManifestRejected, Problem
-from app.files.tables import FLAGS
+from app.files.findings import Findings, missing_column
+from app.files.tables import FLAGS, open_table
+from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.contract import CsvRow, Imported, RawFile
 from app.kinds.series.estimates import NUMBERS, RECORDED_AS
-from app.kinds.series.manifest_part import CATALOG, ESTIMATOR_RULE, OF_NULLS, VARIANT_MARK, is_estimator_name, slug_of
-from app.kinds.series.rows import stratum_of
-from app.manifest.build import SCHEMA_LINE, one_of, problems_from
+from app.kinds.series.manifest_part import (
+    CATALOG,
+    DEFAULT_LEVEL,
+    ESTIMATOR_RULE,
+    OF_NULLS,
+    VARIANT_MARK,
+    is_estimator_name,
+    slug_of,
+)
+from app.kinds.series.rows import COLUMNS, SCOPES, NotAnObject, object_of, stratum_of
+from app.manifest.build import one_of, problems_from, yaml_of
 from app.manifest.model import FEWEST_RESAMPLES, Name
 from app.names import clip_for_message
 from app.values.scores import ScoreTable
@@ -43,7 +51,6 @@ from app.values.table import Cell, Table
 from app.yaml import read_yaml
 
 MAX_MANIFEST_BYTES = 1 << 20
-DEFAULT_LEVEL = 0.95
 Records = Mapping[str, Sequence[str]]
 OF_THE_ESTIMATOR = frozenset({"instability"})
 """Metrics that an estimator has or has not by how it is made, and not by what it estimates."""
@@ -83,8 +90,7 @@ def manifest_from_lrdbench(
     imported = _manifest(theirs, slug or slug_of(theirs.name), title or theirs.name, records)
     if asked := _asked(theirs, records or {}, rows):
         imported = {**imported, "asked": asked}
-    text = yaml.safe_dump(imported, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    return f"{SCHEMA_LINE}{text}".encode()
+    return yaml_of(imported)
 
 
 MALFORMED = "lrdbench's manifest cannot be imported."
@@ -336,64 +342,97 @@ def _uncertainty(theirs: _Theirs) -> dict[str, Any]:
 
 # Which records a run is about, and which metrics it has of each: the grid of the benchmark made of it.
 
-PER_SERIES = ("raw/metrics.csv", "raw/metrics.csv.gz")
-RUN_ESTIMATES = ("raw/estimates.csv", "raw/estimates.csv.gz")
+LIMITS = Limits(max_unpacked_bytes=4096 * MIB, max_json_bytes=64 * MIB, max_files=10_000, max_rows=20_000_000)
+
+# The ends of their names: of a member of an archive, and of a file of a folder, whose path becomes a name.
+RUN_METRICS = ("raw/metrics.csv", "raw-metrics.csv")
+RUN_ESTIMATES = ("raw/estimates.csv", "raw-estimates.csv")
+
+(PER_SERIES, *_) = SCOPES
 
 
 def records_of_run(run: Path) -> dict[str, list[str]]:
-    """Return the records that a run has per-series rows of by their strata, sorted. Raises BadParameter for none."""
+    """Return the records that a run has per-series rows of by their strata, sorted.
+
+    Raises BadParameter for none, ManifestRejected where its files cannot be read.
+    """
     strata = {
         (row["stratum_json"], row["record_id"])
-        for row in _run_rows(run, PER_SERIES)
-        if row.get("scope") == "per_series" and row.get("record_id") and row.get("stratum_json")
+        for row in _run_rows(run, RUN_METRICS, COLUMNS)
+        if row["scope"] == PER_SERIES and row["record_id"] and row["stratum_json"]
     }
     if not strata:
         raise typer.BadParameter(f"{run} has no per-series row in raw/metrics.csv")
     by_stratum: dict[str, list[str]] = {}
     for stratum, record in sorted(strata):
-        by_stratum.setdefault(stratum_of(json.loads(stratum)).name, []).append(record)
+        by_stratum.setdefault(_stratum_name(run, stratum), []).append(record)
     return {name: sorted(set(by_stratum[name])) for name in sorted(by_stratum)}
+
+
+def _stratum_name(run: Path, stratum: str) -> str:
+    try:
+        return stratum_of(object_of(stratum)).name
+    except NotAnObject as error:
+        shown = clip_for_message(stratum)
+        raise typer.BadParameter(f"{run}: stratum_json of raw/metrics.csv is {shown}; {error}") from None
 
 
 def rows_of_run(run: Path) -> list[RunRow]:
     """Return of which metrics a run has per-series rows, once for each estimator and record.
 
-    An estimate that is invalid has one of every metric that its estimator may lack by how it is made.
+    An estimate that is invalid has one of every metric that its estimator may lack by how it is made. Raises
+    ManifestRejected where its files cannot be read.
     """
     rows = [
         RunRow(row["estimator_name"], row["metric_name"], row["record_id"])
-        for row in _run_rows(run, PER_SERIES)
-        if row.get("scope") == "per_series" and row.get("record_id")
+        for row in _run_rows(run, RUN_METRICS, COLUMNS)
+        if row["scope"] == PER_SERIES and row["record_id"]
     ]
     rows += [
         RunRow(row["estimator_name"], metric, row["record_id"])
-        for row in _run_rows(run, RUN_ESTIMATES)
-        if not FLAGS.get(row.get("valid") or "", True)
+        for row in _run_rows(run, RUN_ESTIMATES, ("record_id", "estimator_name", "valid"))
+        if not FLAGS.get(row["valid"], True)
         for metric in OF_THE_ESTIMATOR
     ]
     return list(dict.fromkeys(rows))
 
 
-def _run_rows(run: Path, names: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    for content in _run_tables(run, names):
-        yield from csv.DictReader(io.StringIO(content.decode("utf-8-sig")))
+def _run_rows(run: Path, wanted: tuple[str, ...], columns: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Yield the rows of one table of a run, an empty cell as empty text."""
+    findings = Findings()
+    sent = _sent(run)
+    with tempfile.TemporaryDirectory(prefix="plumbline-run-") as folder:
+        unpacking = Unpacking(LIMITS, Path(folder), findings, RUN_METRICS + RUN_ESTIMATES)
+        if sent:
+            unpacking.take_all(sent)
+        for file in unpacking.files:
+            if file.suffix in wanted:
+                yield from _rows(replace(file, suffix=".csv"), columns, findings)
+    if findings.n_problems:
+        what = f"{run} cannot be read; of a run, raw/metrics.csv and raw/estimates.csv are, each also .gz."
+        raise ManifestRejected(what, findings.kept)
 
 
-def _run_tables(run: Path, wanted: tuple[str, ...]) -> Iterator[bytes]:
+def _sent(run: Path) -> list[SentFile]:
     if run.is_dir():
-        names = [path for path in sorted(run.rglob("*")) if path.as_posix().endswith(wanted)]
-        yield from (_unpacked(path.name, path.read_bytes()) for path in names)
-        return
+        run = run.resolve()
+        named = [("-".join(path.relative_to(run.parent).parts), path) for path in sorted(run.rglob("*"))]
+        ends = RUN_METRICS + RUN_ESTIMATES
+        return [SentFile(name, path) for name, path in named if name.removesuffix(".gz").endswith(ends)]
     if not zipfile.is_zipfile(run):
         raise typer.BadParameter(f"{run} is neither a run folder nor a zip archive of one")
-    with zipfile.ZipFile(run) as archive:
-        for name in archive.namelist():
-            if name.endswith(wanted):
-                yield _unpacked(name, archive.read(name))
+    return [SentFile(f"{run.name.removesuffix('.zip')}.zip", run)]
 
 
-def _unpacked(name: str, content: bytes) -> bytes:
-    return gzip.decompress(content) if name.endswith(".gz") else content
+def _rows(file: ReceivedFile, columns: Sequence[str], findings: Findings) -> Iterator[dict[str, str]]:
+    table = open_table(file, findings, [], LIMITS.max_rows)
+    if table is None:
+        return
+    missing = [name for name in columns if name not in table.header]
+    findings.extend(missing_column(name, table.header, file.name) for name in missing)
+    for block in table.blocks(columns) if not missing else ():
+        cells = [block.columns[name].fill_null("").to_pylist() for name in columns]
+        yield from (dict(zip(columns, row, strict=True)) for row in zip(*cells, strict=True))
 
 
 # `plumbline benchmark import-lrdbench`.
@@ -424,12 +463,10 @@ def import_lrdbench(
 
 ROLE, STRATUM = "role", "stratum_json"
 
-HEADER = ("scope", "record_id", "estimator_name", "metric_name", "value", "stratum_json", "metadata_json")
-
 ESTIMATES = ("record_id", "estimator_name", "point", "ci_low", "ci_high", "stderr", "valid", "runtime_seconds",
              "failure_reason", "warnings", "bootstrap_cis_json")  # fmt: skip
 
-SCOPES = {"tables/per_stratum_metrics": "aggregate", "tables/benchmark_uncertainty": "uncertainty"}
+SCOPE_OF = {"tables/per_stratum_metrics": "aggregate", "tables/benchmark_uncertainty": "uncertainty"}
 
 
 def _estimates(scores: ScoreTable) -> Iterator[CsvRow]:
@@ -463,7 +500,7 @@ def _per_series(scores: ScoreTable) -> Iterator[CsvRow]:
             value = math.nan if metric == PAIRED_RATIO else scores.values[at, place[metric]].item()
             who = (scores.item.at(at) if scores.item else None, scores.entrant.at(at))
             yield (
-                "per_series",
+                PER_SERIES,
                 *who,
                 name,
                 None if math.isnan(value) else value,
@@ -473,13 +510,13 @@ def _per_series(scores: ScoreTable) -> Iterator[CsvRow]:
 
 
 def _computed(table: Table) -> Iterator[CsvRow]:
-    scope = SCOPES[table.name]
+    scope = SCOPE_OF[table.name]
     for row in table.records():
         cells = (row["estimator_name"], row["metric_name"], row["value"], row["stratum_json"], row["metadata_json"])
         yield (scope, None, *cells)
 
 
 RAW = {
-    "metrics.csv": RawFile(header=HEADER, of_sent=_per_series, tables=tuple(SCOPES), of_table=_computed),
+    "metrics.csv": RawFile(header=COLUMNS, of_sent=_per_series, tables=tuple(SCOPE_OF), of_table=_computed),
     "estimates.csv": RawFile(header=ESTIMATES, of_sent=_estimates),
 }

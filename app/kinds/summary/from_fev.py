@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
-import yaml
 from pandas.tseries.frequencies import to_offset
 from pydantic import AfterValidator, Field, ValidationError
 
@@ -26,7 +25,7 @@ from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.kinds.contract import Imported
 from app.kinds.parse import parse_manifest
 from app.kinds.summary.read import BlockPart, BlockReader, FileColumns, columns_of
-from app.manifest.build import SCHEMA_LINE, problems_from
+from app.manifest.build import problems_from, yaml_of
 from app.manifest.model import Manifest, Part
 from app.names import clip_for_message, first_few, is_name
 from app.values.scores import NONE
@@ -112,8 +111,7 @@ def manifest_from_fev_tasks(
         "nouns": {"entrant": "model"},
         "tasks": [_declared(task, choices) for task in tasks],
     }
-    text = yaml.dump(manifest, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=120, default_flow_style=None)
-    return f"{SCHEMA_LINE}{text}".encode()
+    return yaml_of(manifest)
 
 
 @dataclass(frozen=True)
@@ -196,16 +194,6 @@ def _mini_board(metric: str, mini: Sequence[FevTask], choices: FevChoices) -> di
     uncertainty = board.pop("uncertainty")
     named = {"name": f"{board['name']}-mini", "title": f"{metric}, {len(mini)} tasks"}
     return {**board, **named, "tasks": [task.name for task in mini], "uncertainty": uncertainty}
-
-
-class _Dumper(yaml.SafeDumper):
-    """Writes equal lists out each time: our reader takes no aliases."""
-
-    def ignore_aliases(self, data: Any) -> bool:
-        return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:
-        super().increase_indent(flow, False)
 
 
 # What the models that fev's own lists use are called once case and signs are left out, the likeliest first.

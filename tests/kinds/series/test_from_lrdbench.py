@@ -1,5 +1,8 @@
 """Manifests made from lrdbench's own."""
 
+import gzip
+import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,9 +10,10 @@ import yaml
 
 from app.boards.methods.weighted_rank.records import WeightedRank
 from app.cli.__main__ import run
-from app.errors import ManifestRejected
+from app.errors import ManifestRejected, TooLarge
 from app.kinds.parse import parse_manifest
-from app.kinds.series.from_lrdbench import manifest_from_lrdbench, records_of_run
+from app.kinds.series import from_lrdbench
+from app.kinds.series.from_lrdbench import LIMITS, RunRow, manifest_from_lrdbench, records_of_run, rows_of_run
 from app.kinds.series.manifest_part import SeriesPart
 from app.manifest.model import part_of
 from tests.cases.series_runs import EXAMPLES, MANIFESTS
@@ -113,6 +117,64 @@ def test_the_command_writes_a_manifest(tmp_path: Path) -> None:
     assert code == 0
     assert output.read_bytes() == manifest_from_lrdbench(path.read_bytes(), "mine", "Mine")
     assert run(["benchmark", "import-lrdbench", str(path), "--run", str(tmp_path)]) != 0
+
+
+METRICS_OF_A_RUN = """scope,record_id,estimator_name,metric_name,value,stratum_json,metadata_json
+per_series,r1,DFA,mae,0.1,"{""n"": 128}",{}
+per_series,r2,DFA,mae,0.2,"{""n"": 128}",{}
+aggregate,,DFA,mae,0.15,{},{}
+"""
+ESTIMATES_OF_A_RUN = "record_id,estimator_name,valid\nr1,DFA,True\nr2,DFA,False\n"
+
+
+def test_a_run_is_read_alike_as_folder_and_as_archive(tmp_path: Path) -> None:
+    """Its tables may be packed, in folders of their own, and beside files that are not read."""
+    folder, archive = tmp_path / "mine", tmp_path / "mine.zip"
+    (folder / "raw").mkdir(parents=True)
+    (folder / "raw" / "metrics.csv.gz").write_bytes(gzip.compress(METRICS_OF_A_RUN.encode()))
+    (folder / "raw" / "estimates.csv").write_text(f"\ufeff{ESTIMATES_OF_A_RUN}", "utf-8")
+    (folder / "environment.json").write_text("{}")
+    with zipfile.ZipFile(archive, "w") as packed:
+        for path in sorted(folder.rglob("*")):
+            packed.write(path, path.relative_to(tmp_path))
+    rows = [RunRow("DFA", "mae", "r1"), RunRow("DFA", "mae", "r2"), RunRow("DFA", "instability", "r2")]
+
+    for given in (folder, folder / "raw", archive):
+        assert list(records_of_run(given).values()) == [["r1", "r2"]]
+        assert rows_of_run(given) == rows
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("metrics.csv.gz", gzip.compress(METRICS_OF_A_RUN.encode())[:-9], "cannot be unpacked"),
+        ("metrics.csv", METRICS_OF_A_RUN.replace("record_id", "series").encode(), "the column record_id is missing"),
+        ("metrics.csv", METRICS_OF_A_RUN.replace("0.1,", "0.1,,").encode(), "the row has 8 cells"),
+        ("metrics.csv", b"\xff\xfe", "UTF-16"),
+    ],
+)
+def test_a_run_that_cannot_be_read_is_refused(tmp_path: Path, name: str, content: bytes, message: str) -> None:
+    """As an upload is, with the file and what is wrong with it."""
+    archive = tmp_path / "mine.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr(f"mine/raw/{name}", content)
+    with pytest.raises(ManifestRejected) as refused:
+        records_of_run(archive)
+
+    (problem,) = refused.value.problems
+    assert problem.file == f"mine.zip/mine/raw/{name}"
+    assert message in problem.message
+
+
+def test_a_run_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What an archive claims of itself does not count."""
+    monkeypatch.setattr(from_lrdbench, "LIMITS", replace(LIMITS, max_unpacked_bytes=100))
+    archive = tmp_path / "mine.zip"
+    with zipfile.ZipFile(archive, "w") as packed:
+        packed.writestr("mine/raw/metrics.csv", METRICS_OF_A_RUN)
+
+    with pytest.raises(TooLarge):
+        records_of_run(archive)
 
 
 @pytest.mark.parametrize(

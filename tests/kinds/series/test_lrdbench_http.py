@@ -16,7 +16,8 @@ import pytest
 from sqlalchemy import QueuePool
 
 from app.cli.__main__ import run as run_command
-from app.kinds.series.from_lrdbench import HEADER, RAW, manifest_from_lrdbench
+from app.kinds.series.from_lrdbench import RAW, manifest_from_lrdbench
+from app.kinds.series.rows import COLUMNS
 from app.store import benchmark_rows, snapshots
 from app.store.series import raw_rows
 from app.web.exports import blocks_of
@@ -185,10 +186,10 @@ def test_estimators_of_two_people_join_on_one_board(shared_site: Site) -> None:
 
 
 SECOND_BOARD = b"""
-- name: validity-first
-  method: weighted_rank
-  ranking_rule: 1
-  weights: {validity_rate: 0.6, ci_width@0.95: 0.4}
+  - name: validity-first
+    method: weighted_rank
+    ranking_rule: 1
+    weights: {validity_rate: 0.6, ci_width@0.95: 0.4}
 """
 
 
@@ -257,7 +258,7 @@ def test_a_slow_reader_of_the_raw_rows_holds_no_connection(shared_site: Site, ru
 
     assert isinstance(pool, QueuePool)
     assert pool.checkedout() == 0
-    assert list(read[0]) == [HEADER]
+    assert list(read[0]) == [COLUMNS]
     assert len(list(parts)) == 3
 
 
