@@ -98,6 +98,18 @@ def test_a_kind_of_evidence_is_an_entry_point(server: RunningServer) -> None:
         assert words in page
 
 
+def test_raw_rows_of_an_added_kind_have_an_address(server: RunningServer) -> None:
+    """By the name that the kind gives them; another name is told which there are."""
+    published(server, "tallied", "t.csv", TALLY_ROWS)
+    address = f"{server.address}/benchmarks/tallied/raw"
+    rates, other = patient.get(f"{address}/rates.csv"), patient.get(f"{address}/metrics.csv")
+
+    assert sorted(rates.text.splitlines()) == ["Ada,easy,0.9", "Ada,hard,0.25", "Bob,easy,1.0", "Bob,hard,0.2",
+                                               "entrant,task,pass_rate"]  # fmt: skip
+    assert other.status_code == 404
+    assert "tallied is a benchmark of tallies; it has only raw/rates.csv, not raw/metrics.csv." in other.text
+
+
 def test_what_is_wrong_with_files_of_an_added_kind_is_said(server: RunningServer) -> None:
     """The problems that it finds come back from the process that read them."""
     rows = TALLY_ROWS.replace(b"tried", b"attempts")

@@ -47,8 +47,12 @@ def no_rows_of_tables(table: Table) -> Iterable[CsvRow]:
 
 @dataclass(frozen=True, kw_only=True)
 class RawFile:
-    """A file of what was sent to a snapshot, and of what was computed: rows of the former, then rows of tables."""
+    """A file of what was sent to a snapshot, and of what was computed: rows of the former, then rows of tables.
 
+    `title` is what a link to it says.
+    """
+
+    title: str
     header: Sequence[str]
     of_sent: Callable[[ScoreTable], Iterable[CsvRow]]
     tables: Sequence[str] = ()
@@ -73,7 +77,7 @@ class RowStorage:
     file: str | None = ROWS_FILE
     """Where all rows of a snapshot are handed out, below the benchmark's address; None where they are nobody else's."""
     raw: Mapping[str, RawFile] = field(default_factory=dict)
-    """Files of what was sent, by their names below `raw/`."""
+    """Files of what was sent, by their names below `raw/` of the benchmark's address and of its `tables.zip`."""
 
     @property
     def are_plain(self) -> bool:

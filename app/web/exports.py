@@ -17,6 +17,7 @@ from app.db.models import Snapshot
 from app.errors import NotFound
 from app.kinds.contract import Kind
 from app.kinds.registry import KINDS, kind_of
+from app.names import clip_for_message
 from app.render.csv_and_json import csv_bytes, scores_to_csv, table_to_csv
 from app.render.syndication import SnapshotBoards, every_eval_ever, hub_benchmark, hub_results, model_index
 from app.render.text import name_in_path
@@ -72,19 +73,20 @@ def download_all(slug: str, session: SessionDep, state: StateDep, snapshot: Snap
     return StreamingResponse(blocks_of(packed), media_type="application/zip", headers=headers)
 
 
-@router.get("/benchmarks/{slug}/raw/metrics.csv", summary="Every metric row", responses=described(404, also=("csv",)))
-def download_rows(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return per-series rows, aggregates and uncertainty in one file, as lrdbench writes them."""
-    kind, shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["metrics.csv"]))
-    return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NO_STORE)
-
-
-@router.get("/benchmarks/{slug}/raw/estimates.csv", summary="Every estimate", responses=described(404, also=("csv",)))
-def download_estimates(slug: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None) -> Response:
-    """Return every estimate with the estimator's own intervals, as lrdbench writes them."""
-    kind, shown = _with_contract_tables(session, slug, snapshot)
-    rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw["estimates.csv"]))
+@router.get("/benchmarks/{slug}/raw/{file}", summary="A file of what was sent", responses=described(404, also=("csv",)))
+def download_raw(
+    slug: str, file: str, session: SessionDep, state: StateDep, snapshot: SnapshotNumber = None
+) -> Response:
+    """Return one of the files that the kind of evidence declares: of series `metrics.csv`, which is per-series rows,
+    aggregates and uncertainty, and `estimates.csv`, estimates with the estimator's own intervals, as lrdbench does.
+    """
+    kind = kind_of(benchmarks.find_declared(session, slug).manifest)
+    if file not in kind.rows.raw:
+        having = " and ".join(f"raw/{each}" for each in kind.rows.raw)
+        which = f"only {having}" if having else "nothing below raw/"
+        raise NotFound(f"{slug} is a benchmark of {kind.name}; it has {which}, not raw/{clip_for_message(file)}.")
+    _, shown = find_shown(session, slug, snapshot)
+    rows = map(csv_bytes, raw_rows(state.sessions, shown.id, kind.rows.raw[file]))
     return StreamingResponse(rows, media_type="text/csv; charset=utf-8", headers=NO_STORE)
 
 
@@ -156,11 +158,10 @@ def show_table(
     loaded = _load(session, slug, shown, stem if stem in EXTRA else f"{PREFIX}{stem}")
     links = [(_title(name), f"/benchmarks/{slug}/tables/{name.removeprefix(PREFIX)}") for name in names]
     links += [(_title(name), f"/benchmarks/{slug}/tables/{name}") for name in EXTRA if name != stem]
-    links += [
-        ("All contract tables as a zip", f"/benchmarks/{slug}/tables.zip"),
-        ("Every row", f"/benchmarks/{slug}/raw/metrics.csv"),
-    ]
-    links += [("Every estimate", f"/benchmarks/{slug}/raw/estimates.csv")]
+    kind = kind_of(declared.manifest)
+    if kind.pages.has_contract_tables:
+        links.append(("All contract tables as a zip", f"/benchmarks/{slug}/tables.zip"))
+    links += [(raw.title, f"/benchmarks/{slug}/raw/{file}") for file, raw in kind.rows.raw.items()]
     view = narrowed(view_of(session, declared, loaded, shown), wanted)
     view = around(view, f"/benchmarks/{slug}/tables/{stem}", links, name_links(declared))
     return table_answer(request, view, fmt)

@@ -31,6 +31,7 @@ PARTS = {
     "{submission}": "2",
     "{kind}": "pairwise",
     "{table}": "records",
+    "{file}": "metrics.csv",
     "{name}": "summary.csv",
     "{role}": "steward",
     "{invitation}": "1",

@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from app.kinds.registry import KINDS
 from app.render.text import path_of_name
 from app.store import benchmarks, snapshots, submissions
 from tests.cases import publications
@@ -133,7 +134,7 @@ def formulas(text: str) -> list[str]:
 
 def addresses(site: Site, route: str) -> Iterator[str]:
     """Yield what a route's address can be, with the ending .csv."""
-    ending = "" if route.endswith(".csv") else ".csv"
+    ending = "" if route.endswith((".csv", "{file}")) else ".csv"
     wholes = slugs(site) if "{slug}" in route else [""]
     for slug in wholes:
         filled = [route.replace("{slug}", slug)]
@@ -194,6 +195,8 @@ def values(site: Site, slug: str, part: str, within: str = "") -> Sequence[str]:
             return list(map(path_of_name, entrants(site, slug)))
         case "{task}":
             return [path_of_name(row["task"]) for row in site.http.get(f"/benchmarks/{slug}/tasks.json").json()["rows"]]
+        case "{file}":
+            return list(KINDS[document["manifest"]["evidence"]].rows.raw)
         case "{kind}" | "{table}":
             of_it = [name for name in names if not within or name.endswith(f"/{within}")]
             return sorted({end for name in of_it for end in (name.split("/")[0], name.split("/")[-1])})

@@ -85,6 +85,7 @@ PARTS = {
     "{submission}": "1",
     "{kind}": "breakdown",
     "{table}": "deviations",
+    "{file}": "metrics.csv",
 }
 
 

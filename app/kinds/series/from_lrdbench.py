@@ -517,6 +517,8 @@ def _computed(table: Table) -> Iterator[CsvRow]:
 
 
 RAW = {
-    "metrics.csv": RawFile(header=COLUMNS, of_sent=_per_series, tables=tuple(SCOPE_OF), of_table=_computed),
-    "estimates.csv": RawFile(header=ESTIMATES, of_sent=_estimates),
+    "metrics.csv": RawFile(
+        title="Every row", header=COLUMNS, of_sent=_per_series, tables=tuple(SCOPE_OF), of_table=_computed
+    ),
+    "estimates.csv": RawFile(title="Every estimate", header=ESTIMATES, of_sent=_estimates),
 }

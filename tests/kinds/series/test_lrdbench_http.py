@@ -278,11 +278,25 @@ def test_a_zip_is_deleted_when_its_reader_goes_away(tmp_path: Path) -> None:
 def test_another_kind_of_benchmark_has_no_contract_tables(shared_site: Site) -> None:
     """It is told so, instead of getting a header without rows."""
     create(shared_site)
-    for address in ("tables.zip", "raw/metrics.csv"):
+    said = {
+        "tables.zip": "guess is a benchmark of predictions; only one of series_metrics",
+        "raw/metrics.csv": "guess is a benchmark of predictions; it has nothing below raw/, not raw/metrics.csv.",
+    }
+    for address, reason in said.items():
         answer = shared_site.http.get(f"/benchmarks/guess/{address}")
 
         assert answer.status_code == 404
-        assert "guess is a benchmark of predictions; only one of series_metrics" in answer.text
+        assert reason in answer.text
+
+
+def test_pages_of_tables_lead_to_every_raw_file(shared_site: Site, run: Run) -> None:
+    """Those that the kind declares, by their titles; the addresses answer."""
+    slug, _ = run(STRESS)
+    page = shared_site.http.get(f"/benchmarks/{slug}/tables/failures", headers={"Accept": "text/html"}).text
+
+    for name, file in RAW.items():
+        assert f'<a href="/benchmarks/{slug}/raw/{name}">{file.title}</a>' in page
+        assert table(shared_site, slug, f"raw/{name}")
 
 
 def test_the_reading_guide_stands_on_every_page(shared_site: Site, run: Run) -> None:

@@ -1,11 +1,25 @@
 """Tallies: how many of its tries an entrant passed on each task."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pyarrow as pa
 
 from app.errors import Problem
 from app.files.tables import local_codes, open_table, read_numbers
-from app.kinds.contract import ColumnUse, Evaluation, Kind, Pages, Reading, ReadRequest, Summary, UploadExample
+from app.kinds.contract import (
+    ColumnUse,
+    CsvRow,
+    Evaluation,
+    Kind,
+    Pages,
+    RawFile,
+    Reading,
+    ReadRequest,
+    RowStorage,
+    Summary,
+    UploadExample,
+)
 from app.manifest.model import KindPart, Manifest, part_of
 from app.values.frame import Frame, FrameField
 from app.values.registry import GlossaryEntry
@@ -67,6 +81,12 @@ def example_of_tallies(manifest: Manifest) -> UploadExample:
     )
 
 
+def rates_of(scores: ScoreTable) -> Iterator[CsvRow]:
+    """Hand out what was read, row by row."""
+    for at in range(len(scores)):
+        yield (scores.entrant.at(at), scores.task.at(at), float(scores.values[at, 0]))
+
+
 TALLIES = Kind(
     name="tallies",
     part=TalliesPart,
@@ -74,6 +94,9 @@ TALLIES = Kind(
     read=read_tallies,
     summarise=summarise_tallies,
     pages=Pages(example=example_of_tallies),
+    rows=RowStorage(
+        raw={"rates.csv": RawFile(title="Every rate", header=("entrant", "task", "pass_rate"), of_sent=rates_of)}
+    ),
     glossary=lambda: (
         GlossaryEntry("pass_rate", "Pass rate", "The share of tries that were passed; higher is better."),
     ),
