@@ -9,7 +9,7 @@ import numpy as np
 
 from app.admission.case import Check, Claims, Registered, listed
 from app.manifest.model import Manifest
-from app.names import nearest
+from app.names import first_few, nearest
 from app.prereg.fields import Hypothesis, Prereg
 from app.stats.arrays import BoolArray
 from app.values.facts import BundleFacts, RunFacts
@@ -60,7 +60,8 @@ def check_claims(claims: Claims | None, ours: Means) -> list[Check]:
             elif not math.isclose(float(computed), claimed, rel_tol=CLAIM_TOLERANCE, abs_tol=CLAIM_TOLERANCE):
                 different.append(f"{entrant} {metric}: {claimed!r} claimed, {computed!r} computed")
     if different:
-        return [Check("claims", "failed", f"Claimed means differ from the rows: {'; '.join(different[:SHOWN])}.")]
+        shown = first_few(different, SHOWN, between="; ")
+        return [Check("claims", "failed", f"Claimed means differ from the rows: {shown}.")]
     return [Check("claims", "passed", "Every claimed mean equals the one computed from the rows.")]
 
 

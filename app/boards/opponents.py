@@ -6,13 +6,13 @@ choice ends that. Without one, every two neighbours are compared once more witho
 that are kept for each owner.
 """
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from app.errors import BoardUnavailable, Unavailable
-from app.names import count, in_words, names_in_words, sentences
+from app.names import count, first_few, in_words, names_in_words
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 200
@@ -152,6 +152,9 @@ def owner_note(moved: Sequence[dict[str, Any]]) -> str:
         then = f"{below} would be above {above}" if one["becomes"] == "turned" else "the two would be equal"
         only = f"{above} is above {below} only with {owner}'s entrants on the board"
         return f"{only}: without them, and with all others, {then}."
-    named = [f"{in_words(one['above'])} and {in_words(one['below'])} (of {one['owner']})" for one in moved[:MOST_NAMED]]
-    more = f", and {len(moved) - MOST_NAMED} more" if len(moved) > MOST_NAMED else ""
-    return f"The order of these neighbours hangs on the entrants of one other owner: {sentences(named)}{more}."
+    named = first_few(moved, MOST_NAMED, _neighbours)
+    return f"The order of these neighbours hangs on the entrants of one other owner: {named}."
+
+
+def _neighbours(one: Mapping[str, Any]) -> str:
+    return f"{in_words(one['above'])} and {in_words(one['below'])} (of {one['owner']})"

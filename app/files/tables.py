@@ -21,7 +21,7 @@ import pyarrow.csv
 from app.errors import Problem, TooLarge
 from app.files.findings import BOM, Findings, problem_of_text, small_text
 from app.files.uploads import ReceivedFile
-from app.names import clip_for_message, count
+from app.names import clip_for_message, count, first_few
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.formulas import MARKED_PATTERN, read_off_guard
 from app.values.scores import NONE
@@ -741,7 +741,7 @@ def _warnings_of_header(names: Sequence[str], file: str) -> Iterator[Problem]:
     if unnamed == [1]:
         yield Problem("the first column has no name, as an index written by pandas; it was ignored", file=file)
     elif unnamed:
-        numbers = ", ".join(map(str, unnamed[:10]))
+        numbers = first_few(unnamed)
         yield Problem(f"columns without a name were ignored: {numbers}", file=file)
 
 

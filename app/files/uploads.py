@@ -144,7 +144,7 @@ class Unpacking:
 
     def _warn_of_ignored(self, name: str, ignored: Sequence[str]) -> None:
         if ignored:
-            shown = ", ".join(clip_for_message(member) for member in ignored[:5])
+            shown = first_few(ignored, 5, clip_for_message)
             self.warnings.append(Problem(f"{len(ignored)} hidden members were ignored: {shown}", file=name))
 
     def _readable(self, name: str, members: Sequence[zipfile.ZipInfo]) -> list[zipfile.ZipInfo]:

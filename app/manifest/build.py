@@ -11,7 +11,16 @@ from pydantic import BaseModel, ValidationError
 
 from app.errors import ManifestRejected, Problem
 from app.manifest.model import MOST_VALUES, Common, Grid, KindPart, Leaderboard, Manifest, Part, complaints_about
-from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, clip_for_message, name_key, nearest
+from app.names import (
+    METRIC_PATTERN,
+    METRIC_RULE,
+    SLUG_PATTERN,
+    SLUG_RULE,
+    clip_for_message,
+    first_few,
+    name_key,
+    nearest,
+)
 from app.yaml import ParsedYaml
 
 Boards = Mapping[str, type[Leaderboard]]
@@ -421,7 +430,7 @@ def _message(finding: _Finding) -> str:
 def _unknown_key(key: str, allowed: Sequence[str]) -> str:
     near = nearest(key, allowed)
     hint = f"did you mean {near}? " if near else ""
-    listed = ", ".join(allowed[:SHOWN_KEYS])
+    listed = first_few(allowed, SHOWN_KEYS)
     return f"no key of this name; {hint}Known are {listed}" if listed else "no key of this name"
 
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any
 
 from app.errors import PreregRejected, Problem, Rejected
-from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE
+from app.names import METRIC_PATTERN, METRIC_RULE, SLUG_PATTERN, SLUG_RULE, first_few
 from app.prereg.document import UNNAMED, gap_of_axis, read_document_form
 from app.prereg.fields import (
     IID_REFUSED,
@@ -234,7 +234,7 @@ def _hypothesis(part: PreregFields, metrics: tuple[str, ...]) -> Hypothesis | No
     contrast, metric, threshold = _contrast(part), part.text("metric"), part.number("threshold")
     direction = part.choice("direction", SIDES, "greater")
     if metric is not None and metrics and metric not in metrics:
-        declared = ", ".join(metrics[:_SHOWN_METRICS]) + (", …" if len(metrics) > _SHOWN_METRICS else "")
+        declared = first_few(metrics, _SHOWN_METRICS)
         part.refuse(f"the metric is not among metrics: {declared}", "metric", value=metric)
     if contrast is None or metric is None or threshold is None:
         return None

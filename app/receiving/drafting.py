@@ -24,7 +24,7 @@ from app.files.uploads import Limits, ReceivedFile, SentFile, Unpacking
 from app.harnesses.contract import Harness, HarnessRun, Row, cell_text, sound_rows
 from app.harnesses.registry import split_harnesses
 from app.manifest.build import SCHEMA, TODO
-from app.names import SLUG_PATTERN, is_name
+from app.names import SLUG_PATTERN, first_few, is_name
 from app.yaml import ScalarNotAllowed, resolve_plain
 
 Ask = Callable[[str, Sequence[str]], str | None]
@@ -165,7 +165,7 @@ def draft_manifest(sheet: ResultsSheet, stem: str, wishes: Wishes, ask: Ask) -> 
     given = _given(sheet, wishes)
     roles = _asked(sheet, guess_roles(sheet, given), given, ask)
     if not roles.metrics:
-        listed = ", ".join(sheet.columns[:20])
+        listed = first_few(sheet.columns, 20)
         problem = Problem(f"no column holds numbers that could be a metric; the file has {listed}", column="metrics")
         raise EvidenceRejected("No metric to rank by.", [problem])
     metrics = _metrics(sheet, roles, wishes, ask)
@@ -188,7 +188,7 @@ def _given(sheet: ResultsSheet, wishes: Wishes) -> Roles:
     unknown = [name for role in wished.values() for name in (role if isinstance(role, tuple) else (role,))
                if name not in (*sheet.columns, NO_COLUMN)]  # fmt: skip
     if unknown:
-        listed = ", ".join(sheet.columns[:20])
+        listed = first_few(sheet.columns, 20)
         problems = [Problem(f"no column of this name; the file has {listed}", column=name) for name in unknown]
         raise EvidenceRejected("The file lacks a column that you named.", problems)
     return Roles(**{**fixed, **wished})

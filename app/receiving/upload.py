@@ -26,7 +26,7 @@ from app.kinds.reader import Evidence, reader_of
 from app.kinds.registry import kind_of
 from app.manifest.build import as_asked_by, written_for
 from app.manifest.model import Manifest
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 from app.prereg.prereg import parse_prereg, sha256_hex
 from app.rights import roles
 from app.store import benchmark_rows, benchmarks, entrants, grids, labels, preregs, series, sql, submissions
@@ -299,8 +299,8 @@ def _newest_of(session: Session, benchmark_id: int, names: Collection[str]) -> i
 
 def _gone_back(versions: Sequence[Declared], evidence: Evidence, names: Sequence[str]) -> EvidenceRejected:
     lower = versions[evidence.version].manifest
-    shown = ", ".join(clip_for_message(name) for name in names[:5])
-    message = f"the column is missing, and {shown} has evidence under a version of the manifest that asks for it"
+    shown, has = first_few(names, 5, clip_for_message), "has" if len(names) == 1 else "have"
+    message = f"the column is missing, and {shown} {has} evidence under a version of the manifest that asks for it"
     lacking = [name for name in versions[0].manifest.metrics if name not in lower.metrics]
     return EvidenceRejected(
         "The files leave out what was asked of their entrants before; nothing was stored.",
@@ -318,7 +318,7 @@ def not_asked(upload: Upload, used: Declared) -> list[Problem]:
     tasks = [name for name in newest.manifest.task_ids() or () if name not in known]
     message = (
         f"checked against version {used.version.version} of the manifest, for which the files were written; not asked, "
-        f"so without a rank on boards that read it: {', '.join([*metrics, *tasks][:20])}"
+        f"so without a rank on boards that read it: {first_few([*metrics, *tasks], 20)}"
     )
     return [Problem(message)]
 

@@ -253,11 +253,11 @@ def refuse_other_entrants(holder: Holder, names: Iterable[str]) -> None:
     """Refuse entrants that the token is not for. Raises Forbidden."""
     others = sorted(set(names) - holder.entrants) if holder.entrants is not None else []
     if others:
-        shown = ", ".join(clip_for_message(name) for name in others[:MOST_NAMED])
-        raise Forbidden(f"This token is only for {', '.join(sorted(holder.entrants or ()))}, not for {shown}.")
+        own, shown = sorted(holder.entrants or ()), first_few(others, MOST_NAMED, clip_for_message)
+        raise Forbidden(f"This token is only for {first_few(own, MOST_NAMED)}, not for {shown}.")
 
 
 def refuse_elsewhere(holder: Holder, slug: str | None) -> None:
     """Refuse a request about a benchmark outside the token's limits. Raises Forbidden."""
     if holder.benchmarks is not None and slug not in holder.benchmarks:
-        raise Forbidden(f"This token is only for {', '.join(sorted(holder.benchmarks))}.")
+        raise Forbidden(f"This token is only for {first_few(sorted(holder.benchmarks), MOST_NAMED)}.")

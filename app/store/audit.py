@@ -16,7 +16,7 @@ from sqlalchemy import ColumnElement, Connection, Select, delete, func, select, 
 from sqlalchemy.orm import Session
 
 from app.db.models import AuditEvent, AuditSeal, AuditUnsealed, Token
-from app.names import clip_for_message
+from app.names import clip_for_message, first_few
 from app.store.sql import one_of, take_turns
 
 MAX_TEXT = 500
@@ -423,13 +423,17 @@ def _listed(numbers: Iterable[int]) -> str:
             spans[-1][1] = number
         else:
             spans.append([number, number])
-    texts = [f"{first}" if first == last else f"{first} to {last}" for first, last in spans[:MOST_SPANS]]
-    more = f" and {len(spans) - MOST_SPANS} more" if len(spans) > MOST_SPANS else ""
+    listed = first_few(spans, MOST_SPANS, _written)
     one = len(spans) == 1 and spans[0][0] == spans[0][1]
-    return f"{'Event' if one else 'Events'} {', '.join(texts)}{more}:"
+    return f"{'Event' if one else 'Events'} {listed}:"
 
 
 MOST_SPANS = 20
+
+
+def _written(span: Sequence[int]) -> str:
+    first, last = span
+    return f"{first}" if first == last else f"{first} to {last}"
 
 
 def _span(first: int, last: int, what: str) -> str:

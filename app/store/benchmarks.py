@@ -117,7 +117,7 @@ def _refuse_other_tasks(session: Session, benchmark: Benchmark, manifest: Manife
     tasks = manifest.task_ids()
     labelled = set(session.scalars(select(LabelSet.task).where(LabelSet.benchmark_id == benchmark.id)))
     if labelled and tasks is not None and set(tasks) != labelled:
-        others = ", ".join(sorted(labelled ^ set(tasks))[:MAX_NAMED])
+        others = first_few(sorted(labelled ^ set(tasks)), MAX_NAMED)
         raise Conflict(
             f"The labels of {benchmark.slug} were put, once, for every task. They can be retitled and put in order, "
             f"but none can be added, left out or renamed ({others}): make a new benchmark."

@@ -103,4 +103,4 @@ def _some(names: Sequence[str]) -> str:
 def _reasons(snapshot: Snapshot, names: Sequence[str]) -> str:
     withdrawn_here: list[dict[str, Any]] = [each for each in snapshot.withdrawals if set(each["entrants"]) & set(names)]
     reasons = list(dict.fromkeys(str(each["reason"]) for each in withdrawn_here))
-    return f": {'; '.join(reasons[:MOST_NAMED])}" if reasons else ""
+    return f": {first_few(reasons, MOST_NAMED, between='; ')}" if reasons else ""

@@ -23,7 +23,7 @@ from app.errors import NotFound
 from app.kinds.contract import ROWS_FILE
 from app.kinds.registry import kind_of
 from app.manifest.model import Manifest, OpenTasks
-from app.names import count
+from app.names import count, first_few
 from app.stats.arrays import IntArray
 from app.store import snapshots
 from app.store.benchmarks import Declared
@@ -265,7 +265,7 @@ def entrant_table(
         for row in _rows(manifest, stood.block, [names_of[n] for n in stood.block.task.tolist()], stood.submission)
     ]
     absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
-    notes = (f"No result on {count(len(absent), 'task')}: {', '.join(absent[:20])}.",) if absent else ()
+    notes = (f"No result on {count(len(absent), 'task')}: {first_few(absent, 20)}.",) if absent else ()
     return Table(
         f"entrant/{name}",
         name,

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from app.config import Settings
 from app.errors import Forbidden
 from app.rights import tokens
-from app.rights.policy import RIGHTS, Holder, Relation, require
+from app.rights.policy import RIGHTS, Holder, Relation, refuse_other_entrants, require
 from app.store import audit
 from app.web.caller import may
 from app.web.checked_first import CheckedFirst
@@ -237,3 +237,13 @@ def test_a_route_says_which_action_it_is() -> None:
         router.get("/new")(lambda: None)
     with pytest.raises(KeyError):
         may("an action that the table does not have")
+
+
+def test_a_refusal_of_many_entrants_says_how_many_more_there_are() -> None:
+    """Of what the token is for as of what it is not for."""
+    holder = Holder(1, "ann", "submitter", entrants=frozenset(f"M{at:02}" for at in range(12)))
+    with pytest.raises(Forbidden) as refused:
+        refuse_other_entrants(holder, [f"N{at:02}" for at in range(11)])
+
+    assert " M09 and 2 more, not for N00, " in str(refused.value)
+    assert str(refused.value).endswith(" N09 and 1 more.")

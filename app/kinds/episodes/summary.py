@@ -13,6 +13,7 @@ from app.admission.claims import SHOWN, SubmissionClaims, check_claims, decided_
 from app.boards.coverage import with_worst
 from app.kinds.contract import Evaluation, Summary
 from app.manifest.model import Manifest
+from app.names import first_few
 from app.prereg.fields import BootstrapMethod
 from app.stats.arrays import BoolArray
 from app.stats.cluster import (
@@ -141,7 +142,7 @@ def check_bundle_claims(scores: ScoreTable, bundles: Sequence[BundleFacts], *, e
     computed = [(bundle, _bundle_summary(scores, bundle, _stated_summary(bundle))) for bundle in bundles]
     different = list(_differences(computed, tolerance=0.0 if exact else SUMMARY_TOLERANCE))
     if different:
-        reason = f"Claimed summaries differ from the episodes: {'; '.join(different[:SHOWN])}."
+        reason = f"Claimed summaries differ from the episodes: {first_few(different, SHOWN, between='; ')}."
         return [Check("claimed_summary", "failed", reason)]
     how = "to the last digit" if exact else f"within {SUMMARY_TOLERANCE:g}"
     if unverified := list(_unverified(computed)):

@@ -16,7 +16,7 @@ from app.errors import Problem
 from app.files.findings import missing_column
 from app.files.tables import Cells, NumberBounds, Texts, Vocabulary, read_numbers
 from app.kinds.predictions.declared import Predictions
-from app.names import MAX_NAME, clip_for_message, complain_about_name, is_name
+from app.names import MAX_NAME, clip_for_message, complain_about_name, first_few, is_name
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE
 
@@ -79,8 +79,7 @@ class TaskNames:
             return "the cell is empty"
         if self._known is None:
             return complain_about_name(text)
-        listed = ", ".join(self._known[:_SHOWN]) + (", …" if len(self._known) > _SHOWN else "")
-        return f"not a task with labels; there are {listed}"
+        return f"not a task with labels; there are {first_few(self._known, _SHOWN)}"
 
 
 class EntrantNames:
@@ -168,8 +167,7 @@ class ValueReader:
                     yield missing_column(CLASS_PREFIX + name, header, file)
         for name in header if self._classes else ():
             if name.startswith(CLASS_PREFIX) and name not in known:
-                listed = ", ".join(self._classes[:_SHOWN]) + (", …" if len(self._classes) > _SHOWN else "")
-                message = f"there is no class of this name; the classes are {listed}"
+                message = f"there is no class of this name; the classes are {first_few(self._classes, _SHOWN)}"
                 yield Problem(message, file, 1, clip_for_message(name))
 
     @property

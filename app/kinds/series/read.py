@@ -167,7 +167,7 @@ class SeriesChecks:
             if not is_estimator_name(name):
                 yield self.problem(f"not a name that is allowed: {ESTIMATOR_RULE}", at, "estimator_name", name)
             elif enrolled is not None and name not in enrolled:
-                message = f"unknown estimator; the benchmark enrols {', '.join(enrolled[:20])}{_many(n_rows)}"
+                message = f"unknown estimator; the benchmark enrols {first_few(enrolled, 20)}{_many(n_rows)}"
                 yield self.problem(message, at, "estimator_name", name)
 
     def is_diagnostic(self) -> BoolArray:

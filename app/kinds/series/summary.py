@@ -22,6 +22,7 @@ from app.kinds.series.manifest_part import SeriesPart
 from app.kinds.series.read import differ
 from app.kinds.series.rows import BALANCED_GLOBAL, null
 from app.manifest.model import Manifest, part_of
+from app.names import first_few
 from app.stats.strata import Aggregate
 from app.values.facts import ClaimedValue
 from app.values.scores import ScoreTable
@@ -73,8 +74,8 @@ def check_series_claims(manifest: Manifest, scores: ScoreTable, claimed: Sequenc
     )
     if compared.different:
         n = len(compared.different)
-        more = f" and {n - SHOWN} more" if n > SHOWN else ""
-        reason = f"{n} claimed values differ from the rows, which count: {'; '.join(compared.different[:SHOWN])}{more}."
+        shown = first_few(compared.different, SHOWN, between="; ")
+        reason = f"{n} claimed values differ from the rows, which count: {shown}."
         return [Check("claimed_values", "warned", reason + beyond)]
     if not compared.n_compared:
         return [Check("claimed_values", "warned", f"None of the claimed values can be compared.{beyond}")]

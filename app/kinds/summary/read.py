@@ -39,7 +39,7 @@ from app.harnesses.registry import split_harnesses
 from app.kinds.contract import Reading, ReadRequest, checked_entrant
 from app.kinds.summary.manifest_part import SummaryPart
 from app.manifest.model import Manifest, OpenTasks, part_of
-from app.names import clip_for_message, complain_about_name, count, is_name, sentences
+from app.names import clip_for_message, complain_about_name, count, first_few, is_name, sentences
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, OVERLAP_UNSAID, Coded, ScoreTable
 from app.values.table import Table
@@ -258,9 +258,8 @@ class _Submission:
         versions = self._reader.recorded.get("fev_version")
         old = [word for word in versions.words if is_old(word)] if self._columns.is_fev and versions else []
         if old:
-            message = (
-                f"fev says that results of releases before 0.6.0 may not be comparable: {', '.join(sorted(old)[:20])}"
-            )
+            shown = first_few(sorted(old), 20)
+            message = f"fev says that results of releases before 0.6.0 may not be comparable: {shown}"
             self._files.warnings.append(Problem(message, column="fev_version"))
 
     def _problems_of_missing(
