@@ -43,8 +43,8 @@ class Evidence:
 class Reader:
     """Uploaded files, and how their kind of evidence reads them.
 
-    It goes to another process, where `read` is loaded by its name. So a kind that was added from outside is read there
-    too, and nothing but a kind that this process knows.
+    It goes to one of the processes of `app.reading`, where `read` is loaded by its name. So a kind that was added from
+    outside is read there too, and nothing but a kind that this process knows.
     """
 
     read: Read

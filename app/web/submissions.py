@@ -327,8 +327,8 @@ def _parse(kind: Any, text: str, field: str) -> Any:
 
 # What a submitter states about an entrant and a run besides the rows: all optional, typed and shown.
 #
-# The same fields stand in the form of `app.web.submit_page`, and boards are filtered
-# by those of `app.boards.explore`.
+# The same fields stand in the form of `app.web.submit_page`, and boards are filtered by those of
+# `app.boards.entrant_fields`.
 
 METADATA_FIELDS: tuple[tuple[str, str, FieldType], ...] = (
     ("version", "Version", "text"),
