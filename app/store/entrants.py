@@ -7,8 +7,10 @@ by moving the name to them, which works before there is any evidence as well.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, ScalarSelect, func, select
+from sqlalchemy.dialects.postgresql import aggregate_order_by
 from sqlalchemy.orm import Session
 
 from app.admission.forensics import skeleton
@@ -19,6 +21,7 @@ from app.db.models import (
     EntrantTransfer,
     Entry,
     ManifestVersion,
+    Submission,
     Token,
 )
 from app.errors import Conflict, NotFound
@@ -61,6 +64,13 @@ def find_entrant(session: Session, benchmark_id: int, name: str) -> Entrant:
 def names(session: Session, benchmark_id: int) -> Sequence[str]:
     """Return the name of every entrant that evidence was ever submitted for."""
     return session.scalars(select(Entrant.name).where(Entrant.benchmark_id == benchmark_id)).all()
+
+
+def names_brought() -> ScalarSelect[Any]:
+    """Return, as a column of a query of submissions, the names of the entrants that each brought."""
+    names = select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
+    entries = names.join(Entry, Entry.entrant_id == Entrant.id)
+    return entries.where(Entry.submission_id == Submission.id).scalar_subquery()
 
 
 def is_named(names: Iterable[str]) -> ColumnElement[bool]:

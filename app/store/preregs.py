@@ -11,12 +11,13 @@ from datetime import datetime, timedelta
 from functools import lru_cache
 from typing import Any
 
-from sqlalchemy import ScalarSelect, func, or_, select
+from sqlalchemy import ColumnElement, ScalarSelect, func, or_, select
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from app.admission.case import Registered, TokenHolder
 from app.db.models import (
+    Benchmark,
     Entrant,
     EntrantReservation,
     Entry,
@@ -251,15 +252,20 @@ class RegistrationStatus:
         return bool(states & REPORTED or (states and self.prereg.run_purpose != "leaderboard"))
 
 
+def is_registered_or_cited(benchmark: Benchmark) -> ColumnElement[bool]:
+    """Return the condition that a preregistration is registered for a benchmark, or cited by a submission to it."""
+    bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
+    cited = select(Submission.prereg_sha256).where(Submission.benchmark_id == benchmark.id)
+    return or_(StoredPrereg.sha256.in_(bound), StoredPrereg.sha256.in_(cited))
+
+
 def list_registrations(session: Session, declared: Declared) -> list[RegistrationStatus]:
     """Return every registration for the benchmark, or cited by a submission to it, the newest first."""
     benchmark = declared.benchmark
-    bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
-    cited = select(Submission.prereg_sha256).where(Submission.benchmark_id == benchmark.id)
     query = (
         select(StoredPrereg, Token.name, _attested(benchmark.slug))
         .join(Token, Token.id == StoredPrereg.registered_by)
-        .where(or_(StoredPrereg.sha256.in_(bound), StoredPrereg.sha256.in_(cited)))
+        .where(is_registered_or_cited(benchmark))
         .order_by(StoredPrereg.registered_at.desc(), StoredPrereg.sha256)
     )
     days = declared.manifest.admission.report_within_days

@@ -9,8 +9,8 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple, Self
 
-from sqlalchemy import ColumnElement, and_, func, or_, select, tuple_, update
-from sqlalchemy.dialects.postgresql import aggregate_order_by, insert
+from sqlalchemy import ColumnElement, and_, func, select, tuple_, update
+from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session, aliased
 
 from app.boards.provenance import FRAME, Provenance
@@ -23,7 +23,6 @@ from app.db.models import (
     Entrant,
     Entry,
     LabelSecret,
-    PreregBinding,
     Snapshot,
     SnapshotEntry,
     StoredFingerprint,
@@ -40,8 +39,10 @@ from app.store import benchmark_rows, benchmarks, current, grids, snapshots, web
 from app.store.benchmarks import Declared
 from app.store.current import Fault
 from app.store.disclosed import newest_shown
+from app.store.entrants import names_brought
 from app.store.labels import deciding_part
 from app.store.measured import Piece
+from app.store.preregs import is_registered_or_cited
 from app.store.row_blocks import pack_block
 from app.store.rows import read_row_blocks, unowned_pairs
 from app.store.sql import one_of
@@ -361,13 +362,8 @@ def _standings(session: Session, benchmark_id: int) -> tuple[CurrentEvidence, ..
 def _withdrawals(session: Session, benchmark_id: int) -> tuple[Tombstone, ...]:
     stood = aliased(SubmissionEvent)
     evaluated = select(stood.id).where(stood.submission_id == Submission.id, stood.status == "evaluated")
-    names = (
-        select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
-        .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entry.submission_id == Submission.id)
-    )
     query = (
-        select(Submission.id, names.scalar_subquery(), SubmissionEvent.at, SubmissionEvent.reason)
+        select(Submission.id, names_brought(), SubmissionEvent.at, SubmissionEvent.reason)
         .join(SubmissionEvent, SubmissionEvent.submission_id == Submission.id)
         .where(Submission.benchmark_id == benchmark_id, SubmissionEvent.status == "withdrawn", evaluated.exists())
         .order_by(Submission.id)
@@ -462,13 +458,7 @@ def _owners(session: Session, benchmark_id: int) -> Mapping[int, int]:
 
 def _registrations(session: Session, benchmark: Benchmark) -> Counter[int | None]:
     """Count by registrant what was registered for the benchmark, or cited by a submission to it."""
-    bound = select(PreregBinding.prereg_sha256).where(PreregBinding.benchmark == benchmark.slug)
-    cited = select(Submission.prereg_sha256).where(
-        Submission.benchmark_id == benchmark.id, Submission.prereg_sha256.is_not(None)
-    )
-    query = select(StoredPrereg.registered_by, func.count()).where(
-        or_(StoredPrereg.sha256.in_(bound), StoredPrereg.sha256.in_(cited))
-    )
+    query = select(StoredPrereg.registered_by, func.count()).where(is_registered_or_cited(benchmark))
     return Counter(dict(session.execute(query.group_by(StoredPrereg.registered_by)).all()))
 
 

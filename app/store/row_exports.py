@@ -249,26 +249,20 @@ def _missing(snapshot: Snapshot | None, rows: Sequence[tuple[Cell, ...]], sessio
     return (f"No result: {', '.join(absent)}.",) if absent else ()
 
 
-def entrant_table(
-    session: Session, manifest: Manifest, benchmark_id: int, snapshot: Snapshot | None, name: str
-) -> Table:
-    """Return one entrant's scores on every task. Raises NotFound."""
-    query = select(Entrant.id).where(Entrant.benchmark_id == benchmark_id, Entrant.name == name)
-    known = session.scalar(query)
-    if known is None:
-        raise NotFound(f"{manifest.slug} has no entrant {name}.")
-    names_of = _task_names(session, benchmark_id)
+def entrant_table(session: Session, manifest: Manifest, snapshot: Snapshot | None, entrant: Entrant) -> Table:
+    """Return one entrant's scores on every task."""
+    names_of = _task_names(session, entrant.benchmark_id)
     rows = [
         row
-        for part in _counted(session, snapshot, known)
+        for part in _counted(session, snapshot, entrant.id)
         for stood in part
         for row in _rows(manifest, stood.block, [names_of[n] for n in stood.block.task.tolist()], stood.submission)
     ]
     absent = sorted(set(manifest.task_ids() or ()) - {str(row[0]) for row in rows})
     notes = (f"No result on {count(len(absent), 'task')}: {first_few(absent, 20)}.",) if absent else ()
     return Table(
-        f"entrant/{name}",
-        name,
+        f"entrant/{entrant.name}",
+        entrant.name,
         _table_columns(manifest, "task", "Task"),
         tuple(sorted(rows, key=_with_nulls_last)),
         notes,

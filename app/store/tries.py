@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import delete, func, select
-from sqlalchemy.dialects.postgresql import aggregate_order_by
+from sqlalchemy import delete, select
 from sqlalchemy.orm import Session
 
-from app.db.models import Benchmark, Entrant, Entry, Submission, Token, Try
+from app.db.models import Benchmark, Submission, Token, Try
 from app.errors import NotFound
+from app.store.entrants import names_brought
 from app.store.web_processes import is_unshown, status_said
 
 MOST_KEPT = 100
@@ -78,14 +78,9 @@ class OwnSubmission:
 
 def own_submissions(session: Session, token_id: int, benchmark: str | None) -> list[OwnSubmission]:
     """Return the newest submissions of a token, to all benchmarks or to one."""
-    brought = (
-        select(func.array_agg(aggregate_order_by(Entrant.name, Entrant.name)))
-        .join(Entry, Entry.entrant_id == Entrant.id)
-        .where(Entry.submission_id == Submission.id)
-    )
     query = (
         select(Submission.id, Benchmark.slug, Submission.status, Submission.received_at, Submission.n_rows,
-               brought.scalar_subquery(), is_unshown(Submission.id))
+               names_brought(), is_unshown(Submission.id))
         .join(Benchmark, Benchmark.id == Submission.benchmark_id)
         .where(Submission.token_id == token_id)
         .order_by(Submission.id.desc())

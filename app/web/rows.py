@@ -120,10 +120,10 @@ def show_entrant(
     name, fmt = split_name(entrant)
     declared = benchmarks.find_declared(session, slug)
     shown = snapshots.find_snapshot(session, declared.benchmark, snapshot)
-    table = _published_part(session, declared, shown, "entrant", name) or row_exports.entrant_table(
-        session, declared.manifest, declared.benchmark.id, shown, name
-    )
     row = entrants.find_entrant(session, declared.benchmark.id, name)
+    table = _published_part(session, declared, shown, "entrant", name) or row_exports.entrant_table(
+        session, declared.manifest, shown, row
+    )
     table = _with_ownership(table, entrants.read_ownership(session, row))
     table = _with_holding(session, declared, shown, table, name)
     history = [

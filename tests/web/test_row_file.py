@@ -9,6 +9,7 @@ from app.render.csv_and_json import scores_to_csv
 from app.store import benchmarks, snapshots
 from app.store.row_exports import find_counted, read_counted
 from tests.cases import grids, lrdbench_http, publications
+from tests.cases.walkthrough import declare
 from tests.fixtures import Site
 
 CANONICAL = "public_small_canonical_ground_truth"
@@ -96,3 +97,14 @@ def test_what_has_another_file_says_where(site: Site) -> None:
 
     assert (before.status_code, after.status_code) == (404, 404)
     assert f"/benchmarks/{slug}/raw/metrics.csv" in after.json()["detail"]
+
+
+def test_an_entrant_that_is_not_there_is_asked_for_once(site: Site) -> None:
+    """One sentence, before anything is published and afterwards."""
+    declare(site)
+    before = site.http.get("/benchmarks/tiny/entrants/Nobody.json")
+    site.work()
+    after = site.http.get("/benchmarks/tiny/entrants/Nobody.json")
+
+    assert (before.status_code, after.status_code) == (404, 404)
+    assert before.json()["detail"] == after.json()["detail"] == "There is no entrant Nobody in this benchmark."
