@@ -264,7 +264,7 @@ class AllPairs:
         """Return 1 where row beats column by more than the critical value, −1 where it loses so, else 0.
 
         A critical value c is on the scale of the normal: it represents the quantile of Student's t with the same tail
-        and the degrees of freedom of the pair. With fewer than FEW_UNITS units, of ranks with up to MANY_RANKS, and of
+        and the degrees of freedom of the pair. With fewer than MANY_UNITS units, of ranks with up to MANY_RANKS, and of
         discrete scores, it is at least `safe`, because their resamples have no tails to take a quantile from. Where a
         difference is the same in every resample, its error is unknown; its sign in each unit is used instead, as in a
         sign test. An entrant without replicates is above nobody and below nobody: its score may be far from its truth.
@@ -279,7 +279,7 @@ class AllPairs:
 
     def without_tails(self, freedom: FloatArray) -> BoolArray:
         """Say where resamples have no tails to take a quantile of the largest difference from, [n_freedom]."""
-        few = MANY_RANKS if self.are_ranks else FEW_UNITS - 1.0
+        few = MANY_RANKS if self.are_ranks else MANY_UNITS - 1.0
         return np.asarray((freedom < few) | (self.wide is not None))
 
     def can_be_apart(self, critical: float, at: IntArray) -> BoolArray:
@@ -730,7 +730,7 @@ SMALLEST_STEP = 1e-9
 
 FEW_DEGREES, MOST_FREEDOM = 30.0, 1e6
 
-FEW_UNITS = 41
+MANY_UNITS = 41
 """With fewer units the resamples' quantile of many differences is too low: `bench.families`, docs/statistics.md."""
 
 

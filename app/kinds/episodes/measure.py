@@ -17,7 +17,7 @@ from app.boards.coverage import with_worst
 from app.boards.measured import IMAGINED_SEEDS, NO_WORST_VALUE, EntrantEvidence, Estimate, Measurement, calibrated_cells
 from app.boards.methods.estimate import EstimateBoard, Profile, Statistic
 from app.boards.stability import family_of, means_elsewhere
-from app.kinds.episodes.coverage import hold_against_grid
+from app.kinds.episodes.coverage import AGGREGATES, hold_against_grid
 from app.kinds.episodes.manifest_part import EpisodesPart
 from app.manifest.model import KindPart, Manifest, Metric, Uncertainty, part_of
 from app.stats.arrays import BoolArray, FloatArray, IntArray
@@ -32,7 +32,6 @@ from app.stats.calibrated import (
     over_parts,
 )
 from app.stats.cluster import (
-    Aggregate,
     Interval,
     Sample,
     area_above,
@@ -41,8 +40,6 @@ from app.stats.cluster import (
     draw_clusters,
     estimate,
     group_sample,
-    interquartile_mean,
-    mean,
     optimality_gap,
     profile_band,
     share_above,
@@ -71,8 +68,6 @@ LEADERBOARD_SUBSTREAM = "evaluation.leaderboard_bootstrap"
 NOTHING = "nothing to aggregate"
 
 GAP, AREA = "optimality_gap", "profile_area"
-
-AGGREGATES: Mapping[str, Aggregate] = {"iqm": interquartile_mean, "mean": mean}
 
 
 def measure_episodes(manifest: Manifest, spec: EstimateBoard, evidence: EntrantEvidence) -> Measurement:

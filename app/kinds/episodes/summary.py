@@ -12,6 +12,7 @@ from app.admission.case import Check, some
 from app.admission.claims import SHOWN, SubmissionClaims, check_claims, decided_later, own_means
 from app.boards.coverage import with_worst
 from app.kinds.contract import Evaluation, Summary
+from app.kinds.episodes.coverage import AGGREGATES
 from app.manifest.model import Manifest
 from app.names import first_few
 from app.prereg.fields import BootstrapMethod
@@ -37,8 +38,6 @@ COMPATIBLE = (
     "Intervals here are the compatible ones, percentiles of resamples drawn for this submission alone: too short with "
     "few seeds, and without width where all are equal. The board shows calibrated ones."
 )
-
-AGGREGATES = {"iqm": interquartile_mean, "mean": mean}
 
 COLUMNS = (
     Column("entrant", "Entrant", "text"),

@@ -25,7 +25,17 @@ from app.files.tables import (
 from app.files.uploads import ReceivedFile
 from app.kinds.series.claims import ClaimPlace
 from app.kinds.series.manifest_part import RECORD_RULE, VARIANT_MARK, is_record_id
-from app.kinds.series.rows import EMPTY, LOOSE, MetricRows, NotAnObject, Stratum, Words, is_storable, value_of, write
+from app.kinds.series.rows import (
+    EMPTY,
+    LOOSE,
+    MetricRows,
+    NotAnObject,
+    RecordStratum,
+    Words,
+    is_storable,
+    value_of,
+    write,
+)
 from app.names import clip_for_message
 from app.stats.arrays import BoolArray, FloatArray, IntArray
 from app.values.scores import NONE, Coded, ScoreTable
@@ -444,8 +454,8 @@ def _by_appearance(keys: IntArray) -> tuple[IntArray, IntArray]:
     return number[inverse], first[order]
 
 
-def _known(stratum: Stratum | None) -> Stratum:
-    return Stratum("", "") if stratum is None else stratum
+def _known(stratum: RecordStratum | None) -> RecordStratum:
+    return RecordStratum("", "") if stratum is None else stratum
 
 
 # What a run says about its estimators and about itself: family, target estimand, parameters, and its mode. It is

@@ -83,7 +83,7 @@ class MetricRows:
 
 
 @dataclass(frozen=True)
-class Stratum:
+class RecordStratum:
     """A stratum: its name as a task, and its JSON in canonical form."""
 
     name: str
@@ -118,7 +118,7 @@ class Words:
     records: Sequence[str]
     estimators: Sequence[str]
     metrics: Sequence[str]
-    strata: Sequence[Stratum | None]
+    strata: Sequence[RecordStratum | None]
     metadata: Sequence[RowMetadata]
 
 
@@ -390,7 +390,7 @@ FOLLOWS = frozenset(
 _UNSAFE = re.compile(r"[^A-Za-z0-9._+-]+")
 
 
-def stratum_of(values: Mapping[str, Any]) -> Stratum:
+def stratum_of(values: Mapping[str, Any]) -> RecordStratum:
     """Return the stratum of an object. Raises NotAnObject when its values are not plain."""
     for key, value in values.items():
         if isinstance(value, dict | list) or (isinstance(value, str) and len(value) > MAX_VALUE):
@@ -399,9 +399,9 @@ def stratum_of(values: Mapping[str, Any]) -> Stratum:
     if len(values) > MAX_KEYS:
         raise NotAnObject(f"a stratum has at most {MAX_KEYS} keys")
     if values == {LEVEL: BALANCED_GLOBAL}:
-        return Stratum(BALANCED_GLOBAL, write(values))
+        return RecordStratum(BALANCED_GLOBAL, write(values))
     canonical = write(values)
-    return Stratum(_name(values, hashlib.sha256(canonical.encode()).hexdigest()[:N_DIGITS]), canonical)
+    return RecordStratum(_name(values, hashlib.sha256(canonical.encode()).hexdigest()[:N_DIGITS]), canonical)
 
 
 def _name(values: Mapping[str, Any], digest: str) -> str:

@@ -16,6 +16,7 @@ from app.boards.calibrated import DrawnSpread, few_units_note, how_of, range_of
 from app.boards.columns import BoardRow, board_table
 from app.boards.coverage import Roster
 from app.boards.methods.weighted_rank.coverage import (
+    VALIDITY,
     CoveredMetric,
     covered_metrics,
     declared_failures,
@@ -462,8 +463,6 @@ def _order(spec: WeightedRank, components: Components, exact: Sequence[Any]) -> 
 
 
 METHOD = TableMethod(WeightedRank, compute)
-
-VALIDITY = "validity_rate"
 
 
 @dataclass(frozen=True)
