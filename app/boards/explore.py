@@ -153,10 +153,10 @@ def _labelled(board: Table, spec: Leaderboard, choice: Choice, words: Sequence[s
     what = "Ranks, rank intervals and scores" if has_ranges else "Ranks and scores, without rank intervals,"
     note = f"{LABEL}: {in_words}. {what} are computed anew for it."
     meta = {**board.meta, "choice": _as_json(choice, in_words)}
-    if meta.get("statement") and (choice.entrants or choice.matching or choice.described):
-        meta["statement"] = [*meta["statement"], FEWER]
     if choice.baseline:
         note += " A score is one less a ratio to the baseline, so who can be told apart depends on it, too."
+    if has_ranges and (choice.entrants or choice.matching or choice.described):
+        note += f" {FEWER}"
     note += f" {AFTERWARDS}" if choice.is_made and has_ranges else ""
     column = Column("choice", "A reader's choice", "text", detail=True)
     return replace(
