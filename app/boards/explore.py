@@ -35,8 +35,8 @@ class Choice:
     `entrants` are chosen by name, and then nobody else is; otherwise `matching` is text in the names of those who are.
     `within` are those to whom the filter described in words by `described` applies; None: everybody. `tasks` are chosen
     by name, `groups` are those of `Leaderboard.groups_of_tasks`: a task counts if named, or if it is in a chosen group
-    for every column with chosen groups. `weights` are by task, group or component, 0 leaving it out. Scores are
-    relative to `baseline`.
+    for every column with chosen groups. `weights` multiply the declared ones, by task, group or component, 0 leaving
+    it out. Scores are relative to `baseline`.
     """
 
     entrants: tuple[str, ...] = ()
@@ -259,6 +259,17 @@ def groups_named(asked: Sequence[str], known: Collection[str]) -> tuple[str, ...
     return tuple(name if name in known else short.get(name.rpartition(":")[2], name) for name in asked)
 
 
+def weighed_groups(spec: Leaderboard, tasks: Sequence[Task]) -> list[str]:
+    """Return the groups that a reader can weigh: a board's own, or those of tasks where it weighs tasks.
+
+    >>> board = Leaderboard(name="main", method="mean")
+    >>> weighed_groups(board, [Task(id="a", where={"level": "easy"}), Task(id="b", where={"level": "hard"})])
+    []
+    """
+    own = set(spec.weighable(tasks) or ())
+    return [name for name, of in spec.groups_of_tasks(tasks).items() if name in own or own.issuperset(of)]
+
+
 def _drawn_quickly(board: Leaderboard) -> Leaderboard:
     """Return the board with few enough resamples for very many entrants."""
     drawn = board.uncertainty
@@ -276,7 +287,7 @@ def _problems(spec: Leaderboard, tasks: Sequence[Task], known: Sequence[str], ch
         if choice.weights:
             yield Problem(f"a board of method {spec.method} takes no weights", column="weight")
     else:
-        yield from _unknown("weight", choice.weights, [*weighable, *groups])
+        yield from _unknown("weight", choice.weights, [*weighable, *weighed_groups(spec, tasks)])
     for name, weight in choice.weights.items():
         if not 0.0 <= weight <= MOST_WEIGHT:
             yield Problem(f"expected a weight from 0 to {MOST_WEIGHT:g}", column="weight", value=f"{name}={weight:g}")

@@ -206,7 +206,7 @@ class Uncertainty(Part):
 class Explored:
     """A reader's settings for a board, which is then computed without its pairs.
 
-    `weights` override the board's weights of tasks, groups or components, by name; 0 leaves one out. `is_quick`: rank
+    `weights` multiply the board's weights of tasks, groups or components, by name; 0 leaves one out. `is_quick`: rank
     intervals may be wider than necessary, so that very many entrants are compared within a second. `beside` are
     entrants whom scores are relative to and who are not on the board, because the reader named others.
     """

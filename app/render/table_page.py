@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode
 
 from app.boards.entrant_fields import Condition, Values, Wish, offered_bounds, offered_values
-from app.boards.explore import Choice, groups_named, listed_tasks
+from app.boards.explore import Choice, groups_named, listed_tasks, weighed_groups
 from app.boards.standing import MOST_PAIRED
 from app.boards.statement import NAMED, flags_in_words
 from app.db.models import Snapshot
@@ -1221,7 +1221,7 @@ def explore_form(
             TickBox(name, f"{words} ({len(groups[name])})", name in choice.groups)
         )
     names = [task.id for task in tasks]
-    weighed = _weighed(spec.weighable(tasks), names, list(groups))
+    weighed = _weighed(spec.weighable(tasks), names, weighed_groups(spec, tasks))
     hints = [f"task= of {len(names):,}"] if len(names) > MOST_TASKS else []
     return ExploreForm(
         text=text,
@@ -1239,7 +1239,7 @@ def explore_form(
 def offers_weights(manifest: Manifest, spec: Leaderboard) -> bool:
     """Say whether the form of an explored board has weights."""
     tasks = listed_tasks(manifest, spec)
-    return bool(_weighed(spec.weighable(tasks), [task.id for task in tasks], list(spec.groups_of_tasks(tasks))))
+    return bool(_weighed(spec.weighable(tasks), [task.id for task in tasks], weighed_groups(spec, tasks)))
 
 
 def _weighed(weighable: Collection[str] | None, tasks: Sequence[str], groups: Sequence[str]) -> list[str]:

@@ -201,6 +201,67 @@ def test_components_of_weighted_ranks_take_weights() -> None:
     assert sorted(ranks, key=ranks.__getitem__) == sorted(means, key=means.__getitem__)
 
 
+UNEQUAL = "weights: {mae: 0.35, rmse: 0.45, bias: 0.2}"
+
+
+def components(weights: str) -> tuple[Manifest, ScoreTable]:
+    """Return a board of three components of one stratum, and its rows."""
+    manifest = declare("series_metrics", "{catalog: lrdbench, use: [mae, rmse, bias]}",
+                       f"method: weighted_rank, {weights}", "mode: ground_truth")  # fmt: skip
+    rows = scores()
+    values = np.hstack([rows.values, -rows.values + 9.0, rows.values**2 - 3.0 * rows.values])
+    strata, columns = Coded(("s",), rows.task.codes * 0), ("mae", "rmse", "bias")
+    return manifest, replace(rows, columns=columns, values=values, item=rows.task, task=strata)
+
+
+@pytest.mark.parametrize(
+    ("weight", "left"),
+    [
+        (0.5, {"mae": 0.175 / 0.825, "rmse": 0.45 / 0.825, "bias": 0.2 / 0.825}),
+        (2.0, {"mae": 0.7 / 1.35, "rmse": 0.45 / 1.35, "bias": 0.2 / 1.35}),
+        (0.0, {"rmse": 0.45 / 0.65, "bias": 0.2 / 0.65}),
+    ],
+)
+def test_a_readers_weight_multiplies_what_the_board_declares(weight: float, left: dict[str, float]) -> None:
+    """The menu says "mae × 0.5"; as the weight itself, 0.5 beside 0.35 raised it."""
+    manifest, rows = components(UNEQUAL)
+    board = explored(manifest, Choice(weights={"mae": weight}), rows)
+
+    assert board.meta["weights"] == pytest.approx(left)
+    listed = ", ".join(f"{name} {100 * share:.3g} %" for name, share in left.items())
+    assert f"Components, with what each counts: {listed}." in board.notes
+
+
+@pytest.mark.parametrize("weights", [{"mae": 1.0}, {"mae": 2.0, "rmse": 2.0, "bias": 2.0}])
+def test_one_factor_for_all_components_is_the_board_as_declared(weights: dict[str, float]) -> None:
+    """To the last digit."""
+    manifest, rows = components(UNEQUAL)
+    board = explored(manifest, Choice(weights=weights), rows)
+
+    assert by_entrant(board) == published(manifest, rows)
+    assert board.meta["weights"] == {"mae": 0.35, "rmse": 0.45, "bias": 0.2}
+
+
+def test_a_choice_that_leaves_no_component_says_so() -> None:
+    """A board without components has no score."""
+    manifest, rows = components(UNEQUAL)
+    with pytest.raises(FieldRejected, match="leaves no component"):
+        explored(manifest, Choice(weights=dict.fromkeys(("mae", "rmse", "bias"), 0.0)), rows)
+
+
+def test_groups_of_strata_are_neither_offered_nor_taken_as_weights_of_components() -> None:
+    """Strata count the same in every component: a weight of "n:128" became a component of that stratum's name."""
+    manifest, rows = components(UNEQUAL)
+    strata = [Task(id=task, where={"n": 128 if task in "st" else 512}) for task in "stuv"]
+    spec, choice = manifest.leaderboards[0], Choice(weights={"n:128": 2.0})
+    with pytest.raises(FieldRejected, match="does not have") as refused:
+        explored(manifest, choice, rows, strata)
+
+    assert [problem.column for problem in refused.value.problems] == ["weight"]
+    form = explore_form(manifest, spec, explored(manifest, Choice(), rows, strata), "", Choice(), strata)
+    assert [weight.name for weight in form.weights] == ["mae", "rmse", "bias"]
+
+
 def test_very_many_entrants_are_drawn_less_often_and_their_board_says_so() -> None:
     """An answer is to come within a second: fewer resamples, no step-down, and a note."""
     names = [f"e{at}" for at in range(QUICK_FROM + 1)]

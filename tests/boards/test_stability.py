@@ -179,7 +179,7 @@ def test_each_board_of_weighted_ranks_is_the_one_that_a_reader_would_choose(seed
     leaders = [row["entrant"] for row in board.records() if row["rank"] == 1]
     others = {f"without {stratum}": spec.over([each for each in STRATA if each != stratum]) for stratum in STRATA}
     others |= {f"without {name}": spec.as_chosen(None, Explored({name: 0.0})) for name in spec.weights}
-    others["with every component the same weight"] = spec.as_chosen(None, Explored(dict.fromkeys(spec.weights, 1.0)))
+    others["with every component the same weight"] = spec.weighing(dict.fromkeys(spec.weights, 1.0))
     firsts = {what: firsts_of(compute_board(declared, other, scores).leaderboard) for what, other in others.items()}
     theirs = [name for name in NAMES if owners[name] != owners[str(leaders[0])]]
     left = series_of(seed, [name for name in NAMES if name not in theirs])

@@ -70,7 +70,7 @@ from app.boards.tables import (
     pairwise_table,
 )
 from app.errors import BoardUnavailable, Unavailable
-from app.manifest.model import Explored, Manifest, part_of
+from app.manifest.model import Manifest, part_of
 from app.names import first_few, names_in_words
 from app.stats.arrays import BoolArray, FloatArray
 from app.stats.calibrated import ALL_EQUAL, intervals
@@ -318,18 +318,23 @@ def _stability(manifest: Manifest, spec: WeightedRank, of: RankedRows) -> dict[s
             last = _last(manifest, spec, of, without=stratum) if of.last.any() else of.last
             yield f"without {stratum}", firsts(spec, [*balanced(kept), *classes], last, everyone)
         weighed = [name for name, weight in spec.weights.items() if weight]
-        others = {f"without {name}": {name: 0.0} for name in weighed if len(weighed) > 1}
+        others = {
+            f"without {name}": {each: spec.weights[each] for each in weighed if each != name}
+            for name in weighed
+            if len(weighed) > 1
+        }
         if len({spec.weights[name] for name in weighed}) > 1:
             others["with every component the same weight"] = dict.fromkeys(weighed, 1.0)
         for other in manifest.leaderboards:
             if isinstance(other, WeightedRank) and other.name != spec.name and set(other.weights) <= set(spec.weights):
-                others[f"with the weights of {other.name}"] = {n: other.weights.get(n, 0.0) for n in spec.weights}
+                theirs = {name: other.weights[name] for name in spec.weights if other.weights.get(name)}
+                others[f"with the weights of {other.name}"] = theirs
         for what, weights in others.items():
-            chosen = spec.as_chosen(None, Explored(weights))
+            chosen = spec.weighing(weights)
             columns = [list(spec.weights).index(name) for name in chosen.weights]
             yield what, firsts(chosen, of.over_strata, of.last[:, columns], everyone)
-        for what, theirs in other_owners(names, manifest.asked.facts.owners_of(names), first[0]):
-            yield what, firsts(spec, of.over_strata, of.last, [at for at in everyone if at not in theirs])
+        for what, owned in other_owners(names, manifest.asked.facts.owners_of(names), first[0]):
+            yield what, firsts(spec, of.over_strata, of.last, [at for at in everyone if at not in owned])
 
     return among_others(names, first[0], boards())
 
@@ -640,6 +645,9 @@ COUNTS: tuple[FrameField[_Line], ...] = (
 
 
 def _notes(manifest: Manifest, spec: WeightedRank, shown: RankedBoard) -> Iterator[str]:
+    if spec.explored is not None and spec.explored.weights:
+        counted = ", ".join(f"{name} {100 * weight:.3g} %" for name, weight in spec.weights.items())
+        yield f"Components, with what each counts: {counted}."
     yield from record_notes(shown.held)
     if (n_series := len(set(shown.series))) < len(shown.series):
         yield (

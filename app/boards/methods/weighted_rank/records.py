@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 
 from app.boards.calibrated import DrawnSpread, Precision
 from app.boards.coverage import are_common
+from app.errors import FieldRejected, Problem
 from app.manifest.model import (
     EVERY_TASK,
     EvidenceKind,
@@ -850,14 +851,27 @@ class WeightedRank(Leaderboard):
         return self
 
     def as_chosen(self, tasks: Collection[str] | None, explored: Explored) -> Self:
-        """Return the board with a reader's own weights; a weight of 0 removes its metric."""
+        """Return the board with its weights multiplied by a reader's; 0 removes a metric.
+
+        Raises FieldRejected where no weight is left.
+        """
         chosen = super().as_chosen(tasks, explored)
-        if not explored.weights:
+        by = {name: explored.weights.get(name, 1.0) for name in self.weights}
+        # The same factor for all is the board as declared, to the last digit.
+        if len(set(by.values())) == 1 and all(by.values()):
             return chosen
-        wanted = {name: weight for name, weight in {**self.weights, **explored.weights}.items() if weight}
-        weights = {name: weight / sum(wanted.values()) for name, weight in wanted.items()}
-        tie_break = self.tie_break if self.tie_break in (None, NO_TIE_BREAK, *weights) else None
-        return chosen.model_copy(update={"weights": weights, "tie_break": tie_break})
+        left = {name: weight * by[name] for name, weight in self.weights.items() if by[name]}
+        if not any(left.values()):
+            raise FieldRejected(
+                "The choice leaves no component.", [Problem("no weight is left; keep one at least", column="weight")]
+            )
+        return chosen.weighing(left)
+
+    def weighing(self, weights: Mapping[str, float]) -> Self:
+        """Return the board with other weights, which are divided by their sum."""
+        shares = {name: weight / sum(weights.values()) for name, weight in weights.items()}
+        tie_break = self.tie_break if self.tie_break in (None, NO_TIE_BREAK, *shares) else None
+        return self.model_copy(update={"weights": shares, "tie_break": tie_break})
 
     def weighable(self, tasks: Sequence[Task]) -> Collection[str]:
         """Return its components."""
