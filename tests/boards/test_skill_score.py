@@ -1,6 +1,8 @@
 """The skill_score method against fev's own numbers, to 1e-12, points and bounds."""
 
+from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -274,3 +276,26 @@ def test_who_is_absent_gets_the_largest_error_where_the_benchmark_says_so(absent
 
     assert set(among.roster.ranked) == ranked
     assert among.relative.errors.tolist() == ([[0.5, 1.0], [100.0, 1.0]] if absent == "worst" else [[1.0], [1.0]])
+
+
+def row_against_itself(baseline: str) -> Mapping[str, Any]:
+    """Return the row that a baseline has on fev's board of skill scores."""
+    rows = compute("sql", baseline=baseline).leaderboard.records()
+    return next(row for row in rows if row["entrant"] == baseline)
+
+
+def test_a_baseline_whose_leaks_are_replaced_has_an_interval() -> None:
+    """Its skill is 0 by definition only where all of its errors are its own: -0.084 had the interval 0 to 0."""
+    own = row_against_itself("TimesFM-2.5")
+
+    assert own["n_leaked"]
+    assert own["skill_score_calibrated_low"] < own["skill_score"] < own["skill_score_calibrated_high"]
+    assert own["skill_score_calibrated_how"] != "baseline"
+
+
+def test_a_baseline_that_has_seen_nothing_has_exactly_no_skill() -> None:
+    """Its ratios are one on every task."""
+    own = row_against_itself("Seasonal Naive")
+
+    assert own["skill_score"] == own["skill_score_calibrated_low"] == own["skill_score_calibrated_high"] == 0.0
+    assert own["skill_score_calibrated_how"] == "baseline"

@@ -521,16 +521,27 @@ def _on_intervals(spec: SkillScore, scored: Relative, drawn: TaskUnits) -> Itera
 def _calibrated(spec: SkillScore, by_task: ByTask, scored: Relative, units: TaskUnits) -> Mapping[str, CellsAt]:
     """Return the calibrated intervals by effect: from the mean log ratio for the skill, from shares for the win rate.
 
-    The baseline's own ratios are always one, so its skill is exactly 0 and needs no interval.
+    The baseline's own ratios are one, so its skill is exactly 0 and needs no interval, unless errors of the leakage
+    model replace its own.
     """
-    level, names = spec.uncertainty.level, scored.cells.entrants
-    baseline = scored.cells.column(spec.baseline) if spec.baseline in names else None
+    level = spec.uncertainty.level
+    baseline = None if _is_replaced(spec, scored) else _place(scored.cells, spec.baseline)
     of_skill = task_intervals(by_task.logs, Range(), level, scale=skill, units=units)
     known = CalibratedCells(0.0, 0.0, "baseline", units.number())
     return {
         "win_rate": task_intervals(by_task.wins, SHARE, level, units=units),
         "skill_score": lambda at: known if at == baseline else of_skill(at),
     }
+
+
+def _is_replaced(spec: SkillScore, scored: Relative) -> bool:
+    """Say whether the baseline is scored by another's errors on some task, because it has seen the data."""
+    at, model = _place(scored.cells, spec.baseline), spec.leakage_model
+    return at is not None and model not in (None, spec.baseline) and bool(scored.cells.leaked[scored.kept, at].any())
+
+
+def _place(cells: CellMatrix, name: str) -> int | None:
+    return cells.column(name) if name in cells.entrants else None
 
 
 def _cells_of(at: Mapping[int, int], ours: CellsAt, column: int) -> CalibratedCells:
