@@ -142,11 +142,11 @@ class Contrasts:
         word, by = WORDS[int(self.words[a, b])], DECIDED_BY[int(self.decided_by[a, b])] or BY_TEST
         return Verdict(ends, beats, p_value, separable, word, by)
 
-    def cells(self, *, is_turned: bool = False) -> list[CellColumn]:
+    def cells(self, *, smallest: float | None = None, is_turned: bool = False) -> list[CellColumn]:
         """Return cells for every ordered pair, row by row: contrast, its ends, P(beats), p-value, separable, verdict.
 
-        The verdict is there where the board says which difference matters, or the rule for gaps decides some pairs;
-        what decides in the second case alone.
+        The verdict is there where the board says which difference matters, `smallest`, also where nothing is tested, or
+        the rule for gaps decides some pairs; what decides in the second case alone.
 
         `is_turned` means that scores were negated: the contrast is turned back to the metric's own sign, low end first.
         """
@@ -160,11 +160,11 @@ class Contrasts:
         return [
             *map(CellColumn.of_numbers, (*shown, *squares[2:])),
             CellColumn(separable.ravel(), (None, False, True)),
-            *self._verdicts(),
+            *self._verdicts(smallest),
         ]
 
-    def _verdicts(self) -> Iterator[CellColumn]:
-        if self.equivalent is not None or self.ruled is not None:
+    def _verdicts(self, smallest: float | None) -> Iterator[CellColumn]:
+        if smallest is not None or self.ruled is not None:
             yield CellColumn(self.words.astype(np.int8).ravel(), WORDS)
         if self.ruled is not None:
             yield CellColumn(self.decided_by.astype(np.int8).ravel(), DECIDED_BY)

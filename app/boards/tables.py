@@ -255,7 +255,7 @@ class TaskPairs:
         """
         ruled, tested = self.contrasts.ruled, self.contrasts.tested
         fields = [*contrast_field(contrast), *verdict_fields(spec, has_ruled=ruled is not None)]
-        verdict = _with(fields, self.contrasts.cells())
+        verdict = _with(fields, self.contrasts.cells(smallest=spec.smallest_difference))
         both = self.contrasts.both
         n_both = 0 if both is None else int(both.sum()) // 2
         said = () if ruled is None else ruled_notes(int(tested.sum()) // 2, int(ruled.sum()) // 2, n_both)

@@ -1,13 +1,18 @@
 """The verdict on two entrants, and the same of every pair at once."""
 
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
 
 from app.boards.calibrated import DrawnSpread, Precision
+from app.boards.example import EPISODES, benchmark, measured
+from app.boards.methods.estimate import EstimateBoard, assemble_board
 from app.boards.registry import compute_board
 from app.boards.standing import BoardStanding, Contrasts, Verdict, power_meta, stand
+from app.boards.tables import BoardTables
 from app.errors import ManifestRejected
 from app.kinds.parse import parse_manifest
 from app.render.against import evidence_needed, find_pair, measured_by, verdict
@@ -16,6 +21,7 @@ from app.stats.arrays import FloatArray
 from app.stats.resample import NamedResamples, unit_keys
 from app.values.scores import Coded, ScoreTable
 from app.values.table import Column, ColumnarRows, Table
+from tests.cases.boards import UNITS, declare, given, table_of
 
 
 def contrasts(widest: float = 1.0) -> Contrasts:
@@ -177,3 +183,33 @@ def test_what_ratios_of_errors_find_is_found_with_the_error_that_it_then_has() -
 
     assert plain < 0.8 * typical
     assert 0.72 <= n_found / len(logs) <= 0.92
+
+
+ONE_TASK = {"mean": "", "group_mean": ", groups: {x: [t00]}", "borda": ", tasks: [t00]", "mean_rank": ", tasks: [t00]",
+            "mean_win_rate": ", tasks: [t00]", "skill_score": ", baseline: Fair"}  # fmt: skip
+
+
+def of_one_task(method: str) -> BoardTables:
+    """Return a board of the four entrants on one task."""
+    metrics, further = "{x: {direction: minimize}}", f", smallest_difference: 0.1{ONE_TASK[method]}"
+    manifest = declare("evaluation_summary", metrics, f"method: {method}, metric: x{further}", tasks="[{id: t00}]")
+    scores = table_of(given(), "minimize", "x", task=lambda unit: Coded(UNITS, unit))
+    return compute_board(manifest, manifest.leaderboards[0], scores.take(np.flatnonzero(scores.task.codes == 0)))
+
+
+def of_one_seed() -> BoardTables:
+    """Return a board of two entrants with episodes of a single seed."""
+    board = EstimateBoard(name="main", method="estimate", metrics=["success"], smallest_difference=0.1)
+    return assemble_board(benchmark(board), board, [measured("A", 0.4), measured("B", 0.9)], EPISODES)
+
+
+@pytest.mark.parametrize("build", [*(partial(of_one_task, method) for method in ONE_TASK), of_one_seed])
+def test_a_difference_that_matters_is_compared_with_none_over_one_unit(build: Callable[[], BoardTables]) -> None:
+    """Pairs are listed with their difference alone: nothing is tested, so nobody is called better or alike."""
+    pairs = build().pairwise
+    assert pairs is not None
+    contrast = str(pairs.meta["contrast"])
+    unknown = (f"{contrast}_lower", f"{contrast}_upper", "p_value", "separable", "verdict")
+
+    assert all(row[contrast] is not None for row in pairs.records())
+    assert {row[name] for row in pairs.records() for name in unknown} == {None}

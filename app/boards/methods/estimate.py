@@ -623,7 +623,8 @@ def pairwise(
         return None
     metric = manifest.metrics[spec.ranked]
     names = [measurement.entrant for measurement in contenders[:MAX_COMPARED]]
-    cells = standing.contrasts(range(len(names))).cells(is_turned=metric.direction == "minimize")
+    is_turned = metric.direction == "minimize"
+    cells = standing.contrasts(range(len(names))).cells(smallest=spec.smallest_difference, is_turned=is_turned)
     notes = _notes(len(contenders), metric.title or spec.ranked)
     meta = {**drawn_meta(spec), "metric": spec.ranked, "contrast": "difference", **power_meta(standing),
             **_caveats(spec, words, contenders)}  # fmt: skip

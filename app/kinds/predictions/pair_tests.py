@@ -4,7 +4,7 @@ resamples.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -291,7 +291,7 @@ def _by_metric(
         is_known = metric == spec.ranked and standing is not None and len(standing.points) == len(scored)
         of_all = standing if is_known and standing is not None else standing_by(manifest, spec, metric, scored)
         # Which difference matters is said of the metric that ranks: the table of pairs has that verdict.
-        contrasts = replace(of_all.contrasts(range(len(shown))), equivalent=None)
+        contrasts = of_all.contrasts(range(len(shown)))
         is_turned = manifest.metrics[metric].direction == "minimize"
         yield ColumnarRows(tuple(_columns(spec, metric, shown, contrasts, is_turned=is_turned)))
 
